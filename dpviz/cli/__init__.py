@@ -1,8 +1,8 @@
 """The command line: one small module per group of commands, imported automatically.
 
 With ``--json`` a command prints one JSON object on standard output and nothing else; progress goes
-to standard error. It exits 0; or 2 with one line that names the thing, the value and the remedy; or
-130 with the line "cancelled" where Ctrl-C, SIGTERM or a terminal that closes stopped it.
+to standard error. Exit codes: 0; 2 with one line that names the thing, the value and the remedy;
+130 with the line "cancelled" after Ctrl-C, SIGTERM or a closed terminal.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 import typer.main
 
 from dpviz.cli import interrupts
-from dpviz.cli.root import app, complain, prepare_standard_files
-from dpviz.cli.usage import WRONG, require_current, require_values, system_line, usage_line
+from dpviz.cli.root import app, prepare_standard_files, print_note
+from dpviz.cli.usage import USAGE_ERROR, require_current, require_values, system_line, usage_line
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
@@ -29,21 +29,21 @@ __all__ = ["app", "commands", "main", "program"]
 
 
 def commands() -> dict[str, str]:
-    """The first sentence of every command's help, by the command's words.
+    """First sentence of every command's help, by the command's name.
 
     >>> commands()["dpviz info"]
-    "Show a release's header, budget breakdown and size."
+    'Show how a release was made, its guarantee, budget and size.'
     """
 
-    def leaves(command: Any, path: str) -> Iterator[tuple[str, str]]:
+    def helps(command: Any, path: str) -> Iterator[tuple[str, str]]:
         children = getattr(command, "commands", None)
         if children is None:
             yield path, " ".join(command.help.split("\n\n")[0].split())
         else:
             for name, child in children.items():
-                yield from leaves(child, f"{path} {name}")
+                yield from helps(child, f"{path} {name}")
 
-    return dict(leaves(typer.main.get_command(app), "dpviz"))
+    return dict(helps(typer.main.get_command(app), "dpviz"))
 
 
 def main() -> None:
@@ -51,31 +51,31 @@ def main() -> None:
     prepare_standard_files()
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # warns if the home folder is read-only
     os.environ["PROJ_NETWORK"] = "OFF"  # no downloads of PROJ grids
-    interrupts.listen()
+    interrupts.install_handlers()
     try:
         require_current(sys.argv[1:])
         require_values(sys.argv[1:])
         sys.exit(typer.main.get_command(app)(standalone_mode=False) or 0)
-    except WRONG as error:
+    except USAGE_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
             error.show()
         else:
-            complain(f"error: {usage_line(error, commands())}")
+            print_note(f"error: {usage_line(error, commands())}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
     except MemoryError:  # its message may reveal the number of records
-        complain("error: this machine has not the memory for it: ask for less at a time")
+        print_note("error: not enough memory: ask for less at a time, or use a larger machine")
         sys.exit(2)
     except (DpvizError, KeyboardInterrupt, SystemExit, OSError) as ended:
-        # Typer turns Ctrl-C into a silent exit. A completed command was not cancelled.
-        if interrupts.came() and getattr(ended, "code", 1) != 0:
-            complain("cancelled")
+        # Typer turns Ctrl-C into a silent exit. Ctrl-C after completion is ignored.
+        if interrupts.interrupted() and getattr(ended, "code", 1) != 0:
+            print_note("cancelled")
             sys.exit(130)
         if not isinstance(ended, (DpvizError, OSError)):
             raise
         line = system_line(ended) if isinstance(ended, OSError) else str(ended)
-        complain(f"error: {' '.join(line.split())}")
+        print_note(f"error: {' '.join(line.split())}")
         sys.exit(2)
 
 
@@ -85,5 +85,5 @@ def program() -> None:
         main()
     except SystemExit as ended:
         if isinstance(ended.code, int):
-            interrupts.leave(ended.code)
+            interrupts.exit_process(ended.code)
         raise

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpviz.cli.root import COUNT, answer_rows, in_line
+from dpviz.cli.root import COUNT, answer_rows, escaped_line
 from dpviz.lists import listed
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def quotient_rows(answers: Quotients) -> list[dict[str, Any]]:
 def attribute_lines(row: dict[str, Any]) -> list[str]:
     """Text lines for one row: sum and mean, then one line per kind."""
     lines = [
-        f"  {in_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f})"
+        f"  {escaped_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f})"
         f"{cut_words(each['uniformity_sd'])}; share {_percent(each['share'])}"
         + "".join(f"; {words}" for words in _sum_words(each))
         for name, each in row.get("kinds", {}).items()
@@ -143,4 +143,4 @@ def attribute_facts(domain: Domain) -> list[str]:
             f"sums of {values.column}, each value clipped to {values.low:g} to {values.high:g} and "
             f"rounded to {values.grid:g}: what was clipped is missing from sums and means"
         )
-    return [in_line(each) for each in facts]
+    return [escaped_line(each) for each in facts]

@@ -36,18 +36,22 @@ def audit(
     processes: int = option("Worker processes, for more than one method.", default=2, min=1),
     as_json: Json = False,
 ) -> None:
-    """Bound a method's real epsilon from below, by runs on worst-case neighbouring inputs.
+    """Test a method's privacy claim on small worst-case inputs.
 
-    Inputs are tiny and made here. A bound above epsilon refutes the claim; one below proves
-    nothing.
+    Runs on two neighbouring inputs give a lower bound on the method's real epsilon. A bound above
+    --epsilon refutes the claim; a lower one proves nothing.
     """
     from dpviz.evaluation.audits import audit_all, group, small, table
 
     if secure and seed is not None:
-        raise ParameterError("--seed repeats simulated noise, --secure is never repeated")
+        raise ParameterError(
+            "--seed is for simulated noise, --secure draws exact noise: give one of them"
+        )
     chosen, words = settings(parameters), group(method)
     if words is not None and chosen:
-        raise ParameterError(f"audit {method}: --set is for one method: name one, or leave it out")
+        raise ParameterError(
+            f"--set is for one method, {method} is a group: name a method, or leave --set out"
+        )
     results = audit_all(
         words or [method],
         epsilon,

@@ -1,4 +1,4 @@
-"""The command that builds a release: checks before payment, payment, printed facts."""
+"""The command ``dpviz build``: checks before payment, payment, printed facts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpviz.cli.data import POINTS, RELEASES, SYMBOLS, TAKES, Data
-from dpviz.cli.described import described
-from dpviz.cli.groups import given, grouped, option, require_fit
+from dpviz.cli.data import OPTIONS_OF, POINTS, RELEASES, SYMBOLS, Data
+from dpviz.cli.groups import given, grouped, option, require_applicable
 from dpviz.cli.options import Bits, Order
-from dpviz.cli.outputs import apart, claimed, keep, recover, writable
+from dpviz.cli.outputs import locked, recover, require_free, require_writable, save_release
 from dpviz.cli.rectangles import rectangles
-from dpviz.cli.root import app, complain, emit, progress, settings
+from dpviz.cli.root import app, emit, print_note, progress, settings
+from dpviz.cli.sizes import release_size
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ def build(
     source: Annotated[
         str,
         typer.Argument(
+            metavar="SOURCE",
             help="File or folder of records, URL of a database, name of a built-in data set, or "
-            "generate:N for N synthetic trips."
+            "generate:N for N synthetic trips.",
         ),
     ],
     order: Order,
@@ -52,15 +53,19 @@ def build(
         "file of public paths."
     ),
     want: list[str] | None = option(
-        "Accuracy promise to state in the release, worded as in 'dpviz plan'; repeatable."
+        "Accuracy target to state in the release, worded as in 'dpviz plan'; repeatable."
     ),
     bits: Bits = None,
     sum_share: float | None = option("Share of epsilon for --sum (default: half)."),
 ) -> None:
-    """Spend epsilon on one release of a data set; the ledger pays unless the data are public.
+    """Build one private release; the ledger pays its epsilon.
 
-    The public frame decides what is counted: --bounds alone points, --areas areas, --graph trips or
-    events on streets, --alphabet sequences of symbols, --side sequences of places in time.
+    Example: dpviz build visits.csv --bounds=-74.3,40.4,-73.6,41 --unit person --max-per-unit 5
+    --epsilon 1 -o map.parquet
+
+    What is counted follows from the options: points with --bounds alone, areas with --areas, trips
+    or events on streets with --graph, sequences of symbols with --alphabet, sequences of places in
+    time with --side. Public data (--public) cost nothing.
     """
     from dpviz.build import build as release_of
     from dpviz.methods import method_with
@@ -72,31 +77,33 @@ def build(
     beside = {"workload": workload, "want": want, "bits": bits, "sum_share": sum_share}
     beside["dataset"] = order.dataset
     stated = {name: value for name, value in beside.items() if value is not None}
-    require_fit(kind, given(data) | stated, TAKES)
+    require_applicable(kind, given(data) | stated, OPTIONS_OF)
     for_what = workload_rule(workload) if kind == POINTS else lambda _: workload
     name, parameters = method or METHODS[RELEASES[kind]], settings(order.parameters)
     chosen = method_with(name, RELEASES[kind], parameters)
     if want:
         parse_all(want)
-    writable(order.output)
-    with claimed(order.output):
+    require_writable(order.output)
+    with locked(order.output):
         account = Ledger(order.ledger)
         recover(order.output, account)
-        apart(order.output, source, workload, *data.files, ledger=order.ledger)
+        require_free(order.output, source, workload, *data.files, ledger=order.ledger)
         started = time.perf_counter()
         if order.declare_public and not order.public:
-            raise ParameterError("--declare-public goes with --public: give both, or neither")
+            raise ParameterError("--declare-public requires --public: give both, or neither")
         how: dict[str, Any] = {"public": order.public or None, "name": order.dataset}
         how |= {"bits": bits, "progress": progress()}
         handle = data.load(source, **how)
         if getattr(handle, "synthetic", False) and order.ledger is not None:
-            raise ParameterError("--ledger is not for the built-in data: leave it out")
+            raise ParameterError(
+                "--ledger is not for built-in data, which cost nothing: leave it out"
+            )
         queries = for_what(handle)
         if isinstance(queries, Declared):
             chosen = queries.method(name, parameters)
             if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
-                complain(f"note: {unchanged(chosen.name, queries.name)}")
-        limited = _asked_before(account, handle)
+                print_note(f"note: {unchanged(chosen.name, queries.name)}")
+        limited = _has_limit(account, handle)
         release: Release = release_of(
             handle,
             chosen,
@@ -112,19 +119,19 @@ def build(
             progress=progress(),
             conclude=False,
         )
-        keep(release.save, order.output, account, release.header.extra.get("release_id"))
+        save_release(release.save, order.output, account, release.header.extra.get("release_id"))
     seconds = time.perf_counter() - started
     if not order.as_json:
         for line in _notes(handle, data, source, kind):
-            complain(f"note: {line}")
+            print_note(f"note: {line}")
     if not limited:
-        complain(
-            f"note: data set {handle.name!r} has no total yet, so nothing limits what is spent: "
-            "set it once with 'dpviz ledger set'"
+        print_note(
+            f"note: data set {handle.name!r} has no lifetime budget yet, so spending is not "
+            "limited: set one with 'dpviz ledger set'"
         )
     if handle.tally is not None and handle.tally.warning:
-        complain(f"warning: {handle.name!r}: {handle.tally.warning}")
-    facts, (first, *rest) = described(release, handle)
+        print_note(f"warning: {handle.name!r}: {handle.tally.warning}")
+    facts, (first, *rest) = release_size(release, handle)
     if handle.tally is not None:
         facts["records"] = handle.tally.facts
     facts |= {
@@ -161,10 +168,10 @@ def unchanged(name: str, workload: str) -> str:
     from dpviz.methods.points.declared import FOLLOWING
 
     fitting = ", ".join(method for method, rule in FOLLOWING.items() if workload in rule)
-    return f"no parameter of {name} follows from the workload {workload}: choose one of {fitting}"
+    return f"workload {workload} sets no parameter of {name}: choose one of {fitting}"
 
 
-def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
+def _has_limit(ledger: Ledger, data: Handle[Any]) -> bool:
     """Return whether the data is public or has a lifetime budget; note an unfinished build.
 
     Asked before the payment: once the release stands, an unreadable ledger is no reason to fail.
@@ -172,10 +179,10 @@ def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
     accounts = [] if data.public else [ledger.account(each) for each in data.names]
     for each in accounts:
         if each.spends and (last := each.spends[-1]).outcome == "paid":
-            complain(
+            print_note(
                 f"note: the last build of {each.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
-                "paid for and has not ended: if it was killed when its file was whole, the same "
-                "-o again gives that file, and costs nothing"
+                "paid for and did not end: if its file was complete, the same -o recovers it at "
+                "no cost"
             )
             break
     return not accounts or any(each.total is not None for each in accounts)
@@ -190,8 +197,8 @@ def _notes(handle: Handle[Any], data: Data, source: str, kind: str) -> list[str]
     text = Path(source.lower().removesuffix(".gz")).suffix == ".txt"
     if kind == SYMBOLS and text and data.frame.column is data.units.unit is None:
         notes.append(
-            f"{handle.name!r} is read as a sequence per line, as .txt says, whatever it holds: "
-            "'dpviz check' says how many lines were of use"
+            f"{handle.name!r} is read as one sequence per line, since it is a .txt file: "
+            "'dpviz check' counts the lines that could be read"
         )
     if handle.tally is None and not handle.public:
         notes.append("'dpviz check' shows the owner what was dropped")

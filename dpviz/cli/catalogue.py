@@ -15,7 +15,7 @@ app.add_typer(datasets, name="datasets")
 
 @app.command()
 def methods(as_json: Json = False) -> None:
-    """List every method: kind of data, guarantee, dimensions, parameters, paper."""
+    """List all methods: data, guarantee, parameters, paper."""
     from dpviz.methods import METHODS
 
     rows: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""The command that shows an owner the fate of a source's records."""
+"""The command ``dpviz check``: exact counts of read and dropped records, for the data owner."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.data import PLACES, POINTS, SYMBOLS, TAKES, TRIPS, Data
-from dpviz.cli.groups import given, grouped, require_fit
+from dpviz.cli.data import OPTIONS_OF, PLACES, POINTS, SYMBOLS, TRIPS, Data
+from dpviz.cli.groups import given, grouped, require_applicable
 from dpviz.cli.root import Json, app, emit
 from dpviz.errors import ParameterError
 
-CHECKED = {kind: TAKES[kind] for kind in (POINTS, TRIPS, SYMBOLS, PLACES)}
+CHECKED = {kind: OPTIONS_OF[kind] for kind in (POINTS, TRIPS, SYMBOLS, PLACES)}
 
 
 @app.command()
@@ -23,13 +23,16 @@ def check(
     data: Data,
     as_json: Json = False,
 ) -> None:
-    """Show the owner EXACT counts of dropped records and the reasons; never part of a release."""
+    """Show the data owner how many records are dropped, and why.
+
+    The counts are EXACT: do not publish them.
+    """
     from dpviz.private.load.check import CHECK_HEADING
 
     kind = data.kind(source)
     if kind not in CHECKED:
-        raise ParameterError(f"{kind} are not checked: check points in the --bounds of them")
-    require_fit(kind, given(data), CHECKED)
+        raise ParameterError(f"{kind} cannot be checked: check the records as points in --bounds")
+    require_applicable(kind, given(data), CHECKED)
     facts, taken = _checked(source, kind, data)
     lines = [f"read as {taken}", *(f"{count:>15,}  {what}" for what, count in facts.items())]
     emit(
@@ -45,7 +48,9 @@ def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
 
     domain, options = data.arguments(source)
     if domain is None:
-        raise ParameterError(f"{source} brings its own box and nothing to check: build from it")
+        raise ParameterError(
+            f"{source} holds counts or built-in data: there is nothing to check, build from it"
+        )
     how = {name: each for name, each in options.items() if each is not None and name != "kind"}
     if kind == TRIPS and (clock := data.clock.steps()):
         how = {name: each for name, each in how.items() if name not in clock}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.groups import given, option
-from dpviz.cli.options import Attributes, Clock, Places, TableName, TextForms, Units
-from dpviz.cli.root import complain, numbers, public_box
+from dpviz.cli.options import Attributes, Clock, Places, TableName, TextFormats, Units
+from dpviz.cli.root import numbers, print_note, public_box
 from dpviz.errors import DomainError, ParameterError
 from dpviz.lists import words
 
@@ -30,7 +30,7 @@ _PLACES = f"{_FILES} columns crs decimal thousands time_format order"
 _BOX = f"{_PLACES} bounds"
 _STEPS = "time period zone cycle every"
 _CELLS = "side leaves cells steps gap"
-TAKES = {
+OPTIONS_OF = {
     POINTS: f"{_BOX} {_STEPS} hour_worth bits kind kinds sum clip grid sum_share want workload",
     AREAS: f"{_BOX} bits want areas levels name",
     TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",
@@ -87,10 +87,11 @@ class Frame:
     )
     leaves: str | None = option("Release whose leaves serve as cells, instead of --side.")
     cells: int | None = option(
-        "Maximum number of cells with --leaves; fuller nodes are opened first (default: 256)."
+        "Maximum number of cells with --leaves; nodes with higher counts are split first "
+        "(default: 256)."
     )
     steps: bool = option(
-        "Allow only steps to a touching cell; sequences are cut at other steps.", default=False
+        "Allow only steps to a neighbouring cell; sequences are cut at other steps.", default=False
     )
     gap: float | None = option(
         "Session gap in hours; a longer one begins a new sequence (default: 12)."
@@ -124,7 +125,7 @@ class Frame:
         except DomainError as error:
             raise DomainError(f"the graph's {error}") from None
         if line := doubt(box):
-            complain(f"warning: the graph's {line}")
+            print_note(f"warning: the graph's {line}")
         return graph
 
     def leaf_cells(self) -> Cells | None:
@@ -153,13 +154,13 @@ class Data:
     places: Places
     clock: Clock
     attributes: Attributes
-    forms: TextForms
+    formats: TextFormats
     units: Units
     frame: Frame
     table: TableName = None
 
     def kind(self, source: str) -> str:
-        """The kind of the data: a key of :data:`TAKES`.
+        """The kind of the data: a key of :data:`OPTIONS_OF`.
 
         Raises:
             ParameterError: two frames are given, or a required one is missing.
@@ -170,17 +171,20 @@ class Data:
         if len(frames) > 1:
             one, other, *_ = frames.values()
             raise ParameterError(
-                f"--{one} and --{other} describe different kinds of data: give one"
+                f"--{one} and --{other} are for different kinds of data: give one of them"
             )
         kind = next(iter(frames), POINTS)
         if source != CITY:
             return kind
         if kind not in (TRIPS, PLACES):
             raise ParameterError(
-                "city holds trips and sequences: give --graph city, or --side 8 for sequences"
+                "city holds trips and sequences: give --graph city for trips, or --side 8 for "
+                "sequences"
             )
         if kind == TRIPS and self.frame.graph != CITY:
-            raise ParameterError(f"--graph {self.frame.graph!r}: the built-in trips are on city")
+            raise ParameterError(
+                f"--graph {self.frame.graph!r}: the built-in trips need --graph city"
+            )
         return CITY_TRIPS if kind == TRIPS else CITY_PLACES
 
     @property
@@ -204,7 +208,7 @@ class Data:
             return None, {"kind": "roads", **self.clock.steps()}
         if kind == CITY_PLACES:
             return None, {"kind": "sequences", "cells": frame.leaf_cells(), **cutting}
-        how = {**vars(self.units), **given(self.forms), "table": self.table}
+        how = {**vars(self.units), **given(self.formats), "table": self.table}
         if kind == TRIPS:
             how |= {"columns": self.places.names or None, "drop_unknown": frame.drop_unknown}
             return frame.road_graph(self.places.crs), how | self.clock.steps()
@@ -257,8 +261,8 @@ class Data:
         """
         if self.clock.time is None or self.units.unit is None:
             raise ParameterError(
-                "sequences of places need --time, --unit (the person), and --bounds or --leaves "
-                "RELEASE"
+                "sequences of places in time: give --time, --unit (the person), and --bounds or "
+                "--leaves"
             )
         return self.clock.time
 

@@ -14,17 +14,17 @@ from dpviz.cli.build import workload_rule
 from dpviz.cli.data import (
     CITY_PLACES,
     CITY_TRIPS,
+    OPTIONS_OF,
     PLACES,
     POINTS,
     RELEASES,
     SYMBOLS,
-    TAKES,
     TRIPS,
     Data,
 )
-from dpviz.cli.groups import given, grouped, require_fit
+from dpviz.cli.groups import given, grouped, require_applicable
 from dpviz.cli.options import Measures, Run
-from dpviz.cli.outputs import apart, claimed, space_in
+from dpviz.cli.outputs import locked, require_free, space_in
 from dpviz.cli.root import app, emit, numbers, progress, whole_numbers
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.lists import distinct, words
@@ -40,18 +40,23 @@ _POINTS = "sizes queries sanity nonempty workload processes plot"
 _SEQUENCES = "tops l_top samples plot"
 MEASURED = {
     POINTS: f"{_POINTS} bounds columns crs decimal thousands time_format order table",
-    TRIPS: f"{TAKES[TRIPS]} lengths".replace(" workload", ""),
-    CITY_TRIPS: f"{TAKES[CITY_TRIPS]} lengths".replace(" workload", ""),
-    SYMBOLS: f"{TAKES[SYMBOLS]} {_SEQUENCES}",
-    PLACES: f"{TAKES[PLACES]} {_SEQUENCES}",
-    CITY_PLACES: f"{TAKES[CITY_PLACES]} {_SEQUENCES}",
+    TRIPS: f"{OPTIONS_OF[TRIPS]} lengths".replace(" workload", ""),
+    CITY_TRIPS: f"{OPTIONS_OF[CITY_TRIPS]} lengths".replace(" workload", ""),
+    SYMBOLS: f"{OPTIONS_OF[SYMBOLS]} {_SEQUENCES}",
+    PLACES: f"{OPTIONS_OF[PLACES]} {_SEQUENCES}",
+    CITY_PLACES: f"{OPTIONS_OF[CITY_PLACES]} {_SEQUENCES}",
 }
 """The options of an evaluation on each kind of data."""
 
-USUAL = {"methods": "privtree,ugrid", "epsilons": "0.05,0.1,0.2,0.4,0.8,1.6", "repeats": 5}
-OTHERS: dict[str, dict[str, Any]] = {
+_EPSILONS = "0.05,0.1,0.2,0.4,0.8,1.6"
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "points": {"methods": "privtree,ugrid", "epsilons": _EPSILONS, "repeats": 5},
     "roads": {"methods": None, "epsilons": "1,0.1,0.01", "repeats": 10},
-    "sequences": {"methods": "markov,ngram,topk_em,truncate", "repeats": 10},
+    "sequences": {
+        "methods": "markov,ngram,topk_em,truncate",
+        "epsilons": _EPSILONS,
+        "repeats": 10,
+    },
 }
 """Default methods, values of ε and repeats for each kind of release."""
 
@@ -87,10 +92,10 @@ def evaluate(
     order: Run,
     measures: Measures,
 ) -> None:
-    """Measure the error of methods on PUBLIC data of any kind.
+    """Measure the errors of methods on PUBLIC data.
 
-    Trips: the figures of the paper, squared error of clustered and corridor queries. Sequences:
-    PrivTree's figures 6 and 7, and AdaTrace's errors.
+    Points: relative errors of range queries. Trips: squared errors of clustered and corridor
+    queries. Sequences: PrivTree's figures 6 and 7, and AdaTrace's errors.
     """
     from dpviz.evaluation.experiments import Experiment, run
     from dpviz.evaluation.rows import RowFile
@@ -98,15 +103,16 @@ def evaluate(
 
     kind = data.kind(source)
     if kind not in MEASURED:
-        raise ParameterError(f"{kind} are not evaluated: evaluate points, trips or sequences")
-    require_fit(kind, given(data, measures), MEASURED)
+        raise ParameterError(f"{kind} cannot be evaluated: give points, trips or sequences")
+    require_applicable(kind, given(data, measures), MEASURED)
     if not order.public and kind not in (TRIPS, CITY_TRIPS, CITY_PLACES):
         raise PrivacyError(
-            "evaluate compares with exact answers: only for public data; add --public if they are"
+            "evaluate compares with exact answers, so it needs public data: give --public if the "
+            "records are public"
         )
     release = RELEASES[kind]
-    usual = {**USUAL, **OTHERS.get(release, {})}
-    order = replace(order, **{k: each for k, each in usual.items() if getattr(order, k) is None})
+    defaults = DEFAULTS[release].items()
+    order = replace(order, **{k: each for k, each in defaults if getattr(order, k) is None})
     output, plot = order.output, measures.plot
     _require_files(output, plot, source, measures.workload, *data.files)
     handle = data.load(source, public=order.public)
@@ -115,7 +121,7 @@ def evaluate(
     measured = each(handle, order, measures)
     prices = distinct(numbers(order.epsilons, "--epsilons"))
     plan = Experiment(distinct(measured.methods), prices, order.repeats, order.seed, release)
-    with claimed(output):
+    with locked(output):
         file = RowFile(output, {**measured.bench.about, "seed": plan.seed})
         done = {row.key for row in file.rows}
         processes = measures.processes if release == "points" else 0
@@ -213,11 +219,11 @@ def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
     from dpviz.evaluation.rows import require_csv
 
     require_csv(output)
-    apart(output, *inputs, resumed=True)
+    require_free(output, *inputs, resumed=True)
     if plot is None:
         return
     path = Path(plot)
-    apart(plot)
+    require_free(plot)
     if path.suffix.lower() not in {".png", ".svg", ".pdf"} or not path.parent.is_dir():
         raise ParameterError(f"plot {plot!r}: give a .png, .svg or .pdf in a folder that exists")
     space_in(path.parent, plot)

@@ -34,12 +34,15 @@ def expect(
     parameters: Settings = None,
     max_per_unit: MaxPerUnit = 1,
     per_unit: float | None = option(
-        "Your guess of the mean number of records per unit; it shows what --max-per-unit "
-        "leaves out."
+        "Your guess of the mean number of records per unit; it shows how many records "
+        "--max-per-unit drops."
     ),
     as_json: Json = False,
 ) -> None:
-    """Predict the error of a release from a synthetic proxy: no records are read."""
+    """Predict the errors of a release; reads no records.
+
+    They are measured on synthetic records spread over the bounds.
+    """
     from dpviz.domain.crs import DEGREES
     from dpviz.evaluation.synthetic_proxy import (
         MOST,

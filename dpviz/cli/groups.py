@@ -15,9 +15,13 @@ from dpviz.errors import ParameterError
 
 
 def option(help: str, *names: str, default: Any = None, **limits: Any) -> Any:  # noqa: A002 - typer's own word
-    """Declare an option of a command or a group, as a default value.
+    """Declare an option of a command or a group, as the default value of a parameter.
 
-    It has its parameter's name; a default of :data:`MISSING` is for one that must be given.
+    Args:
+        help: text of ``--help``.
+        *names: further names, such as ``-o``; the option has its parameter's name too.
+        default: default value; :data:`MISSING` makes the option required.
+        **limits: such as ``min`` and ``max``.
     """
     return dataclasses.field(default=default, metadata={"help": help, "names": names, **limits})
 
@@ -25,8 +29,8 @@ def option(help: str, *names: str, default: Any = None, **limits: Any) -> Any:  
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Make a command from a function whose parameters are options or groups of options.
 
-    Below the decorator that registers the command; a group is a dataclass of options and of other
-    groups. Python itself refuses two options of one name.
+    Apply it below the decorator that registers the command. A group is a dataclass of options and
+    of other groups.
     """
     signature = inspect.signature(command, eval_str=True)
     parameters = signature.parameters.values()
@@ -64,16 +68,16 @@ def given(*groups: Any) -> dict[str, Any]:
     return values
 
 
-def require_fit(what: str, options: Mapping[str, Any], takes: Mapping[str, str]) -> None:
+def require_applicable(what: str, options: Mapping[str, Any], takes: Mapping[str, str]) -> None:
     """Refuse an option that this kind of data or release does not use.
 
     Args:
         what: the kind of data or release.
-        options: those that are given, by name.
-        takes: by kind, the names of its options between spaces.
+        options: given options, by name.
+        takes: names of the applicable options, separated by spaces, by kind.
 
     Raises:
-        ParameterError: one is not for this kind.
+        ParameterError: an option is for another kind.
     """
     for name in options:
         fitting = [kind for kind, names in takes.items() if name in names.split()]
@@ -109,7 +113,7 @@ def _parameter(name: str, hint: Any, field: Any) -> inspect.Parameter:
 
 
 def _filled(group: Any, values: dict[str, Any]) -> Any:
-    """A group object; its values are removed from ``values``."""
+    """Make a group from ``values``, and remove them there."""
     filled = {
         name: _filled(hint, values) if _is_group(hint) else values.pop(name)
         for name, hint in get_type_hints(group).items()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpviz.private.ledger import Account
 
 ledger = typer.Typer(
-    no_args_is_help=True, help="Show, limit and check what sensitive data sets have spent."
+    no_args_is_help=True, help="Show or limit the privacy budget of sensitive data sets."
 )
 app.add_typer(ledger, name="ledger")
 
@@ -61,7 +61,7 @@ def verify(
     ),
     as_json: Json = False,
 ) -> None:
-    """Check every page, entry and sum of the ledger, and that it is the one last used here."""
+    """Check that the ledger is complete, unchanged and the latest copy."""
     opened = dpviz.Ledger(file)
     entries = opened.verify(accept=accept)
     require_ledger(file)
@@ -78,7 +78,7 @@ def require_ledger(file: str | None) -> None:
         ParameterError: no such file.
     """
     if file is not None and not dpviz.Ledger(file).path.exists():
-        raise ParameterError(f"--ledger {file!r}: no such ledger: check its name")
+        raise ParameterError(f"--ledger {file!r}: no such file: check its name")
 
 
 def _lines(account: Account) -> str:

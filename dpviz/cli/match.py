@@ -9,7 +9,7 @@ import typer
 
 import dpviz
 from dpviz.cli.groups import MISSING, grouped, option
-from dpviz.cli.outputs import apart, writable
+from dpviz.cli.outputs import require_free, require_writable
 from dpviz.cli.root import Json, app, emit, numbers
 from dpviz.errors import ParameterError
 
@@ -27,7 +27,7 @@ def match(
     within: str = option(
         "Distance of a match in the domain's units: one number, or one per axis.", default=MISSING
     ),
-    output: str | None = option("File to write the remaining pairs of leaves to (.parquet).", "-o"),
+    output: str | None = option("File to write the pairs of cells to (.parquet).", "-o"),
     metric: str = option("Distance: max (within it on every axis) or euclidean.", default="max"),
     padding: str = option(
         "Padding of cells: upward (dummies only, no record is lost) or noisy (to the noisy "
@@ -42,19 +42,19 @@ def match(
     public: bool = option("Declare the records public; exact answers are shown.", default=False),
     as_json: Json = False,
 ) -> None:
-    """Find the leaves of two owners' releases that may hold a match, and what comparing costs."""
+    """List the pairs of cells that may hold matching records."""
     from dpviz.releases.files import write_table
     from dpviz.releases.points.matching import FAILURE, GUARANTEE, facts
 
     if (records_a is None) != (records_b is None) or public != (records_a is not None):
         raise ParameterError(
-            "the recall needs --records-a, --records-b and --public: give all three, or none"
+            "--records-a, --records-b and --public measure the recall: give all three, or none"
         )
     if failure is not None and padding != "upward":
         raise ParameterError("--failure requires --padding upward: leave it out")
     if output is not None:
-        apart(output, release_a, release_b, records_a, records_b)
-        writable(output)
+        require_free(output, release_a, release_b, records_a, records_b)
+        require_writable(output)
     started = time.perf_counter()
     a, b = dpviz.read(release_a, "points"), dpviz.read(release_b, "points")
     matching = dpviz.match(

@@ -91,7 +91,8 @@ class Clock:
     )
     every: str | None = option("Public time step such as 1h; times are moved to its middle.")
     hour_worth: str | None = option(
-        "Distance that an hour is worth, such as 500m; it shapes the cells."
+        "Distance that counts as one hour when cells are cut, such as 500m (default: time is cut "
+        "as often as each side)."
     )
 
     def axis(self) -> dict[str, str]:
@@ -102,8 +103,8 @@ class Clock:
         """
         if (self.time is None) != (self.period is None and self.cycle is None):
             raise ParameterError(
-                "--time and --period (or --cycle) go together: give both, or neither; for "
-                "sequences of cells give --side"
+                "--time requires --period or --cycle, and they require --time: give both, or "
+                "neither; for sequences of places give --side too"
             )
         return given(self)
 
@@ -115,12 +116,12 @@ class Clock:
         """
         axis = self.axis()
         if axis and self.every is None:
-            raise ParameterError("--time needs --every too: the public step, such as 1h")
+            raise ParameterError("--every is missing: the public time step of trips, such as 1h")
         return axis
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextForms:
+class TextFormats:
     """Formats of numbers, times and points in text."""
 
     decimal: str | None = option(
@@ -184,13 +185,13 @@ class Units:
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """Options of every build, whatever the kind of data."""
+    """Options of every build."""
 
     output: str = option("Release file to write (.parquet).", "-o", default=MISSING)
     epsilon: Epsilon = 1.0
     parameters: list[str] | None = option("Method parameter, key=value; repeatable.", "--set")
     neighbours: str = option("Neighbouring relation: add-remove or replace.", default="add-remove")
-    public: bool = option("Declare the data public: nothing is paid.", default=False)
+    public: bool = option("Declare the records public: nothing is paid.", default=False)
     seed: int | None = option("Seed of repeatable simulated noise, NOT PRIVATE; requires --public.")
     declare_public: bool = option(
         "Allow --public for data that the ledger records as sensitive.", default=False
@@ -245,7 +246,7 @@ class Measures:
     tops: str = option(
         "Numbers of most frequent strings to compare, for sequences.", default="50,100,150,200"
     )
-    l_top: int = option("Public bound on the events of a sequence.", default=20)
+    l_top: int = option("Public maximum length of a sequence.", default=20)
     samples: int = option(
         "Number of synthetic sequences whose lengths are compared.", default=200_000
     )

@@ -1,4 +1,4 @@
-"""Output files of commands: checks before the work, and safe storage of paid releases."""
+"""Output files of commands: checks before the work, and storage of paid releases."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ SPACE = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
 
 PAGES = (".html", ".md", ".pdf", ".png", ".svg")
-"""Endings of files made for viewing, which may be overwritten; others may hold records."""
+"""Endings of files made for viewing, which may be overwritten; other files may hold records."""
 
 
-def writable(output: str) -> None:
+def require_writable(output: str) -> None:
     """Refuse an output file that cannot be written, before reading and spending.
 
     Raises:
-        ParameterError: another ending, a folder that does not exist, no plain file, a name that
-            Parquet's reader cannot open, or a full disk.
+        ParameterError: another ending, a missing folder, not a regular file, a name that is not
+            valid Unicode, or a full disk.
         ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     path = Path(output)
@@ -44,7 +44,7 @@ def writable(output: str) -> None:
     if free < SPACE:
         raise ParameterError(
             f"output {output!r}: {free / 1e6:,.0f} MB are free on this disk, a release may need "
-            f"{SPACE / 1e6:,.0f}: make room, or name a file on another disk"
+            f"{SPACE / 1e6:,.0f} MB: free some space, or name a file on another disk"
         )
 
 
@@ -52,7 +52,7 @@ def space_in(folder: Path, output: str) -> int:
     """Free bytes on the disk of a folder; refuse a folder that cannot be written.
 
     Raises:
-        ParameterError: nothing can be written there.
+        ParameterError: the folder is not writable.
     """
     try:
         with tempfile.TemporaryFile(dir=folder):
@@ -63,20 +63,20 @@ def space_in(folder: Path, output: str) -> int:
 
 def _unwritable(output: str, error: OSError) -> ParameterError:
     return ParameterError(
-        f"output {output!r}: the folder cannot be written ({error.strerror}): name another"
+        f"output {output!r}: the folder cannot be written ({error.strerror}): name another folder"
     )
 
 
 @contextmanager
-def claimed(output: str) -> Iterator[None]:
+def locked(output: str) -> Iterator[None]:
     """Lock an output file's name while its content is made.
 
-    Otherwise, of two commands at once, the second would pay for a release that is never written, or
-    repeat a measurement. The lock is on an empty file beside it and ends with this process. Systems
+    Without the lock, the second of two concurrent commands could pay for a release that is never
+    written. The lock is on an empty file beside the output and ends with this process. Systems
     without such locks (Windows, some network disks) are not protected.
 
     Raises:
-        ParameterError: another command holds it, or the folder cannot be written.
+        ParameterError: another command holds the lock, or the folder cannot be written.
         ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     try:
@@ -93,13 +93,14 @@ def claimed(output: str) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            busy = identity(temporary) != identity(file.fileno())  # the lock's owner has just ended
+            # Different files: the previous owner of the lock has just removed its file.
+            busy = file_identity(temporary) != file_identity(file.fileno())
         except OSError as error:
             busy = isinstance(error, BlockingIOError)
         if busy:
             raise ParameterError(
-                f"output {output!r}: another command is writing it: wait until it ends, or name "
-                f"another file"
+                f"output {output!r}: another command is writing it: wait until that ends, or name "
+                "another file"
             )
         try:
             yield
@@ -107,7 +108,7 @@ def claimed(output: str) -> Iterator[None]:
             temporary.unlink(missing_ok=True)
 
 
-def apart(
+def require_free(
     output: str, *inputs: str | None, ledger: str | None = None, resumed: bool = False
 ) -> None:
     """Refuse to overwrite an input, a paid release or possible records.
@@ -116,12 +117,13 @@ def apart(
 
     Args:
         output: the file to write.
-        *inputs: files and folders that are read, as options name them.
-        ledger: that is in use; this user's by default.
-        resumed: the command goes on with what the file holds, or refuses it.
+        *inputs: files and folders that are read, as given in options.
+        ledger: ledger file; this user's by default.
+        resumed: the command continues an unfinished file.
 
     Raises:
-        ParameterError: the output is one of the inputs, a file in one, the ledger, or there.
+        ParameterError: the output is an input, a file in an input folder, the ledger, or an
+            existing file that may hold records.
         ReleaseError: a release that was paid for; or as :func:`dpviz.files.writing.destination`.
     """
     from dpviz.files.foreign import file_of
@@ -130,7 +132,7 @@ def apart(
 
     path = destination(output)
     if os.fspath(path) in map(os.path.realpath, dpviz.Ledger(ledger).files):
-        raise ParameterError(f"output {output!r} is the ledger, or its seal: name another file")
+        raise ParameterError(f"output {output!r} is the ledger or its seal: name another file")
     read = [file_of(each)[0] for each in inputs if each is not None]
     if any(_same(each, path) or _holds(each, path) for each in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
@@ -141,48 +143,50 @@ def apart(
 
 
 def recover(output: str, ledger: Ledger) -> None:
-    """Finish an earlier build that was killed after writing its file, before renaming it.
+    """Finish an earlier build that was killed between writing and renaming its file.
 
     Raises:
-        ReleaseError: there was one, and its release stands now.
+        ReleaseError: such a file was found and renamed; nothing more is paid.
     """
-    left = recovered(output, lambda number: ledger.outcome(number) in ("paid", "released"))
-    number = paid_for(Path(output)) if left is None else left[1]
-    if number is not None and ledger.path.exists():
-        ledger.conclude(number)  # the build may have been killed before it
-    if left is not None:
+    found = recovered(output, lambda number: ledger.outcome(number) in ("paid", "released"))
+    release_id = paid_for(Path(output)) if found is None else found[1]
+    if release_id is not None and ledger.path.exists():
+        ledger.conclude(release_id)  # the build may have been killed before it did so
+    if found is not None:
         raise ReleaseError(
-            f"output {output!r}: an earlier build of it was paid for, and killed before the file "
-            f"had its name; {left[0].name} is that release now ('dpviz info' says of what, and "
-            "what it cost), and nothing more was spent"
+            f"output {output!r}: an earlier build was paid for and killed before its file had "
+            f"this name: {found[0].name} is that release now, see 'dpviz info'; nothing more was "
+            "spent"
         )
 
 
-def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
+def save_release(
+    save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None
+) -> None:
     """Write a release; if a paid one cannot be written there, save it beside the ledger.
 
-    Only then does the ledger say that it was released: of what a kill ends before, it says so.
+    The ledger then records that the release was released or lost.
 
     Args:
-        save: writes it.
-        output: the file that was asked for.
-        ledger: that paid, in whose folder it is kept otherwise.
-        release_id: of what was paid; the ledger records whether it was released or is lost.
+        save: function that writes the release to a path.
+        output: the requested file.
+        ledger: the ledger that paid.
+        release_id: number of the payment; None if nothing was paid.
 
     Raises:
-        ReleaseError: it stands elsewhere, or nowhere.
-        KeyboardInterrupt: Ctrl-C came; what was not written by then is lost, as the ledger says.
+        ReleaseError: the release was saved beside the ledger, or nowhere.
+        KeyboardInterrupt: Ctrl-C; the ledger records whether the release was written before.
     """
     from dpviz.releases.files import spare
 
     path = Path(output)
-    before = identity(path)
+    before = file_identity(path)
     try:
-        spare(path)  # another build may have ended meanwhile
+        spare(path)  # another build may have written it meanwhile
         save(path)
     except KeyboardInterrupt:
         if release_id is not None:
-            ledger.conclude(release_id, lost=identity(path) == before)
+            ledger.conclude(release_id, lost=file_identity(path) == before)
         raise
     except Exception as error:
         reason = str(error) if isinstance(error, DpvizError) else type(error).__name__
@@ -201,12 +205,12 @@ def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: s
     ledger.conclude(release_id, lost=lost)
     if not lost:
         raise ReleaseError(
-            f"{path.name}: cannot be written ({reason}); the release was paid for and is kept: "
-            f"{place}"
+            f"{path.name}: cannot be written ({reason}): the release, which was paid for, is "
+            f"saved as {place}"
         )
     raise ReleaseError(
-        f"{path.name}: cannot be written ({reason}), nor beside the ledger: the release is lost, "
-        "what was paid for it stays paid, and the ledger says so"
+        f"{path.name}: cannot be written ({reason}), nor beside the ledger: the release is lost "
+        "and its epsilon stays spent, as the ledger records: free some disk space first next time"
     )
 
 
@@ -224,7 +228,7 @@ def _holds(folder: Path, path: Path) -> bool:
     return there and any(_same(folder, each) for each in path.parents)
 
 
-def identity(path: Path | int) -> tuple[int, int] | None:
+def file_identity(path: Path | int) -> tuple[int, int] | None:
     """Inode and modification time (ns) of a path or file descriptor; None if missing."""
     try:
         facts = os.stat(path)  # noqa: PTH116 - of an open file too

@@ -24,7 +24,9 @@ def plan(
     ),
     source: Annotated[
         str | None,
-        typer.Argument(help="Your data file, for the command that is written; it is NOT opened."),
+        typer.Argument(
+            metavar="[SOURCE]", help="Your data file, for the printed command; it is NOT opened."
+        ),
     ] = None,
     like: str | None = option(
         "PUBLIC records spread like yours, or an earlier release (default: a synthetic city "
@@ -35,7 +37,7 @@ def plan(
     ),
     at_most: float = option("Largest epsilon that you would spend.", default=10),
     crs: str = option("CRS of the bounds.", default="EPSG:4326"),
-    unit: str | None = option("Column of the privacy unit, for the command that is written."),
+    unit: str | None = option("Column of the privacy unit, for the printed command."),
     max_per_unit: MaxPerUnit = 1,
     as_map: bool = option(
         "Insist on cells that fill the box, even if counting only the wanted places costs less.",
@@ -47,11 +49,12 @@ def plan(
     ),
     as_json: Json = False,
 ) -> None:
-    """Find method, parameters and least epsilon for a wanted accuracy: no records are read."""
+    """Find the least epsilon for a wanted accuracy; reads no records."""
     domain = public_box(numbers(bounds, "--bounds"), (), crs)
     if source is not None and like is not None and Path(source).resolve() == Path(like).resolve():
         raise ParameterError(
-            f"--like {like!r} is the source itself, which a plan must not read: give a public file"
+            f"--like {like!r} is the source itself, which a plan must not read: give another file "
+            "of public records"
         )
     planned = dpviz.plan(
         domain,

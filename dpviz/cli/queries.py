@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.attributes import attribute_lines, attribute_rows, cut_words, region_rows
-from dpviz.cli.groups import given, grouped, option, require_fit
+from dpviz.cli.groups import given, grouped, option, require_applicable
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import (
     COUNT,
@@ -16,10 +16,10 @@ from dpviz.cli.root import (
     answer_rows,
     app,
     as_rows,
-    complain,
     emit,
-    in_line,
+    escaped_line,
     numbers,
+    print_note,
     step_rows,
 )
 from dpviz.errors import ParameterError
@@ -43,9 +43,9 @@ Answers = tuple[str, list[dict[str, Any]], list[str]]
 """Printed answers: the key of JSON, its rows, and lines of text."""
 
 SIZES = {"subdomains": "sub-domains", "nodes": "nodes"}
-INSIDE = "of it inside the domain"
+INSIDE = "of it in the area of the release"
 
-ASKED = {
+QUESTIONS_OF = {
     "points": "rect rects regions name period less kind every",
     "areas": "rect rects areas",
     "roads": "path between period",
@@ -94,18 +94,19 @@ class Question:
 @app.command()
 @grouped
 def query(release: ReleaseFile, question: Question, part: Period, as_json: Json = False) -> None:
-    """Answer queries from a release of any kind: noisy counts with 95 % intervals.
+    """Answer queries from a release, with 95 % intervals.
 
-    Rectangles and regions of points, areas, paths of trips, strings of sequences.
+    Points: rectangles and regions. Areas: all areas, or rectangles. Trips: paths. Sequences:
+    strings of symbols.
     """
     if question.name is not None and question.regions is None:
         raise ParameterError("--name requires --regions: give both, or leave it out")
     if question.less is not None and part.period is None:
         raise ParameterError("--less requires --period: give both, or neither")
     opened = dpviz.read(release)
-    require_fit(opened.kind, given(question, part), ASKED)
+    require_applicable(opened.kind, given(question, part), QUESTIONS_OF)
     if not given(question):
-        options = ", ".join(f"--{name}" for name in ASKED[opened.kind].split()[:3])
+        options = ", ".join(f"--{name}" for name in QUESTIONS_OF[opened.kind].split()[:3])
         raise ParameterError(f"nothing to answer: give one of {options}")
     if opened.kind == "sequences":
         answers = _strings(opened, question.string or [])
@@ -115,7 +116,7 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
         answers = _areas(opened, question)
     else:
         if question.regions and opened.domain.values is not None and not as_json:
-            complain("note: sums and means are of rectangles; regions have counts alone")
+            print_note("note: sums and means are of rectangles; regions have counts alone")
         answers = _points(_one_kind(opened, part.kind), question, part.period)
     _emit(opened, answers, as_json)
 
@@ -133,13 +134,13 @@ def timeline(
     between: str | None = option("Two node ids A,B, for trips: the shortest path between them."),
     as_json: Json = False,
 ) -> None:
-    """Answer each time step of a release with time: counts with 95 % intervals."""
+    """List the counts of each time step, with 95 % intervals."""
     beside = {"rect": rect, "every": every, "path": path, "between": between}
     asked = {name: value for name, value in beside.items() if value is not None}
     opened = dpviz.read(release)
     if opened.kind not in ("points", "roads"):
-        raise ParameterError(f"a release of {opened.kind} has no time: use 'dpviz query'")
-    require_fit(opened.kind, given(part) | asked, ASKED)
+        raise ParameterError(f"a release of {opened.kind} has no time axis: use 'dpviz query'")
+    require_applicable(opened.kind, given(part) | asked, QUESTIONS_OF)
     answers: Any
     if opened.kind == "points":
         box = None if rect is None else numbers(rect, "--rect")
@@ -147,9 +148,9 @@ def timeline(
         rows = step_rows(answers, opened.domain.calendar.words, RANGE)
     else:
         if opened.steps is None:
-            raise ParameterError("this release has no time: use 'dpviz query'")
+            raise ParameterError("this release has no time axis: use 'dpviz query'")
         each = [[] if one is None else [one] for one in (path, between)]
-        paths = _asked_paths(opened.frame.graph, *each)
+        paths = _paths_from_options(opened.frame.graph, *each)
         if len(paths) > 1:
             raise ParameterError("--path and --between exclude each other: give one")
         answers = opened.timeline(paths[0], part.period)
@@ -162,7 +163,7 @@ def timeline(
     _emit(opened, ("timeline", rows, lines), as_json)
 
 
-def opened_map(path: str) -> PointRelease | AreaRelease:
+def open_map(path: str) -> PointRelease | AreaRelease:
     """Open a release of points or of areas.
 
     Raises:
@@ -191,11 +192,11 @@ def _points(opened: PointRelease, question: Question, period: str | None) -> Ans
         if question.rect or question.rects is not None:
             raise ParameterError("--regions and rectangles exclude each other: give one")
         if period is not None:
-            raise ParameterError("--regions needs a 2-D release: leave --period out")
+            raise ParameterError("--period is for rectangles, not for --regions: leave it out")
         return _regions(opened, question.regions, question.name)
     domain = opened.domain
     either = [domain.place] if period is not None else [domain, domain.place]
-    asked = _asked_rectangles(question, *dict.fromkeys(each.columns for each in either))
+    asked = _rectangles_from_options(question, *dict.fromkeys(each.columns for each in either))
     if question.less is not None:
         return _rectangles(opened, asked, opened.difference(asked, period, question.less))
     beside = attribute_rows(opened, asked, period)
@@ -205,17 +206,17 @@ def _points(opened: PointRelease, question: Question, period: str | None) -> Ans
 def _areas(opened: AreaRelease, question: Question) -> Answers:
     """Answers for all areas, or for rectangles, from a release of areas."""
     if not question.areas:
-        asked = _asked_rectangles(question, opened.domain.columns)
+        asked = _rectangles_from_options(question, opened.domain.columns)
         return _rectangles(opened, asked, opened.count(asked))
     if question.rect or question.rects:
-        raise ParameterError("a release of areas answers --areas, or --rect and --rects: give one")
+        raise ParameterError("--areas and rectangles exclude each other: give one")
     areas, answers = opened.frame, opened.answers
     columns = {"level": areas.level_of.tolist(), "name": areas.names, "parent": areas.parent_names}
     counts = {name: getattr(answers, name).tolist() for name in ("count", "low", "high")}
     rows = as_rows(columns | counts)
     lines = [
-        f"{in_line(row['level'])} {in_line(row['name'])}: {_interval(row)}"
-        + ("" if row["parent"] is None else f"  in {in_line(row['parent'])}")
+        f"{escaped_line(row['level'])} {escaped_line(row['name'])}: {_interval(row)}"
+        + ("" if row["parent"] is None else f"  in {escaped_line(row['parent'])}")
         for row in rows
     ]
     return "areas", rows, lines
@@ -224,7 +225,7 @@ def _areas(opened: AreaRelease, question: Question) -> Answers:
 def _paths(opened: RoadRelease, question: Question, period: str | None) -> Answers:
     """Answers for paths from a release of trips."""
     streets = opened.frame
-    asked = _asked_paths(streets.graph, question.path or [], question.between or [])
+    asked = _paths_from_options(streets.graph, question.path or [], question.between or [])
     paths = dpviz.Paths.of(asked)
     answers, subdomains = opened.count(paths, period), streets.subdomains(paths).tolist()
     rows = [
@@ -240,11 +241,11 @@ def _strings(opened: SequenceRelease, texts: list[str]) -> Answers:
     strings = [words(text, "--string") for text in texts]
     counts = opened.count(strings).count.tolist()
     rows = as_rows({"string": map(list, strings), "count": counts})
-    lines = [f"{in_line(listed(row['string']))}: {row['count']:,.1f}" for row in rows]
+    lines = [f"{escaped_line(listed(row['string']))}: {row['count']:,.1f}" for row in rows]
     return "answers", rows, lines
 
 
-def _asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[Int]:
+def _paths_from_options(graph: RoadGraph, path: list[str], between: list[str]) -> list[Int]:
     """Edge rows of the paths given by options.
 
     Raises:
@@ -259,14 +260,14 @@ def _asked_paths(graph: RoadGraph, path: list[str], between: list[str]) -> list[
     for each in between:
         ends = words(each, "--between")
         if len(ends) != 2:
-            raise ParameterError(f"--between {each!r}: give two node ids between commas")
+            raise ParameterError(f"--between {each!r}: give two node ids, separated by a comma")
         asked.append(shortest_path(graph, *ends))
     if not asked:
         raise ParameterError("nothing to answer: give --path or --between")
     return asked
 
 
-def _asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[float]]:
+def _rectangles_from_options(question: Question, *axes: Sequence[str]) -> list[list[float]]:
     """Rectangles from options and a CSV file: a lower and an upper limit per column.
 
     Args:
@@ -288,8 +289,8 @@ def _asked_rectangles(question: Question, *axes: Sequence[str]) -> list[list[flo
     if all(sizes != {2 * len(each)} for each in meant):
         width = 2 * len(meant[0])
         raise ParameterError(
-            f"a rectangle has {max(sizes - {width})} numbers: give "
-            f"{width}, all lower limits, then all upper limits"
+            f"--rect: a rectangle of {max(sizes - {width})} numbers: give {width}, all lower "
+            "limits, then all upper limits"
         )
     return asked
 
@@ -351,7 +352,7 @@ def _regions(release: PointRelease, path: str, name: str | None) -> Answers:
     lines = [
         "\n".join(
             [
-                f"{in_line(row['region'])}: {_interval(row)}{cut_words(row['uniformity_sd'])}"
+                f"{escaped_line(row['region'])}: {_interval(row)}{cut_words(row['uniformity_sd'])}"
                 + ("" if row["inside"] > 0.9999 else f"  {100 * row['inside']:.0f} % {INSIDE}"),
                 *attribute_lines(row),
             ]

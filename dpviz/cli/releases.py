@@ -8,10 +8,10 @@ from pathlib import Path
 
 import dpviz
 from dpviz.cli.attributes import attribute_facts
-from dpviz.cli.described import area_facts, point_facts
-from dpviz.cli.groups import MISSING, grouped, option, require_fit
-from dpviz.cli.outputs import apart
-from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
+from dpviz.cli.groups import MISSING, grouped, option, require_applicable
+from dpviz.cli.outputs import require_free
+from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line, print_note
+from dpviz.cli.sizes import area_facts, point_facts
 from dpviz.errors import ParameterError
 
 EXPORTED = {"points": "all_nodes", "areas": "all_nodes"}
@@ -32,7 +32,7 @@ def info(
     source: str | None = option("Name of the records' file for --code; it is not opened."),
     as_json: Json = False,
 ) -> None:
-    """Show a release's header, budget breakdown and size."""
+    """Show how a release was made, its guarantee, budget and size."""
     from dpviz.releases.counts import is_areas, is_points, is_roads
 
     if code is not None:
@@ -71,23 +71,23 @@ def info(
         likely = promises(opened)
     facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
     price = [
-        in_line(f"  {row['epsilon']:<8.4g} {row['purpose']}" + (f" ({why})" if why else ""))
+        escaped_line(f"  {row['epsilon']:<8.4g} {row['purpose']}" + (f" ({why})" if why else ""))
         for row in header["budget"]
         for why in [row["mechanism"] or row["theorem"]]
     ]
     lines = [
-        in_line(opened.header.guarantee),
+        escaped_line(opened.header.guarantee),
         *(
-            f"{key}: {in_line(str(facts['extra'][key]))}"
+            f"{key}: {escaped_line(str(facts['extra'][key]))}"
             for key in ("records", "ledger")
             if key in facts["extra"]
         ),
-        in_line(f"method {opened.header.method} {opened.header.parameters}"),
+        escaped_line(f"method {opened.header.method} {opened.header.parameters}"),
         *size,
         "budget breakdown, in epsilon:",
         *price,
         *(["promises, from the release alone:"] if likely else []),
-        *(in_line(f"  {each}") for each in likely),
+        *(escaped_line(f"  {each}") for each in likely),
     ]
     emit(facts, as_json, "\n".join(lines))
 
@@ -130,10 +130,10 @@ def export(
     all_nodes: bool = option("Write every node, not only the leaves.", default=False),
     as_json: Json = False,
 ) -> None:
-    """Write cells, areas or edges of a release for other tools, such as QGIS."""
-    apart(output, release)
+    """Write the cells, areas or edges for other tools, such as QGIS."""
+    require_free(output, release)
     opened = dpviz.read(release)
-    require_fit(opened.kind, {"all_nodes": True} if all_nodes else {}, EXPORTED)
+    require_applicable(opened.kind, {"all_nodes": True} if all_nodes else {}, EXPORTED)
     path = dpviz.export(opened, output, leaves=not all_nodes)
     if opened.kind == "roads":
         rows, noun = len(opened.frame.graph) * len(opened.parts), "edges"
@@ -159,8 +159,8 @@ def sample(
     seed: int | None = option("Seed that makes the sample repeatable.", min=0),
     as_json: Json = False,
 ) -> None:
-    """Draw synthetic points or sequences from a release; costs nothing."""
-    apart(output, release)
+    """Draw synthetic points or sequences from a release at no cost."""
+    require_free(output, release)
     opened = dpviz.read(release)
     if opened.kind == "sequences":
         from dpviz.releases.sequences.samples import save_sequences
@@ -173,9 +173,9 @@ def sample(
         beside = {"kinds": opened.domain.kinds, "sums": opened.domain.values}
         lost = " and ".join(name for name, value in beside.items() if value is not None)
         if lost:
-            complain(f"note: the points have no {lost}: they are drawn from the counts of all")
+            print_note(f"note: the points have no {lost}: they are drawn from the counts of all")
     else:
         raise ParameterError(
-            f"a release of {opened.kind}: only points and sequences can be sampled"
+            f"a release of {opened.kind} cannot be sampled: give one of points or sequences"
         )
     emit({"output": output, noun: drawn}, as_json, f"{output}: {drawn:,} synthetic {noun}")

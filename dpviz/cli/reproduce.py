@@ -19,8 +19,9 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
+            metavar="FIGURE",
             help="Figure to reproduce: fanout (PrivTree, appendix B); medians, kdtrees, heights or "
-            "matching (ICDE 2012, 4 to 7)."
+            "matching (ICDE 2012, 4 to 7).",
         ),
     ],
     output: str = option(
@@ -30,7 +31,7 @@ def reproduce(
     seed: int = option("Seed of data, queries and simulated noise.", default=0, min=0),
     as_json: Json = False,
 ) -> None:
-    """Reproduce a figure of a paper, and compare the results with its statements."""
+    """Reproduce a figure of a paper and check its statements."""
     from dpviz.evaluation.figures import reproduce as redo
 
     if Path(output).is_dir():

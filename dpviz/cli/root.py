@@ -24,8 +24,8 @@ from dpviz.progress import Progress
 if TYPE_CHECKING:
     from dpviz.domain import Domain
 
-LOGGED = 10.0
-"""Seconds between two lines of progress where stderr is no terminal: a file or a pipe."""
+LOG_INTERVAL = 10.0
+"""Seconds between two lines of progress if standard error is not a terminal."""
 
 app = typer.Typer(
     name="dpviz",
@@ -36,9 +36,9 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    """Print the version and exit, before any module of a command is loaded."""
-    if asked:
+def _version(requested: bool) -> None:
+    """Print the version and exit before other modules are loaded."""
+    if requested:
         from importlib.metadata import version
 
         typer.echo(f"dpviz {version('dpviz')}")
@@ -51,7 +51,7 @@ def _program(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Private locations in, a differentially private map out."""
+    """Publish maps and counts of private locations with differential privacy."""
 
 
 COUNT = ("count", "noise_sd", "low", "high")
@@ -85,31 +85,32 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
     """Print a JSON object, or text for people.
 
     Args:
-        values: of the JSON object.
-        as_json: whether to print that.
-        text: for people.
-        made: the file that exists even if the answer cannot be printed.
+        values: members of the JSON object.
+        as_json: print the JSON object.
+        text: printed otherwise.
+        made: output file, which exists even if nothing can be printed.
 
     Raises:
         ParameterError: standard output cannot be written, such as a full disk.
     """
-    words = json.dumps(_plain(values), allow_nan=False) if as_json else harmless(text)
-    _write(_erased())
+    printed = json.dumps(values, allow_nan=False, default=_item) if as_json else harmless(text)
+    _write(_erase_line())
     try:
-        print(words, flush=True)
+        print(printed, flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard the rest at exit
         if not isinstance(error, BrokenPipeError):  # the reader closed the pipe
-            stands = "" if made is None else f"{made} is made, but "
+            written = "" if made is None else f"{made} is complete, but "
             raise ParameterError(
-                f"{stands}the answer cannot be written ({error.strerror}): write it elsewhere"
+                f"{written}standard output cannot be written ({error.strerror}): redirect it to "
+                "another file"
             ) from error
 
 
-def in_line(text: str) -> str:
-    r"""A name for one line of text: line breaks and tabs become escapes.
+def escaped_line(text: str) -> str:
+    r"""Escape the line breaks and tabs of a name, for one line of text.
 
-    >>> in_line("Ward 1\n\x1b[2J")
+    >>> escaped_line("Ward 1\n\x1b[2J")
     'Ward 1\\n\\x1b[2J'
     """
     return harmless(re.sub("[\t\n\u2028\u2029]", lambda match: ascii(match[0])[1:-1], text))
@@ -125,25 +126,25 @@ def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
 
 
 def answer_rows(answers: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Some columns of answers, as one dictionary per answer."""
+    """Columns of answers as one dictionary per answer."""
     return as_rows({name: getattr(answers, name).tolist() for name in names})
 
 
 def step_rows(
     answers: Any, words: Callable[[float], str], names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Answers step by step, as one dictionary each, with the start and end of the step."""
+    """Answers for time steps as one dictionary each, with the start and end of the step."""
     ends = {name: map(words, getattr(answers, name).astype(float)) for name in ("start", "end")}
     rows = answer_rows(answers, names)
     return [step | row for step, row in zip(as_rows(ends), rows, strict=True)]
 
 
-def complain(line: str) -> None:
-    """Print a line on standard error, in place of a progress line."""
-    _write(f"{_erased()}{harmless(line)}\n")
+def print_note(line: str) -> None:
+    """Print a note, warning or error on standard error; it replaces a progress line."""
+    _write(f"{_erase_line()}{harmless(line)}\n")
 
 
-def _erased() -> str:
+def _erase_line() -> str:
     """Escape sequence to erase a progress line; empty if stderr is not a terminal."""
     return "\r\x1b[K" if sys.stderr.isatty() else ""
 
@@ -157,25 +158,24 @@ def _write(text: str) -> None:
 
 
 def prepare_standard_files() -> None:
-    """Replace missing standard files, and escape letters that the output cannot encode.
+    """Replace closed standard files, and escape characters that the output cannot encode.
 
-    Standard files that it was started without are empty ones, in their places: else the next file
-    that is opened takes a place, and what libraries say is written into it. A letter that the
-    output's encoding lacks, such as ε in those of Windows, is an escape, as in standard error.
+    If a standard file is closed, the next file that is opened gets its number, and a library could
+    print into it. Some encodings, such as those of Windows, lack characters such as ε.
     """
     for name, mode in ("stdin", "r"), ("stdout", "w"), ("stderr", "w"):
         if getattr(sys, name) is None:
-            file = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - until the end
+            file = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - until the process ends
             setattr(sys, name, file)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def numbers(text: str, what: str) -> list[float]:
-    """Parse numbers between commas.
+    """Parse numbers separated by commas.
 
     Raises:
-        ParameterError: something in between is not a finite number.
+        ParameterError: an entry is not a finite number.
     """
     values = []
     for word in text.split(","):
@@ -184,13 +184,15 @@ def numbers(text: str, what: str) -> list[float]:
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            raise ParameterError(f"{what} {text!r}: {word.strip()!r} is not a number")
+            raise ParameterError(
+                f"{what} {text!r}: {word.strip()!r} is not a number: separate numbers by commas"
+            )
         values.append(value)
     return values
 
 
 def whole_numbers(text: str, what: str) -> list[int]:
-    """Parse whole numbers between commas.
+    """Parse whole numbers separated by commas.
 
     Raises:
         ParameterError: an entry is not a whole number.
@@ -198,7 +200,9 @@ def whole_numbers(text: str, what: str) -> list[int]:
     values = numbers(text, what)
     for value in values:
         if not value.is_integer():
-            raise ParameterError(f"{what} {text!r}: {value:g} is not a whole number")
+            raise ParameterError(
+                f"{what} {text!r}: {value:g} is not a whole number: give numbers such as 10"
+            )
     return [int(value) for value in values]
 
 
@@ -209,12 +213,17 @@ def public_box(
     axis: Mapping[str, Any] | None = None,
     source: str | None = None,
 ) -> Domain:
-    """The domain of ``--bounds``; a likely slip gives one warning on standard error.
+    """The domain of ``--bounds``; bounds that look swapped give a warning on standard error.
 
-    A ``source`` that states its own box gives no warning: another box is an error anyway.
+    Args:
+        limits: all lower limits, then all upper limits.
+        names: columns of the coordinates.
+        crs: of the limits.
+        axis: further arguments of :meth:`Domain.from_bounds`.
+        source: of the records; one that states its own box gives no warning.
 
     Raises:
-        DomainError: no box, or one outside the area of use of its CRS.
+        DomainError: invalid limits, or a box outside the area of use of the CRS.
     """
     from dpviz.domain import Domain
     from dpviz.planning.bounds import doubt, require_area
@@ -224,7 +233,7 @@ def public_box(
     require_area(domain)
     line = doubt(domain)
     if line and (source is None or stated_domain(source) is None):
-        complain(f"warning: {line}")
+        print_note(f"warning: {line}")
     return domain
 
 
@@ -246,9 +255,9 @@ def settings(pairs: list[str] | None) -> dict[str, str]:
 def progress() -> Progress:
     """Return a reporter that prints progress on standard error after one second of work.
 
-    On a terminal each takes the place of the one before, and what comes after it that of the last;
-    in a file, a line at most every :data:`LOGGED` seconds. Here and at every report a Ctrl-C that
-    was lost is raised again, so nothing is paid after one.
+    On a terminal each line replaces the previous one; in a file there is one line at most every
+    :data:`LOG_INTERVAL` seconds. A Ctrl-C that a library swallowed is raised again here and at each
+    report, so nothing is paid after it.
     """
     interrupts.check()
     due = time.monotonic() + 1.0
@@ -259,17 +268,13 @@ def progress() -> Progress:
         now, terminal = time.monotonic(), sys.stderr.isatty()
         if now < due:
             return
-        due = now + (0.5 if terminal else LOGGED)
+        due = now + (0.5 if terminal else LOG_INTERVAL)
         start, end = ("\x1b[K", "\r") if terminal else ("", "\n")
         _write(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, never interleaved
 
     return report
 
 
-def _plain(value: Any) -> Any:
-    """Convert NumPy values to Python values for JSON."""
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    return value.item() if hasattr(value, "item") else value
+def _item(value: Any) -> Any:
+    """Convert a NumPy number to a Python number for JSON."""
+    return value.item()

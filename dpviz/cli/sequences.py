@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dpviz
 from dpviz.cli.groups import grouped, option
-from dpviz.cli.root import Json, ReleaseFile, app, emit, in_line
+from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line
 from dpviz.lists import listed, words
 
 LISTED = 100_000
-"""Most strings in one answer: each needs a search."""
+"""Maximum number of strings in one answer: each needs a search."""
 
 
 @app.command()
@@ -19,7 +19,7 @@ def topk(
     longest: int = option("Maximum length of a string, in symbols.", default=20, min=1),
     as_json: Json = False,
 ) -> None:
-    """List the most frequent strings of a release of sequences, with their estimated counts."""
+    """List the most frequent strings of symbols in a release."""
     from dpviz.releases.sequences.columns import MODELS
 
     opened = dpviz.read(release, "sequences")
@@ -28,7 +28,7 @@ def topk(
     strings = opened.top(many, longest)
     rows = [{"string": list(string), "count": value} for string, value in strings]
     lines = [
-        ("" if value is None else f"{value:>14,.1f}  ") + in_line(listed(string))
+        ("" if value is None else f"{value:>14,.1f}  ") + escaped_line(listed(string))
         for string, value in strings
     ]
     emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
@@ -38,10 +38,12 @@ def topk(
 @grouped
 def following(
     release: ReleaseFile,
-    context: str = option("Symbols that came before, separated by commas.", default=""),
+    context: str = option(
+        "Preceding symbols, separated by commas (default: the start).", default=""
+    ),
     as_json: Json = False,
 ) -> None:
-    """List the probabilities of the next symbol, and of the end, after a context."""
+    """List the probabilities of the next symbol in a sequence."""
     opened, symbols = dpviz.read(release, "sequences"), words(context, "--context")
     chances = opened.next(symbols).tolist()
     rows = [
@@ -50,6 +52,6 @@ def following(
     ]
     facts = {"context": list(symbols), "next": rows, "end": chances[-1]}
     likely = sorted(rows, key=lambda row: -row["probability"])[:20]
-    lines = [f"{100 * row['probability']:6.1f} %  {in_line(row['symbol'])}" for row in likely]
+    lines = [f"{100 * row['probability']:6.1f} %  {escaped_line(row['symbol'])}" for row in likely]
     lines.append(f"{100 * chances[-1]:6.1f} %  (the end)")
     emit(facts, as_json, "\n".join([*lines, opened.header.guarantee]))

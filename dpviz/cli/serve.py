@@ -15,7 +15,7 @@ from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import app
 from dpviz.errors import ParameterError
 
-EVERYWHERE = ("127.0.0.1", "0.0.0.0", "::")
+LOCAL_ADDRESSES = ("127.0.0.1", "0.0.0.0", "::")
 """Addresses under which this machine's browser finds the app at 127.0.0.1."""
 
 
@@ -43,10 +43,10 @@ def run_app(
             raise ParameterError(f"{release}: no such file")
         header_of(metadata_of(release), Path(release).name)  # raises before a server starts
         os.environ["DPVIZ_OPEN"] = str(Path(release).resolve())
-    can_listen(address, port)
+    require_free_port(address, port)
     sys.argv = ["streamlit", "run", str(page), "--server.port", str(port)]
     sys.argv += ["--server.address", address]
-    if address not in EVERYWHERE:  # a specific address: open the browser there
+    if address not in LOCAL_ADDRESSES:  # a specific address: open the browser there
         named = f"[{address}]" if ":" in address else address
         sys.argv += ["--browser.serverAddress", named]
     if hasattr(signal, "SIGHUP"):  # the server handles SIGTERM itself
@@ -54,7 +54,7 @@ def run_app(
     cli.main()
 
 
-def can_listen(address: str, port: int) -> None:
+def require_free_port(address: str, port: int) -> None:
     """Refuse an address and port on which the server could not listen.
 
     Raises:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dpviz.cli.groups import MISSING, grouped, option
-from dpviz.cli.outputs import apart
-from dpviz.cli.queries import opened_map
-from dpviz.cli.root import Json, Page, app, complain, emit, numbers
+from dpviz.cli.outputs import require_free
+from dpviz.cli.queries import open_map
+from dpviz.cli.root import Json, Page, app, emit, numbers, print_note
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -53,9 +53,11 @@ def share(
     period: Period = None,
     as_json: Json = False,
 ) -> None:
-    """Write a map in one file that opens anywhere, without network or server.
+    """Write an interactive map as one HTML file for any browser.
 
-    For one release with time, a slider steps through its period, unless --period names a part.
+    The file needs no network and no server. To embed it in a web page, put it beside the page and
+    write <iframe src="map.html" width="100%" height="600"></iframe>. A release with time gets a
+    slider, unless --period names a part.
     """
     from dpviz.exports import map_page
 
@@ -76,7 +78,7 @@ def report(
     period: Period = None,
     as_json: Json = False,
 ) -> None:
-    """Write one page to print: guarantee, map, answers, expected errors, budget breakdown."""
+    """Write a page to print: guarantee, map, answers, errors, budget."""
     from dpviz.exports import report_page
 
     opened, asked = _flat(_opened(releases, period)), _rects(rect)
@@ -99,7 +101,7 @@ def picture(
     period: Period = None,
     as_json: Json = False,
 ) -> None:
-    """Write the map of one release, or of two, with its legend as a picture."""
+    """Write a picture of the map of one or two releases (.png)."""
     from dpviz.exports.html import labels_of
     from dpviz.render.fonts import fonts
     from dpviz.render.picture import comparison_png
@@ -117,12 +119,12 @@ def picture(
     drawn = comparison_png(opened, labels, outlined, title=title, size=size)
     _write(output, drawn, opened, as_json)
     if missing := fonts("".join([title, *labels]))[1]:
-        complain(f"note: no font of this machine has {missing}: a box is drawn for each")
+        print_note(f"note: no font of this machine has {missing}: a box is drawn for each")
 
 
 def _require(ending: str, output: str, *inputs: str | None) -> None:
     """Refuse an output with another ending, or one that must not be overwritten."""
-    apart(output, *inputs)
+    require_free(output, *inputs)
     if Path(output).suffix.lower() != ending:
         raise ParameterError(f"output {output!r}: give a file that ends in {ending}")
 
@@ -143,7 +145,7 @@ def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | Are
     """Open releases, and cut them to a period if one is given."""
     from dpviz.releases.points.window import during
 
-    opened: list[Any] = [opened_map(path) for path in paths]  # releases of areas have no time
+    opened: list[Any] = [open_map(path) for path in paths]  # releases of areas have no time
     return opened if period is None else [during(each, period) for each in opened]
 
 

@@ -13,11 +13,11 @@ import typer
 
 from dpviz.errors import ParameterError
 
-WRONG: Any = typer.BadParameter.__mro__[1]
-"""Typer's usage error: a class of Click, or of Typer's own copy of Click."""
+USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
+"""Typer's usage error: a class of Click, or of Typer's copy of Click."""
 
 
-MOVED = {
+FORMER_GROUPS = {
     "roads": "'dpviz build … --graph GRAPH'; query, timeline, export and evaluate know the kind",
     "sequences": "'dpviz build … --alphabet SYMBOLS', or --side 8 for places in time; query, topk, "
     "next, sample and evaluate know the kind",
@@ -26,60 +26,60 @@ MOVED = {
 
 
 def usage_line(error: Any, commands: Iterable[str]) -> str:
-    """One line for a usage error: the fault, the value, and the help to read.
+    """One line for a usage error: the fault, the value, and the command's help.
 
     Args:
-        error: of the class :data:`WRONG`.
-        commands: by their words; used if the error does not name its command.
+        error: of the class :data:`USAGE_ERROR`.
+        commands: names of all commands; used if the error does not name its command.
     """
     words = error.format_message()
     if hasattr(error.__cause__, "errors"):  # pydantic's message omits the value
         [wrong, *_] = error.__cause__.errors()
         value, reason = wrong["input"], wrong["msg"].removeprefix("Value error, ")
         reason = reason.removeprefix(f"{value!r} is ").partition(", unable")[0]
-        words = f"{error.param.get_error_hint().strip(chr(39))} {value!r}: {_begun(reason)}"
+        words = f"{error.param.get_error_hint().strip(chr(39))} {value!r}: {_uncapitalised(reason)}"
     given = f"dpviz {' '.join(sys.argv[1:])} "
     called = [each for each in commands if given.startswith(f"{each} ")]
     command = error.ctx.command_path if error.ctx else max(called, key=len, default="dpviz")
-    return f"{_begun(' '.join(words.split()).rstrip('.'))}: see '{command} --help'"
+    return f"{_uncapitalised(' '.join(words.split()).rstrip('.'))}: see '{command} --help'"
 
 
 def system_line(error: OSError) -> str:
     """One line for an operating system error: a long name, no permission, a full disk.
 
     >>> system_line(OSError(13, "Permission denied", "hers/visits.csv"))
-    "path='hers/visits.csv': Permission denied: give another, or fix its permissions"
+    "path='hers/visits.csv': Permission denied: give another file, or fix its permissions"
     >>> system_line(OSError(28, "No space left on device", "rows.csv"))
-    "path='rows.csv': No space left on device: make room and try again, or give another"
+    "path='rows.csv': No space left on device: free some space, or give another file"
     """
     from dpviz.checks import described
 
     reason = error.strerror or type(error).__name__
     if error.filename is None:
-        return f"the system cannot read or write ({reason}): fix that, and try again"
+        return f"input or output failed: {reason}: check the disk and try again"
     path = described("path", os.fsdecode(error.filename))
     if error.errno == errno.ENOSPC:
-        return f"{path}: {reason}: make room and try again, or give another"
-    return f"{path}: {reason}: give another, or fix its permissions"
+        return f"{path}: {reason}: free some space, or give another file"
+    return f"{path}: {reason}: give another file, or fix its permissions"
 
 
 def require_current(words: Sequence[str]) -> None:
     """Refuse a former group of commands.
 
     Raises:
-        ParameterError: there is one; the message says what replaces it.
+        ParameterError: with the command that replaces it.
     """
-    if words and words[0] in MOVED:
-        raise ParameterError(f"{words[0]!r} is no longer a command: use {MOVED[words[0]]}")
+    if words and words[0] in FORMER_GROUPS:
+        raise ParameterError(f"{words[0]!r} is no longer a command: use {FORMER_GROUPS[words[0]]}")
 
 
 def require_values(words: Sequence[str]) -> None:
     """Refuse an option with an empty value, such as an unset variable of a script.
 
-    A command would take it for one that is not given: another account would pay.
+    It would count as not given, so that another account could pay.
 
     Raises:
-        ParameterError: there is one.
+        ParameterError: an option has an empty value.
     """
     for word, then in itertools.pairwise([*words, "-"]):
         name, given, value = word.partition("=")
@@ -87,5 +87,5 @@ def require_values(words: Sequence[str]) -> None:
             raise ParameterError(f"{name} is empty: give a value, or leave the option out")
 
 
-def _begun(words: str) -> str:
+def _uncapitalised(words: str) -> str:
     return words[:1].lower() + words[1:]

@@ -30,7 +30,7 @@ IGNORING = ("sh", "-c", "trap '' INT; exec \"$@\"", "sh")
 @pytest.fixture
 def alone(monkeypatch):
     """Interrupts of one test, which no other hears of."""
-    monkeypatch.setattr(interrupts, "_came", False)
+    monkeypatch.setattr(interrupts, "_interrupted", False)
 
 
 @pytest.fixture
@@ -203,9 +203,9 @@ def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
         "import os, signal, time\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"  # as nohup does
         "from dpviz.cli import interrupts\n"
-        "interrupts.listen()\n"
+        "interrupts.install_handlers()\n"
         "os.kill(os.getpid(), signal.SIGHUP)\n"
-        "assert not interrupts.came()\n"
+        "assert not interrupts.interrupted()\n"
         "child = os.fork()\n"
         "if not child:\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
@@ -215,7 +215,7 @@ def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    time.sleep(300)\n"
         "except KeyboardInterrupt:\n"
-        "    assert interrupts.came()\n"
+        "    assert interrupts.interrupted()\n"
         "    os._exit(3)\n"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 3

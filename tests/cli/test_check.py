@@ -126,12 +126,15 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path):
     for words, line in (
         ([tmp_path / "result.csv", BOX], "holds counts per cell, not records"),
         (["duckdb:///nowhere", BOX], "name one with table=… (--table)"),
-        ([visits, BOX, "--side=8"], "sequences of places need --time, --unit (the person)"),
+        (
+            [visits, BOX, "--side=8"],
+            "sequences of places in time: give --time, --unit (the person)",
+        ),
         (
             [visits, "--side", "8", "--alphabet", "a,b"],
-            "describe different kinds of data",
+            "are for different kinds of data",
         ),
-        (["persons"], "brings its own box and nothing to check"),
+        (["persons"], "there is nothing to check"),
     ):
         assert line in fails("check", *words)
 
@@ -185,6 +188,6 @@ def test_a_build_says_which_columns_it_took(tmp_path):
     assert "read as places" not in named[2]
     (tmp_path / "track.txt").write_text("<gpx>\n</gpx>\n")  # no line of use, and nothing says so
     words = ("build", tmp_path / "track.txt", "--alphabet=a,b", "-o")
-    note = "note: 'track' is read as a sequence per line, as .txt says, whatever"
+    note = "note: 'track' is read as one sequence per line, since it is a .txt file"
     assert note in run(*words, tmp_path / "t.parquet")[2]
     refused(tmp_path, (*words, tmp_path / "u.parquet", "--epsilon=0"), "error: epsilon=0.0: give a")

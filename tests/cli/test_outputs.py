@@ -13,7 +13,7 @@ import pytest
 import shapely
 
 import dpviz
-from dpviz.cli.outputs import claimed
+from dpviz.cli.outputs import locked
 from dpviz.errors import ParameterError
 from dpviz.files.writing import mark
 from tests.commands import fails, refused, run
@@ -35,10 +35,10 @@ def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, n
         ledger = folder / "link.parquet"
     words = ["build", "points.csv", BOX, "-o", ledger]
     words += ["--ledger", folder / "paid.parquet"] if named else []
-    refused(folder, words, "ledger, or its seal: name another file")
+    refused(folder, words, "is the ledger or its seal: name another file")
     if not named:
         words = ["sample", "r.parquet", "-o", ledger]
-        refused(folder, words, "ledger, or its seal: name another file")
+        refused(folder, words, "is the ledger or its seal: name another file")
 
 
 @pytest.mark.slow
@@ -105,8 +105,8 @@ def test_a_file_that_may_hold_records_is_not_replaced(folder, streets):
 @pytest.mark.slow
 def test_a_claim_that_a_killed_command_left_is_none(folder):
     code = (
-        "import os, signal; from dpviz.cli.outputs import claimed\n"
-        "with claimed('new.parquet'): os.kill(os.getpid(), signal.SIGKILL)"
+        "import os, signal; from dpviz.cli.outputs import locked\n"
+        "with locked('new.parquet'): os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", code])
     assert len([each for each in folder.iterdir() if each.name.endswith(".lock")]) == 1
@@ -126,7 +126,7 @@ def test_a_claim_is_refused_whose_holder_has_just_ended(folder, monkeypatch):
         flock(file, how)
 
     monkeypatch.setattr(fcntl, "flock", ended_first)
-    with pytest.raises(ParameterError, match="another command"), claimed("new.parquet"):
+    with pytest.raises(ParameterError, match="another command"), locked("new.parquet"):
         pytest.fail("two hold one name")
 
 
@@ -198,9 +198,9 @@ def test_a_total_under_either_name_of_a_file_limits_its_builds(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     Path("visits.ndjson").write_text('{"lon": 0.5, "lat": 0.5}\n')
     words = ["build", "visits.ndjson", BOX, "--columns", "lon,lat", "--epsilon", "0.5"]
-    assert "'visits' has no total yet" in run(*words, "-o", "first.parquet")[2]
+    assert "'visits' has no lifetime budget yet" in run(*words, "-o", "first.parquet")[2]
     assert run("ledger", "set", "visits.ndjson", "--epsilon", "0.9")[0] == 0
     code, _, err = run(*words[:-1], "0.4", "-o", "second.parquet")
     assert code == 0
-    assert "no total yet" not in err
+    assert "no lifetime budget yet" not in err
     assert "on data set 'visits'" in fails(*words, "-o", "third.parquet")

@@ -197,7 +197,7 @@ def test_a_release_that_cannot_be_written_is_kept_beside_the_ledger(words, tmp_p
     unwritable(monkeypatch, [output.parent])
     line = fails(*words["points"], "-o", output)
     (rescued,) = (tmp_path / "books").glob("release-*.parquet")
-    assert f"was paid for and is kept: {rescued}" in line
+    assert f"which was paid for, is saved as {rescued}" in line
     assert outcomes("points") == ["released"]
     assert not list(output.parent.iterdir())
 
@@ -346,7 +346,7 @@ def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, t
 @pytest.mark.slow
 def test_sensitive_data_are_not_declared_public_in_passing(words, tmp_path):
     output, paid = (["-o", tmp_path / f"{name}.parquet"] for name in ("out", "paid"))
-    line = "--declare-public goes with --public: give both, or neither"
+    line = "--declare-public requires --public: give both, or neither"
     refused(tmp_path, (*words["points"], *output, "--declare-public"), line)
     assert run(*words["points"], *paid)[0] == 0
     line = fails(*words["points"], *output, "--public")

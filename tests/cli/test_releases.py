@@ -153,7 +153,7 @@ def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path):
     assert not file.exists()
     code, _, err = run(*words, "-o", tmp_path / "first.parquet", "--epsilon", 0.5)
     assert code == 0
-    assert "no total yet" in err
+    assert "no lifetime budget yet" in err
     run("ledger", "set", "points", "--epsilon", 1, "--ledger", file)
     code, _, err = run(*pay, "--epsilon", 0.25, "--purpose", "city council", "--json")
     assert (code, err) == (0, "")
@@ -270,12 +270,14 @@ def test_the_program_runs_as_a_process(points, tmp_path):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*program, "methods"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: the answer cannot be written (No space left on device)")
+    assert done.stderr.startswith(
+        "error: the standard output cannot be written (No space left on device)"
+    )
     made = tmp_path / "c.parquet"
     built = [*program, "build", str(points), "-o", str(made), f"--bounds={BOUNDS}"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(built, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert "c.parquet is made, but the answer cannot be written" in done.stderr
+    assert "c.parquet is complete, but standard output cannot be written" in done.stderr
     assert (done.returncode, made.is_file()) == (2, True)
     reader, writer = os.pipe()
     os.close(reader)  # who reads it has seen enough
@@ -370,7 +372,7 @@ def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkey
 
     monkeypatch.setattr(dpviz, "load", allocate)
     error = fails("build", points, f"--bounds={BOUNDS}", "-o", tmp_path / "r.parquet")
-    assert "has not the memory" in error
+    assert "not enough memory" in error
     assert "3000" not in error
 
 

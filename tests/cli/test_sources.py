@@ -22,11 +22,11 @@ CITY, WALKS = ("city", "--graph=city"), ("city", "--side=8")
     [
         (POINTS, ["--components=all"], "--components is for trips, not for points"),
         (POINTS, ["--drop-unknown"], "--drop-unknown is for trips and symbols, not for points"),
-        (POINTS, ["--gap=3"], "sequences of places need --time, --unit (the person)"),
+        (POINTS, ["--gap=3"], "sequences of places in time: give --time, --unit (the person)"),
         (
             POINTS,
             ["--graph=g.csv", "--steps"],
-            "--steps describe different kinds of data",
+            "--steps are for different kinds of data",
         ),
         (TRIPS, ["--bounds=0,0,1,1"], "not for trips: leave it out"),
         (TRIPS, ["--hour-worth=500m"], "not for trips: leave it out"),

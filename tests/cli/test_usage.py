@@ -65,8 +65,8 @@ def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder):
     ("words", "line"),
     [
         (("info", "r.parquet", "--source", "x.csv"), "--source requires --code: give it too"),
-        ((*POINTS, "--declare-public"), "--declare-public goes with --public"),
-        (("build", "city-50k", "--declare-public", "-o", "out.parquet"), "goes with --public"),
+        ((*POINTS, "--declare-public"), "--declare-public requires --public"),
+        (("build", "city-50k", "--declare-public", "-o", "out.parquet"), "requires --public"),
         (
             (*POINTS, "--public", "--purpose", "x"),
             "public data are not entered in the ledger: leave",
@@ -74,7 +74,7 @@ def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder):
         (("build", "city-50k", "--purpose", "x", "-o", "out.parquet"), "public data are not"),
         (
             ("build", "city-50k", "--ledger", "x.sqlite", "-o", "out.parquet"),
-            "--ledger is not for the built-in data: leave it out",
+            "--ledger is not for built-in data, which cost nothing",
         ),
         *(
             (("build", "city", frame, *unfit, *CITY), line)
@@ -88,13 +88,13 @@ def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder):
         ),
         (
             ("build", "points.csv", "-o", "out.parquet", "--alphabet=a,", "--gap=0"),
-            "--alphabet and --gap describe different kinds of data: give one",
+            "--alphabet and --gap are for different kinds of data: give one",
         ),
         *(
             (("audit", *words), line)
             for words, line in (
                 (("all", "--set", "cells=3"), "--set is for one method"),
-                (("privtree", "--seed", "1", "--secure"), "--secure is never repeated"),
+                (("privtree", "--seed", "1", "--secure"), "--secure draws exact noise: give one"),
             )
         ),
     ],
@@ -138,7 +138,7 @@ def test_records_of_the_current_folder_pay_under_its_name(folder, monkeypatch):
 
 def test_a_ledger_that_is_not_there_is_said(folder):
     for words in (("verify",), ("show",), ("show", "people")):
-        line = "--ledger 'no/ledger.sqlite': no such ledger: check its name"
+        line = "--ledger 'no/ledger.sqlite': no such file: check its name"
         words = ("ledger", *words, "--ledger", "no/ledger.sqlite")
         refused(folder, words, line)
     assert run("ledger", "verify")[1].endswith(": no ledger yet\n")
@@ -195,5 +195,9 @@ LONG = "x" * 300
     ],
 )
 def test_a_name_that_the_system_refuses_is_one_line(folder, words):
-    line = "names of up to 255 bytes" if words[0] == "check" else "File name too long: give another"
+    line = (
+        "names of up to 255 bytes"
+        if words[0] == "check"
+        else "File name too long: give another file"
+    )
     refused(folder, words, line)

@@ -227,10 +227,13 @@ def test_places_in_a_file_over_leaves_by_command(tmp_path):
     )
     assert len(data.alphabet) <= 9
     for words, message in (
-        (("--time", "when", "--leaves", leaves), "sequences of places need --time, --unit"),
+        (
+            ("--time", "when", "--leaves", leaves),
+            "sequences of places in time: give --time, --unit",
+        ),
         (
             ("--alphabet", "a,b", "--leaves", leaves),
-            "--alphabet and --leaves describe different kinds of data: give one",
+            "--alphabet and --leaves are for different kinds of data: give one",
         ),
         ((*common[3:], "--bounds", "0,0,2,2"), "give the same one to both"),
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpviz.cli.root import in_line
+from dpviz.cli.root import escaped_line
 
 if TYPE_CHECKING:
     from dpviz.private.handle import Handle
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 Facts = tuple[dict[str, Any], list[str]]
 
 
-def described(release: Release, data: Handle[Any]) -> Facts:
-    """Facts that a build prints about its release."""
+def release_size(release: Release, data: Handle[Any]) -> Facts:
+    """Facts and lines that a build prints about its release."""
     if release.kind == "sequences":
         return sequence_facts(release, data)  # type: ignore[arg-type]
     facts: Facts = SIZES[release.kind](release)
@@ -41,7 +41,7 @@ def area_facts(release: AreaRelease) -> Facts:
     areas = release.frame
     sizes = [part.stop - part.start for part in areas.slices]
     levels = dict(zip(areas.levels, sizes, strict=True))
-    words = (f"{size:,} on level {in_line(name)}" for name, size in levels.items())
+    words = (f"{size:,} on level {escaped_line(name)}" for name, size in levels.items())
     return {"areas": len(areas), "levels": levels}, ["areas: " + ", ".join(words)]
 
 
@@ -66,7 +66,7 @@ SIZES: dict[str, Any] = {"points": point_facts, "areas": area_facts, "roads": ro
 
 
 def sequence_facts(release: SequenceRelease, data: SequenceData) -> Facts:
-    """Size of a release of sequences, and the earlier price of its cells."""
+    """Size of a release of sequences, and the price of the release that gave its cells."""
     from dpviz.releases.sequences.columns import MODELS
 
     facts: dict[str, Any] = {
@@ -79,13 +79,13 @@ def sequence_facts(release: SequenceRelease, data: SequenceData) -> Facts:
     if "epsilon" in cells:
         epsilon = release.header.epsilon
         facts |= {"cells_epsilon": cells["epsilon"], "cells_unit": cells["unit"]}
-        lines.append(f"the cells are of a release: {cells['guarantee']}")
+        lines.append(f"cells from another release: {cells['guarantee']}")
         if data.accounted_unit == cells["unit"].partition(" with at most ")[0]:
             facts["total_epsilon"] = epsilon + cells["epsilon"]
             lines.append(f"together ε = {facts['total_epsilon']:g} for {data.accounted_unit}")
         else:
             lines.append(
-                f"that price is for {cells['unit']}, this one for {data.unit}: they do not add up "
-                "to a price for either, unless that release bounds the records of each unit"
+                f"the cells cost ε for {cells['unit']}, this release for {data.unit}: the two do "
+                "not add up, since they protect different units"
             )
     return facts, lines
