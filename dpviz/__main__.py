@@ -1,4 +1,4 @@
-"""Entry point of ``dpviz`` and ``python -m dpviz``: Ctrl-C is heard while the package loads."""
+"""Entry point of ``dpviz`` and ``python -m dpviz``; handles Ctrl-C while the package loads."""
 
 import os
 import signal

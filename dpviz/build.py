@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.checks import USUAL, flag, require, texts, whole
+from dpviz.checks import NUMPY_ERRORS, flag, require, texts, whole
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
@@ -45,7 +45,7 @@ Result = tuple[Callable[[Header], Release], dict[str, Any]]
 """Result of a method: a function from header to release, and entries for the header."""
 
 
-@np.errstate(**USUAL)
+@np.errstate(**NUMPY_ERRORS)
 def from_points(
     points: ArrayLike, domain: Domain, *, public: bool = False, name: str = "points"
 ) -> DataHandle:
@@ -86,7 +86,7 @@ def build(
     areas: None = None,
     **options: Any,
 ) -> R: ...
-@np.errstate(**USUAL)
+@np.errstate(**NUMPY_ERRORS)
 def build(
     data: Handle[Any],
     method: str | Method | None = None,
@@ -130,8 +130,8 @@ def build(
         ledger: pays for a release of sensitive data under the handle's names, on disk before any
             noise is drawn; this user's by default. With None the caller keeps the account, and the
             release says so. Public data cost nothing.
-        purpose: what the release is for, in the ledger's words.
-        declare_public: insist that data are public that the ledger knows as sensitive.
+        purpose: note in the ledger on what the release is for; for sensitive data.
+        declare_public: allow public records whose name the ledger records as sensitive.
         wishes: accuracy targets of a release of points, see :func:`dpviz.plan`: its header states
             them as promises. They change nothing else.
         sum_share: of points with values, the share of epsilon for their sums; half by default.
@@ -180,7 +180,9 @@ def build(
     if isinstance(data, DataHandle):
         sum_share = checked_share(data.domain, chosen, budget.epsilon, sum_share)
     elif sum_share is not None:
-        raise ParameterError(f"sum_share={sum_share!r}: these data have no values, leave it out")
+        raise ParameterError(
+            f"sum_share={sum_share!r}: these data have no values: leave sum_share out"
+        )
     with (
         listening(reports),
         payment(
@@ -223,7 +225,9 @@ def _measured(
     if isinstance(data, RoadData):
         return _measured_roads(data, method, budget, noise, workload, progress)
     if not isinstance(data, SequenceData):
-        raise ParameterError(f"data of kind {data.kind!r}: no engine builds from them")
+        raise ParameterError(
+            f"data of kind {data.kind!r} cannot be built from: give a handle of dpviz.load"
+        )
     model = method.build(SequenceTask(data._sequences, data.alphabet, budget, noise))
     return lambda header: SequenceRelease(data.alphabet, model, header), {}
 

@@ -1,8 +1,8 @@
 """Check arguments of public functions: one line with the argument, the value and the remedy.
 
-Only what would be misread in silence is checked here: a text in place of a list of texts, a word in
-place of True or False, another object than the one that is meant. The rest fails where it is used.
-A value that may hold records is never shown, but its type.
+Only arguments that would be misread silently are checked: a text instead of a list of texts, a word
+instead of True or False, an object of another class. Of a value that may hold records, messages
+show the type only.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ from typing import Any
 
 from dpviz.errors import DpvizError
 
-USUAL: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-"""NumPy's default handling of floating-point errors, whatever the caller has set: with another, a
-build could fail after payment, depending on exact counts."""
+NUMPY_ERRORS: dict[str, Any] = {
+    "divide": "warn",
+    "over": "warn",
+    "under": "ignore",
+    "invalid": "warn",
+}
+"""NumPy's default handling of floating-point errors. With other settings, which a caller may have
+made, a build could fail after payment, depending on exact counts."""
 
-SHOWN = 60
-"""Most characters of a value in an error message."""
+MAX_SHOWN = 60
+"""Maximum number of characters of a value in an error message."""
 
 LONGEST_NAME = 255
 """Longest file name in bytes on common file systems."""
@@ -44,7 +49,7 @@ REMEDIES = {
 
 
 def require(value: Any, kind: Any, name: str, error: type[DpvizError]) -> None:
-    """Refuse a value that is not of a class, or of one of a union of classes.
+    """Refuse a value that is not an instance of a class or of a union of classes.
 
     Raises:
         DpvizError: of the class ``error``.
@@ -126,9 +131,9 @@ def described(name: str, value: Any) -> str:
     >>> described("columns", 5), described("domain", [[1.0, 2.0]])
     ('columns=5', 'domain of type list')
     """
-    short = isinstance(value, int) and abs(value) < 10**SHOWN
+    short = isinstance(value, int) and abs(value) < 10**MAX_SHOWN
     of_numpy = isinstance(value, Number) and type(value).__module__ == "numpy"
     if not (short or of_numpy or isinstance(value, (NoneType, str, float))):
         return f"{name} of type {type(value).__name__}"
     text = repr(value)
-    return f"{name}={text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'}"
+    return f"{name}={text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + '…'}"

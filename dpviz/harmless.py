@@ -1,4 +1,4 @@
-"""Escape untrusted text, so that it steers neither a terminal nor a page."""
+"""Escape control characters and Markdown in untrusted text."""
 
 import re
 

@@ -32,8 +32,8 @@ def words(text: str | None, what: str) -> tuple[str, ...]:
     matches = list(_WORD.finditer(f"{text},"))
     if sum(len(match[0]) for match in matches) <= len(text):
         raise ParameterError(
-            f"{what} {text!r}: a quote that is stray: write words that hold one as in CSV, "
-            'in quotes and the quote twice ("5""")'
+            f"{what} {text!r}: unmatched quotation mark: write a word with a quotation mark as in "
+            'CSV, in quotes and with the mark doubled ("5""")'
         )
     return tuple(
         match[2].strip() if match[1] is None else match[1].replace('""', '"') for match in matches
@@ -64,7 +64,7 @@ def _quoted(word: str) -> str:
 
 
 def number(text: str) -> float:
-    """A number as people and programs write it: 10, and neither 1_0 nor digits of other scripts.
+    """Parse a decimal number in ASCII digits; 1_0 and digits of other scripts are refused.
 
     Raises:
         ValueError: not a number in decimal notation.

@@ -2,7 +2,7 @@
 
 Noise draws report their own progress. Steps between and after them (sums of paths, least squares,
 medians) do not: they call :func:`checkpoint` at most a tenth of a second of work apart, which
-repeats the last report to the listener of the build, who may cancel it.
+repeats the last report to the listener of the build, which may cancel it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def silent(fraction: float, what: str) -> None:
     """Ignore progress: a :data:`Progress` without a listener."""
 
 
-_heard: ContextVar[Reports | None] = ContextVar("heard", default=None)
+_listener: ContextVar[Reports | None] = ContextVar("heard", default=None)
 
 
 class Reports:
@@ -42,15 +42,15 @@ class Reports:
 @contextmanager
 def listening(reports: Reports | None) -> Iterator[None]:
     """Context in which each :func:`checkpoint` of this thread repeats the last report."""
-    token = _heard.set(reports)
+    token = _listener.set(reports)
     try:
         yield
     finally:
-        _heard.reset(token)
+        _listener.reset(token)
 
 
 def checkpoint() -> None:
     """Repeat the last report between two steps; raises what the listener raises to cancel."""
-    reports = _heard.get()
+    reports = _listener.get()
     if reports is not None:
         reports.repeat()

@@ -15,7 +15,7 @@ EXAMPLES = {
     "commands.md": 2,
     "kinds.md": 5,
     "plan.md": 5,
-    "publish.md": 10,
+    "publish.md": 11,
     "python.md": 0,
     "sequences.md": 4,
     "time.md": 6,
@@ -42,6 +42,8 @@ def files(tmp_path, monkeypatch):
         }
     )
     table[["lon", "lat", "person"]].to_csv("visits.csv", index=False)
+    october = table.visited_at.dt.strftime("10/%d/2024 %I:%M:%S %p")
+    table.assign(pickup_datetime=october).to_csv("trips-us.csv", index=False)
     for name in ("pickups", "rides", "visits"):
         table.to_parquet(f"{name}.parquet")
     _write_wards()

@@ -28,13 +28,17 @@ def check(
     The counts are EXACT: do not publish them.
     """
     from dpviz.private.load.check import CHECK_HEADING
+    from dpviz.private.load.tally import REMEDIES, Fact
 
     kind = data.kind(source)
     if kind not in CHECKED:
         raise ParameterError(f"{kind} cannot be checked: check the records as points in --bounds")
     require_applicable(kind, given(data), CHECKED)
     facts, taken = _checked(source, kind, data)
-    lines = [f"read as {taken}", *(f"{count:>15,}  {what}" for what, count in facts.items())]
+    lines = [f"read as {taken}"]
+    for what, count in facts.items():
+        remedy = REMEDIES.get(Fact(what))
+        lines.append(f"{count:>15,}  {what}" + (f" ({remedy})" if remedy else ""))
     emit(
         {"heading": CHECK_HEADING, "read_as": taken, "facts": facts},
         as_json,

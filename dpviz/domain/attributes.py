@@ -21,7 +21,7 @@ OTHER = "other"
 """Kind of records of unlisted kinds, if the list contains it."""
 
 MOST_KINDS = 64
-MOST_LETTERS = 100
+MAX_NAME_LENGTH = 100
 """Limits of a list of kinds: how many, and how long the name of one is."""
 
 
@@ -48,8 +48,10 @@ class Kinds:
         if not 1 <= len(self.names) <= MOST_KINDS:
             raise DomainError(f"{len(self.names)} kinds: give 1 to {MOST_KINDS}")
         for name in self.names:
-            if not 1 <= len(name) <= MOST_LETTERS:
-                raise DomainError(f"kind {name!r}: give a text of 1 to {MOST_LETTERS} letters")
+            if not 1 <= len(name) <= MAX_NAME_LENGTH:
+                raise DomainError(
+                    f"kind {name!r}: give a text of 1 to {MAX_NAME_LENGTH} characters"
+                )
             if name.encode(errors="ignore").decode() != name:  # a release could not be written
                 raise DomainError(f"kind {name!r} is not valid Unicode: write it in UTF-8")
             if "\0" in name:  # no database takes it
@@ -82,11 +84,13 @@ class Kinds:
         if column is None and names is None:
             return None
         if column is None or names is None:
-            raise DomainError("a column of kinds and their public list go together: give both")
+            raise DomainError(
+                "kind and kinds require each other: give the column and the public list"
+            )
         return cls(column, texts(names, "kinds", DomainError))
 
 
-MOST_STEPS = 1 << 20
+MAX_STEPS = 1 << 20
 """Steps of the grid from zero to the farther end of a clip: a public cap."""
 
 
@@ -130,10 +134,10 @@ class Values:
                 f"in absolute value"
             )
         grid = grid or float(f"1e{math.floor(math.log10(farther)) - 4}")
-        if not (grid > 0 and 1 <= farther / grid <= MOST_STEPS):
+        if not (grid > 0 and 1 <= farther / grid <= MAX_STEPS):
             raise DomainError(
-                f"grid {grid:g} of a clip {low:g} to {high:g}: give a step of which its farther "
-                f"end is 1 to {MOST_STEPS:,}"
+                f"grid {grid:g} with clip {low:g} to {high:g}: give a step from "
+                f"{farther / MAX_STEPS:.3g} to {farther:.3g}"
             )
         for name, value in (("low", low), ("high", high), ("grid", grid)):
             object.__setattr__(self, name, value)
@@ -170,10 +174,12 @@ class Values:
                 raise DomainError(f"grid={grid:g} without values: name their column and clip")
             return None
         if column is None or clip is None:
-            raise DomainError("a column of values and their public clip go together: give both")
+            raise DomainError(
+                "value and clip require each other: give the column and its public limits"
+            )
         ends = numbers_of(clip, "ends of the clip", "give two numbers, as in 0,50").ravel()
         if len(ends) != 2:
-            raise DomainError(f"a clip of {len(ends)} numbers: give its lower and its upper end")
+            raise DomainError(f"clip of {len(ends)} numbers: give a lower and an upper limit")
         if grid == 0:
             raise DomainError("grid 0: give a step above 0, or leave it out")
         return cls(column, float(ends[0]), float(ends[1]), grid or 0.0)

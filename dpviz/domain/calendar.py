@@ -40,7 +40,7 @@ _UNIT_NAMES = {
     "s": "second", "min": "minute", "h": "hour",
     "d": "day", "w": "week", "mo": "month", "y": "year",
 }  # fmt: skip
-_USUAL = ("1min", "15min", "1h", "6h", "1d", "1w", "1mo", "1y")
+_DEFAULT_STEPS = ("1min", "15min", "1h", "6h", "1d", "1w", "1mo", "1y")
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,9 @@ class Calendar:
         if not steps.is_integer():
             later = self.words(ends[0] + math.ceil(steps) * step) if self.cycle is None else ""
             raise DomainError(
-                f"the period from {' to '.join(map(self.words, ends))} is no whole number of steps "
-                f"of {step:g} s: give another step" + (f", or end it at {later}" if later else "")
+                f"the period from {' to '.join(map(self.words, ends))} is not a whole number of "
+                f"steps of {step:g} s: give another step"
+                + (f", or end it at {later}" if later else "")
             )
         return span
 
@@ -198,18 +199,18 @@ class Calendar:
         within = borders[(borders > first_moment) & (borders < last_moment)]
         return np.concatenate([[first_moment], within, [last_moment]])
 
-    def usual_step(self, start: float, end: float, least: float = 0.0, most: int = 400) -> str:
-        """The shortest usual step of which a part of the axis has at most so many.
+    def default_step(self, start: float, end: float, least: float = 0.0, most: int = 400) -> str:
+        """Shortest common step of which a part of the axis has at most ``most``.
 
-        >>> Calendar().usual_step(*Calendar().period("2024-01-01,2025-01-01"))
+        >>> Calendar().default_step(*Calendar().period("2024-01-01,2025-01-01"))
         '1d'
         """
         fitting = (
             name
-            for name, length in ((name, _seconds(name)) for name in _USUAL)
+            for name, length in ((name, _seconds(name)) for name in _DEFAULT_STEPS)
             if length >= least and (end - start) / length <= most
         )
-        step = next(fitting, _USUAL[-1])
+        step = next(fitting, _DEFAULT_STEPS[-1])
         return "1d" if self.cycle is not None and step in ("1w", "1mo", "1y") else step
 
     def stamps(self, seconds: Any) -> NDArray[Any]:
@@ -224,7 +225,7 @@ class Calendar:
             return datetime(1970, 1, 1) + timedelta(seconds=seconds)
         return _ANCHOR + timedelta(seconds=seconds)
 
-    def of_clocks(self, shown: datetime) -> float:
+    def from_clocks(self, shown: datetime) -> float:
         """The inverse of :meth:`clocks`."""
         if self.cycle is None:
             since = (shown - datetime(1970, 1, 1)).total_seconds()
@@ -242,12 +243,12 @@ class Calendar:
         return np.asarray(passed - np.floor(passed / self.length) * self.length)
 
 
-def written(time: dict[str, Any]) -> dict[str, Any]:
-    """Zone, cycle, worth of an hour and span from a header's entry for the time axis."""
+def time_arguments(time: dict[str, Any]) -> dict[str, Any]:
+    """Zone, cycle, hour_worth and span from a header's entry for the time axis."""
     span = time.get("span")
-    names = {"zone": ZONE, "cycle": None, "hour_worth": None}
-    zone = {name: time.get(name, usual) for name, usual in names.items()}
-    return zone | {"span": None if span is None else (float(span[0]), float(span[1]))}
+    defaults = {"zone": ZONE, "cycle": None, "hour_worth": None}
+    known = {name: time.get(name, default) for name, default in defaults.items()}
+    return known | {"span": None if span is None else (float(span[0]), float(span[1]))}
 
 
 def moment(value: Any, zone: str = ZONE) -> float:
@@ -336,7 +337,7 @@ def seconds_words(seconds: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """A length of time in two digits of a unit that has it more than twice.
+    """A duration rounded to two digits, in a unit that it exceeds more than twice.
 
     >>> about(5_000.0), about(180_000.0), about(3_000_000.0)
     ('83 minutes', '2.1 days', '5 weeks')

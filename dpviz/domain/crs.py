@@ -38,9 +38,9 @@ def known_crs(name: str) -> pyproj.CRS:
 
 
 def axis_names(domain: Domain) -> tuple[str, ...]:
-    """Names of the axes: x and y in place of the usual lon and lat where the CRS is projected."""
-    usual = domain.place.columns == default_columns(domain.place.dims)
-    if not usual or not known_crs(domain.crs).is_projected:
+    """Names of the axes: x and y instead of the default lon and lat if the CRS is projected."""
+    default = domain.place.columns == default_columns(domain.place.dims)
+    if not default or not known_crs(domain.crs).is_projected:
         return domain.columns
     named = [name.replace("lon", "x").replace("lat", "y") for name in domain.place.columns]
     return (*named, *domain.columns[len(named) :])

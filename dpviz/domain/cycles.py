@@ -1,4 +1,4 @@
-"""Cycles of time: how long they are, and how a time of one is written. Knows no record."""
+"""Cycles of time, day and week: their length and notation. Knows no record."""
 
 from __future__ import annotations
 

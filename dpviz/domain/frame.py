@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.checks import require, texts
 from dpviz.domain import calendar
 from dpviz.domain.attributes import Kinds, Values
-from dpviz.domain.calendar import Calendar, written
+from dpviz.domain.calendar import Calendar, time_arguments
 from dpviz.domain.cuts import metres
 from dpviz.domain.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of, rows_of
 from dpviz.domain.zones import ZONE, zone_name
@@ -37,16 +37,17 @@ class Domain:
     Args:
         lower: lower limits, one per dimension, in the units of ``crs``.
         upper: upper limits, each above its lower limit.
-        columns: the names of the coordinates, in order.
-        crs: the coordinate reference system, as any string that pyproj understands.
-        step: where the last of three axes is time, in seconds since 1970 UTC: the seconds of one
-            step, to whose middle times are moved, or 0 to leave them. None: no axis is time.
-        kinds: the public list of what a record may be, and the column that says so.
-        values: the public clip of a record's value, and its column.
-        zone: of times that state none; any of the IANA database.
-        cycle: ``day`` or ``week``: the last axis is the time since it began on the zone's clocks.
-        span: with a cycle, the public period that records are of, in seconds since 1970 UTC.
-        hour_worth: how many metres are worth an hour to methods that halve axes; None: as often.
+        columns: names of the coordinate columns, in order.
+        crs: the coordinate reference system, as any text that pyproj understands.
+        step: makes the last of three axes time, in seconds since 1970 UTC: seconds of one step, to
+            whose middle times are moved, or 0 to keep times. None: no axis is time.
+        kinds: public list of kinds, and their column.
+        values: public clip of a record's value, and its column.
+        zone: IANA time zone of times that state none.
+        cycle: ``day`` or ``week``: the last axis is the time since its start on the zone's clocks.
+        span: with a cycle, the public period of the records, in seconds since 1970 UTC.
+        hour_worth: metres that count as one hour for methods that halve axes; None: time is halved
+            as often as each side.
 
     Raises:
         DomainError: reversed, empty, non-finite or mismatched limits.
@@ -91,16 +92,24 @@ class Domain:
                 f"give as many of each, for {min(LATTICE_BITS)} to {max(LATTICE_BITS)} dimensions"
             )
         if len(columns) != len(lower):
-            raise DomainError(f"{len(columns)} columns for {len(lower)} dimensions: name one each")
+            raise DomainError(
+                f"{len(columns)} columns for {len(lower)} dimensions: give one column for each"
+            )
         places = columns if self.step is None else columns[:-1]
         if len(set(places)) < len(places):
-            raise DomainError(f"columns {', '.join(map(repr, places))}: name another for each axis")
+            raise DomainError(
+                f"columns {', '.join(map(repr, places))}: give another column for each axis"
+            )
         checked_limits(columns, lower, upper, self.side)
         if self.step is None and (self.cycle is not None or self.span is not None):
-            raise DomainError("a cycle or a span without a time axis: give a step too")
+            raise DomainError(
+                "cycle and span need a time axis: give step too, or use Domain.from_bounds"
+            )
         if self.step is not None:
             if len(lower) != 3:
-                raise DomainError(f"time beside {len(lower) - 1} coordinates: give two")
+                raise DomainError(
+                    f"a time axis with {len(lower) - 1} coordinates: give two coordinates"
+                )
             span = self.calendar.checked_span((lower[-1], upper[-1]), self.step, self.span)
             object.__setattr__(self, "span", span)
         _ = self.calendar
@@ -134,24 +143,24 @@ class Domain:
         """A domain from all lower limits, then all upper limits (2-D: west, south, east, north).
 
         Args:
-            bounds: of the coordinates.
-            columns: their names, in order.
-            crs: of the coordinates.
-            period: makes time the third axis: public start and end (exclusive), in ISO 8601 (of the
-                zone unless it says otherwise), Python dates or seconds since 1970.
+            bounds: limits of the coordinates.
+            columns: names of the coordinate columns, in order.
+            crs: coordinate reference system of the bounds.
+            period: makes time the third axis: public start and end (exclusive), in ISO 8601 (in the
+                zone, if no other is stated), Python dates or seconds since 1970.
             time: with ``period``, the name of the time column; ``time`` by default.
-            every: with ``period``, a step such as ``1h``: times are moved to the middle of theirs.
-            zone: with ``period``, of times without one: IANA name or ``ZoneInfo``; default UTC.
-            cycle: ``day`` or ``week``: makes the time since its last beginning the third axis, of
-                records in the period, or of the years 1900 to 2099.
-            hour_worth: with time, a distance such as ``500m``: cells of trees become as long in
-                hours as they are wide in it.
-            kind: name of the column of the kind of a record, with ``kinds``.
-            kinds: the public list of kinds; records of others are dropped, or counted as ``other``
+            every: with ``period``, a step such as ``1h``: times are moved to the middle of a step.
+            zone: with ``period``, IANA name or ``ZoneInfo`` of times that state none; default UTC.
+            cycle: ``day`` or ``week``: makes the time since its start the third axis, for records
+                in the period, or in the years 1900 to 2099.
+            hour_worth: with time, a distance such as ``500m`` that counts as one hour when cells
+                are cut.
+            kind: name of the column of a record's kind, with ``kinds``.
+            kinds: public list of kinds; records of other kinds are dropped, or counted as ``other``
                 if that is listed.
-            value: name of the column of a value that is added up, with ``clip``.
-            clip: its public limits: a value beyond counts as the limit.
-            grid: a public step that values are rounded to; a power of ten that suits the clip.
+            value: name of the column of values to sum, with ``clip``.
+            clip: public limits of the values, to which they are clipped.
+            grid: public step that values are rounded to; by default a power of ten.
 
         >>> Domain.from_bounds([-74.30, 40.45, -73.60, 41.00]).upper
         (-73.6, 41.0)
@@ -165,7 +174,7 @@ class Domain:
             raise DomainError(f"bounds hold {flat.size} numbers: {remedy}")
         half = flat.size // 2
         if (period is not None or cycle is not None) and half != 2:
-            raise DomainError(f"time beside {half} coordinates: give two")
+            raise DomainError(f"a time axis with {half} coordinates: give two coordinates")
         listed = Kinds.of(kind, kinds)
         lower, upper = flat[:half].tolist(), flat[half:].tolist()
         values = Values.of(value, clip, grid)
@@ -249,7 +258,7 @@ class Domain:
         Raises:
             DomainError: no axis is time, or no such period.
         """
-        every = self.period  # its lack is said first
+        every = self.period  # refuses a domain without time
         start, end = every if period is None else self.calendar.period(period)
         remedy = "give 4 numbers each, beside a period"
         flat = numbers_of(rects, "rectangles", remedy)
@@ -391,7 +400,7 @@ class Domain:
             None if time is None else float(time["step"]),
             None if kinds is None else Kinds.of(kinds["column"], kinds["names"]),
             None if clip is None else Values(**clip),
-            **({} if time is None else written(time)),
+            **({} if time is None else time_arguments(time)),
         )
         if domain.bits != values["bits"]:
             raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")
@@ -399,6 +408,6 @@ class Domain:
 
 
 def default_columns(dims: int) -> tuple[str, ...]:
-    """Usual column names: a place, or a pickup and a drop-off."""
+    """Default column names: a place, or a pickup and a drop-off."""
     names = {1: ("x",), 2: ("lon", "lat"), 4: ("plon", "plat", "dlon", "dlat")}
     return names.get(dims, tuple(f"x{axis}" for axis in range(dims)))

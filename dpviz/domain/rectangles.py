@@ -1,4 +1,4 @@
-"""Rectangles in coordinates that people ask for: refused where they are none of a domain's."""
+"""Check limits of domains and query rectangles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:
     """Limits as float64, of any shape.
 
     Raises:
-        DomainError: something else than numbers; ``what`` and ``remedy`` are of the message.
+        DomainError: not numbers; ``what`` and ``remedy`` are part of the message.
     """
     try:
         if isinstance(values, (str, bytes)):
@@ -29,10 +29,10 @@ def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:
 
 
 def rows_of(rects: ArrayLike, width: int, remedy: str) -> Float:
-    """Rectangles as rows, float64 (q, width): one alone is a row, and an empty list has none.
+    """Rectangles as rows, float64 (q, width); a single rectangle is one row.
 
     Raises:
-        DomainError: no numbers, or not so many each; ``remedy`` is of the message.
+        DomainError: not numbers, or another number of them; ``remedy`` is part of the message.
     """
     rows = np.atleast_2d(numbers_of(rects, "rectangles", remedy))
     rows = rows.reshape(0, width) if rows.shape == (1, 0) else rows
@@ -61,7 +61,7 @@ def checked_limits(
         if not isfinite(most * most) or low + (high - low) / side == low:  # surfaces are products
             raise DomainError(
                 f"bounds of {name!r} run from {low:.15g} to {high:.15g}: "
-                "too wide or too narrow for double precision"
+                "too wide or too narrow for double precision: give other limits"
             )
 
 

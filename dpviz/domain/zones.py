@@ -90,7 +90,7 @@ def offsets(zone: str) -> Offsets:
         known = ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
         raise DomainError(
-            f"time zone {zone[:60]!r} is not known: give one such as Europe/Berlin, or UTC"
+            f"time zone {zone[:60]!r} is unknown: give one such as Europe/Berlin, or UTC"
         ) from None
 
     def ahead(moment: float) -> float:

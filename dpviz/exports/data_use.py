@@ -96,7 +96,7 @@ def data_use(release: Release) -> dict[str, Any]:
                 "model_name_details": _sentence(CENTRAL),
                 "actors": f"The curator is trusted with the records. They are hidden from {FROM}."
                 if private
-                else "Nothing is hidden from anybody.",
+                else "Nothing is hidden.",
                 "release_type": "One release",
                 "release_type_details": _sentence(COMPOSITION),
                 "data_source_type": "Static",

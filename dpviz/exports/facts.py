@@ -134,8 +134,8 @@ def statement(header: Header) -> tuple[str, ...]:
     if not header.private:
         return (
             f"{header.guarantee}.",
-            "It shows what a private map looks like and PROTECTS NOBODY: it may be made from data "
-            "that are public anyway, and from no others.",
+            "It shows what a private map looks like and gives NO PROTECTION: use it with public "
+            "data only.",
         )
     return (
         f"This map is {header.guarantee}.",

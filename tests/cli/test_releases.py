@@ -231,7 +231,7 @@ def test_an_option_of_a_variable_that_is_not_set_is_refused(words, points, tmp_p
     output, bounds = tmp_path / "r.parquet", f"--bounds={BOUNDS}"
     name = words[0].rstrip("=")
     for order in ([*words, "-o", output], ["-o", output, *words]):
-        line = f"error: {name} is empty: give a value, or leave the option out\n"
+        line = f"error: {name} is empty: give a value, or leave the option out"
         refused(tmp_path, ("build", points, bounds, *order), line)
 
 
@@ -271,7 +271,7 @@ def test_the_program_runs_as_a_process(points, tmp_path):
         done = subprocess.run([*program, "methods"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "error: the standard output cannot be written (No space left on device)"
+        "error: standard output cannot be written (No space left on device)"
     )
     made = tmp_path / "c.parquet"
     built = [*program, "build", str(points), "-o", str(made), f"--bounds={BOUNDS}"]
@@ -380,7 +380,7 @@ def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkey
     ("words", "line"),
     [
         ("build | --nope", "no such option: --nope (Possible options: --name, --order, --zone)"),
-        ("build |", "missing argument 'source'"),
+        ("build |", "missing argument 'SOURCE'"),
         ("build | a.csv", "missing option '--output'"),
         ("build | a.csv b.csv -o r.parquet", "got unexpected extra argument(s) (b.csv)"),
         ("build | a.csv -o r.parquet --epsilon abc", "--epsilon 'abc': input should be a valid"),

@@ -81,9 +81,9 @@ def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder):
             for frame, unfit, line in (
                 ("--graph=city", ("--dataset", "x"), "not for the built-in trips: leave it out"),
                 ("--side=8", ("--dataset", "x"), "not for the built-in sequences: leave it out"),
-                ("--graph=nodes.csv", (), "the built-in trips are on city"),
-                ("--graph=city", ("--ledger", "x.sqlite"), "--ledger is not for the built-in"),
-                ("--public", (), "give --graph city, or --side 8 for sequences"),
+                ("--graph=nodes.csv", (), "the built-in trips need --graph city"),
+                ("--graph=city", ("--ledger", "x.sqlite"), "--ledger is not for built-in"),
+                ("--public", (), "give --graph city for trips, or --side 8"),
             )
         ),
         (

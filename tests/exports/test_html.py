@@ -165,7 +165,7 @@ def test_answers_in_words_are_the_engines(pair):
 
 @pytest.mark.slow
 def test_what_is_not_private_says_so_in_capitals(pair, sensitive):
-    assert "PROTECTS NOBODY" in map_page(pair)
+    assert "gives NO PROTECTION" in map_page(pair)
     assert "<h1>Two maps, NOT PRIVATE</h1>" in map_page(pair)
     private = map_page([sensitive])
     assert "NOT PRIVATE" not in re.sub(r"<script.*?</script>", "", private, flags=re.DOTALL)

@@ -229,7 +229,7 @@ def test_the_statement_says_what_is_hidden_and_nothing_of_what_is_not(folder):
     simulated = data_use(dpviz.build(public, "ugrid", 0.5, seed=1, cells=4))["deployment"]
     assert simulated["dp_variant"]["variant_name"] is None
     assert set(simulated["privacy_loss"]["privacy_parameters"].values()) == {None}
-    assert simulated["deployment_model"]["actors"] == "Nothing is hidden from anybody."
+    assert simulated["deployment_model"]["actors"] == "Nothing is hidden."
     assert "choose one of" in fails("info", path, "--code", "perl")
     assert "requires --code" in fails("info", path, "--source", "a.csv")
 
@@ -268,4 +268,4 @@ def test_a_command_builds_what_its_lists_name_whatever_they_hold(tmp_path, kinds
 def test_a_stray_quote_in_a_list_is_refused(folder):
     words = ["visits.csv", "--bounds=-1,50,1,52", "--kind=mode", "-o", "r.parquet", "--kinds"]
     for kinds in ('bike,"walk', 'bi"ke', '"bike"walk'):
-        assert f"--kinds {kinds!r}: a quote that is stray" in fails("build", *words, kinds)
+        assert f"--kinds {kinds!r}: unmatched quotation mark" in fails("build", *words, kinds)

@@ -182,7 +182,7 @@ def test_exports_have_the_column_of_kinds(tmp_path):
         ({"kind": "mode", "kinds": []}, "0 kinds: give 1 to 64"),
         ({"kind": "mode", "kinds": "ab"}, "give a list of texts"),
         ({"kind": "mode", "kinds": ["a", "a"]}, "'a' is listed twice"),
-        ({"kind": "mode", "kinds": ["a", ""]}, "give a text of 1 to 100 letters"),
+        ({"kind": "mode", "kinds": ["a", ""]}, "give a text of 1 to 100 characters"),
         ({"kind": "mode", "kinds": ["caf\udce9", "other"]}, "is not valid Unicode"),
         ({"kind": "mode", "kinds": ["a\0b"]}, "contains a NUL"),
         ({"kind": "mode", "kinds": [f"k{each}" for each in range(65)]}, "65 kinds"),
@@ -277,4 +277,4 @@ def test_the_commands_know_kinds(tmp_path):
     err = fails("query", output, "--rect=0,0,1,1", "--kind", "car")
     assert "no kind 'car': choose one of bike, walk" in err
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
-    assert "a column of kinds and their public list go together" in err
+    assert "a column kind and kinds require each other" in err

@@ -212,11 +212,11 @@ def test_no_value_moves_a_sum_further_than_the_clip_allows(values, low, width):
         ({"value": "v", "clip": (0, 1e300)}, "between 1e-100 and 1e100"),
         ({"value": "v", "clip": (0, 1e-320)}, "between 1e-100 and 1e100"),
         ({"value": "v", "clip": ("a", "b")}, "give two numbers, as in 0,50"),
-        ({"value": "v", "clip": (0, 1, 2)}, "a clip of 3 numbers"),
-        ({"value": "v", "clip": (0, 1), "grid": 2}, "give a step of which its farther end"),
-        ({"value": "v", "clip": (0, 1), "grid": 1e-9}, "give a step of which its farther end"),
+        ({"value": "v", "clip": (0, 1, 2)}, "clip of 3 numbers"),
+        ({"value": "v", "clip": (0, 1), "grid": 2}, "give a step from"),
+        ({"value": "v", "clip": (0, 1), "grid": 1e-9}, "give a step from"),
         ({"value": "v", "clip": (0, 1), "grid": 0}, "grid 0: give a step above 0"),
-        ({"value": "v", "clip": (0, 1), "grid": -1}, "give a step of which its farther end"),
+        ({"value": "v", "clip": (0, 1), "grid": -1}, "give a step from"),
     ],
 )
 def test_what_is_no_clip_is_refused(wrong, words):
@@ -284,4 +284,4 @@ def test_the_commands_know_sums(tmp_path):
     facts = as_json("check", source, *PLACES)["facts"]
     assert facts["without a readable value: dropped"] == missing
     bad = ("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-1])
-    assert "values and their public clip go together" in fails(*bad)
+    assert "value and clip require each other" in fails(*bad)

@@ -53,7 +53,7 @@ def test_a_domain_states_its_period_and_step():
         ({"period": YEAR, "every": "1mo"}, "no fixed length"),
         ({"period": YEAR, "every": "0h"}, "give a number and a unit"),
         ({"every": "1h"}, "without a period"),
-        ({"period": YEAR, "bounds": [0, 0, 0, 0, 1, 1, 1, 1]}, "time beside 4 coordinates"),
+        ({"period": YEAR, "bounds": [0, 0, 0, 0, 1, 1, 1, 1]}, "a time axis with 4 coordinates"),
     ],
 )
 def test_what_is_no_period_is_refused(wrong, words):
@@ -271,7 +271,7 @@ def test_the_command_line_on_a_file(tmp_path, monkeypatch):
         assert day["high"] == np.ceil(day["count"] + INTERVAL_SDS * day["noise_sd"])
     assert as_json("info", "r.parquet")["domain"]["time"]["step"] == 3600.0
     assert as_json("check", "visits.csv", *box)["facts"]["kept"] == len(table)
-    assert "--time and --period (or --cycle) go together" in fails(*build, *box[:-1])
+    assert "--time requires --period or --cycle" in fails(*build, *box[:-1])
     assert "every='1h' without a period" in fails(*build, box[0], "--every=1h")
     assert "no column 'nope'" in fails(*build, box[0], "--time=nope", box[-1])
     soon = fails("query", "r.parquet", "--rect=1,1,5,5", "--period=soon,2024-04-01")
@@ -349,7 +349,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     assert '"ends": ["Mon 00:00", "Sun 00:00"]' in (tmp_path / "week.html").read_text()
     wrap = fails("query", *box, "--period=Fri 22:00,Mon 06:00")
     assert "split a period that wraps around into two" in wrap
-    assert "--cycle) go together" in fails(*build, week[1], "-o", "x.parquet")
+    assert "--time requires --period or --cycle" in fails(*build, week[1], "-o", "x.parquet")
     wrong = [word.replace("Europe/Berlin", "Mars/Base") for word in week]
     mars = fails(*build, *wrong, "-o", "x.parquet")
     assert "time zone 'Mars/Base' is not known" in mars

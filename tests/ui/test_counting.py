@@ -109,7 +109,7 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     boxes[0].set_value("mode").run()
     assert "Give the public list of kinds" in texts(app)
     app.text_area(key="publish.kinds.names").set_value('bike, "walk').run()
-    assert "a quote that is stray" in texts(app)
+    assert "unmatched quotation mark" in texts(app)
     app.text_area(key="publish.kinds.names").set_value("bike, bike").run()
     assert errors(app) == ["kind 'bike' is listed twice\\: list it once"]
     app.text_area(key="publish.kinds.names").set_value("bike\nwalk")

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, overload
 
 import numpy as np
 
-from dpviz.checks import USUAL, flag, require, texts
+from dpviz.checks import NUMPY_ERRORS, flag, require, texts
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError
@@ -74,7 +74,7 @@ def load(
 def load(
     source: Any, domain: Domain | None = None, *, kind: Literal["points"] = ..., **options: Any
 ) -> DataHandle: ...
-@np.errstate(**USUAL)  # type: ignore[misc]
+@np.errstate(**NUMPY_ERRORS)  # type: ignore[misc]
 def load(
     source: Any,
     domain: Domain | Alphabet | RoadGraph | None = None,

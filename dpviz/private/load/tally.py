@@ -36,19 +36,19 @@ class Fact(StrEnum):
 MANY = 0.05
 """Share of dropped records above which the owner of public data is warned."""
 
-_REMEDY = {
+REMEDIES = {
     Fact.BROKEN: "look at the file",
     Fact.RAGGED: "look for a separator too many or too few",
     Fact.QUOTED: "write line breaks in a field as spaces",
-    Fact.NO_PLACE: "check the columns, the decimal mark, the order of coordinates",
+    Fact.NO_PLACE: "check --columns, --decimal and --order",
     Fact.OUTSIDE: "check the area, the order of the coordinates (longitude first), CRS and period",
     Fact.NOT_INSIDE: "check the columns, the area, CRS and period; a file says more",
     Fact.NO_UNIT: "check the column of the unit",
-    Fact.NO_TIME: "declare the time format",
+    Fact.NO_TIME: "declare the time format, --time-format",
     Fact.NO_KIND: "check the list of kinds",
-    Fact.NO_VALUE: "declare the decimal mark and that of thousands",
+    Fact.NO_VALUE: "declare the decimal mark, --decimal, and that of thousands, --thousands",
     Fact.NO_ID: "check the columns",
-    Fact.UNKNOWN: "check the graph or the alphabet, or leave out what is unknown",
+    Fact.UNKNOWN: "check the graph or the alphabet, or skip unknown ones by --drop-unknown",
     Fact.EMPTY: "check the columns",
 }
 """Remedy for each reason of dropping records."""
@@ -86,7 +86,7 @@ class Tally:
     @property
     def dropped(self) -> dict[Fact, int]:
         """Dropped records by reason, without those over the bound of their unit."""
-        return {what: self[what] for what in _REMEDY if self[what]}
+        return {what: self[what] for what in REMEDIES if self[what]}
 
     @property
     def warning(self) -> str:
@@ -100,7 +100,7 @@ class Tally:
         if not read:
             return "there is no record in it"
         reasons = "; ".join(
-            f"{number:,} {what.removesuffix(': dropped')} ({_REMEDY[what]})"
+            f"{number:,} {what.removesuffix(': dropped')} ({REMEDIES[what]})"
             for what, number in dropped.items()
         )
         return f"{read:,} records read, {self[Fact.LOADED]:,} kept; dropped: {reasons}"

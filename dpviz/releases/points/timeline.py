@@ -33,7 +33,7 @@ def step_boxes(
     box = domain.over(place, (start, end) if start < end else period)
     if len(box) != 1:
         raise DomainError(f"{len(box)} rectangles: a timeline is of one, ask for each by itself")
-    step = every or domain.calendar.usual_step(start, end, domain.step or 0.0)
+    step = every or domain.calendar.default_step(start, end, domain.step or 0.0)
     cuts = domain.calendar.edges(start, end, step)
     boxes = np.repeat(box, len(cuts) - 1, axis=0)
     boxes[:, 2], boxes[:, 5] = cuts[:-1], cuts[1:]

@@ -76,7 +76,7 @@ def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], 
 def window_cuts(domain: Domain, most: int) -> list[float]:
     """Starts of at most ``most`` steps of the whole period, and its end."""
     start, end = domain.period
-    step = domain.calendar.usual_step(start, end, domain.step or 0.0, most)
+    step = domain.calendar.default_step(start, end, domain.step or 0.0, most)
     cuts: list[float] = domain.calendar.edges(start, end, step).tolist()
     if len(cuts) - 1 > most:  # decades in steps of years
         cuts = np.linspace(start, end, most + 1).tolist()

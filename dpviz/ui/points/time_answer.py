@@ -166,7 +166,7 @@ def _slider(prefix: str, domain: Domain) -> Window:
                 on_click=_move,
                 args=(key, sign, domain),
             )
-    low, high = map(domain.calendar.of_clocks, ends)
+    low, high = map(domain.calendar.from_clocks, ends)
     if low == high:
         low, high = (low, low + step) if high < end else (end - step, end)
     return max(low, start), min(high, end)
@@ -191,7 +191,7 @@ def _move(key: str, sign: int, domain: Domain) -> None:
     """Move the window by its length, at most to the end; do nothing if the page was left."""
     if key not in st.session_state:
         return
-    low, high = map(domain.calendar.of_clocks, st.session_state[key])
+    low, high = map(domain.calendar.from_clocks, st.session_state[key])
     start, end = domain.period
     by = sign * (high - low)
     by = min(max(by, start - low), end - high)
@@ -209,7 +209,7 @@ def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: W
     """Noisy counts with their band over the whole period, and the window in it."""
     period = release.domain.period
     written = release.domain.calendar
-    usual = written.usual_step(*period, release.domain.step or 0.0)
+    usual = written.default_step(*period, release.domain.step or 0.0)
     offered = [each for each in EVERY if _fits(each, release.domain)]
     if usual not in offered:
         offered = [usual, *offered]

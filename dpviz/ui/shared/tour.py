@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-TITLE = "A map that anyone may look at, made of locations that nobody may see."
+TITLE = "A map for everyone, made of locations that stay private."
 STEPS = (
     (":material/crop_free:", "**Draw a rectangle** on the map."),
     (":material/tune:", "**Lower ε** in the sidebar: noisier, more private."),

@@ -137,8 +137,8 @@ def records(
         blocks.append(pa.table(arrays, names=titles))
     if not blocks:
         numbers = (*numeric, *(_PLACES if geometry else ()))
-        nobody = {name: pa.array([], pa.large_binary()) for name in names}
-        blocks = [pa.table(nobody | {name: pa.array([], pa.float64()) for name in numbers})]
+        empty = {name: pa.array([], pa.large_binary()) for name in names}
+        blocks = [pa.table(empty | {name: pa.array([], pa.float64()) for name in numbers})]
     return pa.concat_tables(blocks)
 
 
