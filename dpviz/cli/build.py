@@ -15,7 +15,7 @@ from dpviz.cli.options import Bits, Order
 from dpviz.cli.outputs import locked, recover, require_free, require_writable, save_release
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import app, emit, print_note, progress, settings
-from dpviz.cli.sizes import release_size
+from dpviz.cli.sizes import SIZES
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def build(
         )
     if handle.tally is not None and handle.tally.warning:
         print_note(f"warning: {handle.name!r}: {handle.tally.warning}")
-    facts, (first, *rest) = release_size(release, handle)
+    facts, (first, *rest) = SIZES[release.kind](release)
     if handle.tally is not None:
         facts["records"] = handle.tally.facts
     facts |= {

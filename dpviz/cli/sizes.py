@@ -7,21 +7,10 @@ from typing import TYPE_CHECKING, Any
 from dpviz.cli.root import escaped_line
 
 if TYPE_CHECKING:
-    from dpviz.private.handle import Handle
-    from dpviz.private.sequences import SequenceData
     from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
-    from dpviz.releases.release import Release
     from dpviz.releases.sequences.release import SequenceRelease
 
 Facts = tuple[dict[str, Any], list[str]]
-
-
-def release_size(release: Release, data: Handle[Any]) -> Facts:
-    """Facts and lines that a build prints about its release."""
-    if release.kind == "sequences":
-        return sequence_facts(release, data)  # type: ignore[arg-type]
-    facts: Facts = SIZES[release.kind](release)
-    return facts
 
 
 def point_facts(release: PointRelease) -> Facts:
@@ -62,11 +51,8 @@ def road_facts(release: RoadRelease) -> Facts:
     return facts, [line]
 
 
-SIZES: dict[str, Any] = {"points": point_facts, "areas": area_facts, "roads": road_facts}
-
-
-def sequence_facts(release: SequenceRelease, data: SequenceData) -> Facts:
-    """Size of a release of sequences, and the price of the release that gave its cells."""
+def sequence_facts(release: SequenceRelease) -> Facts:
+    """Size of a release of sequences."""
     from dpviz.releases.sequences.columns import MODELS
 
     facts: dict[str, Any] = {
@@ -74,18 +60,13 @@ def sequence_facts(release: SequenceRelease, data: SequenceData) -> Facts:
         "model": MODELS[type(release.model)],
         "rows": len(release.model),
     }
-    lines = [f"{facts['model']}, {facts['rows']:,} over {facts['symbols']:,} symbols"]
-    cells = release.header.extra.get("cells", {})
-    if "epsilon" in cells:
-        epsilon = release.header.epsilon
-        facts |= {"cells_epsilon": cells["epsilon"], "cells_unit": cells["unit"]}
-        lines.append(f"cells from another release: {cells['guarantee']}")
-        if data.accounted_unit == cells["unit"].partition(" with at most ")[0]:
-            facts["total_epsilon"] = epsilon + cells["epsilon"]
-            lines.append(f"together ε = {facts['total_epsilon']:g} for {data.accounted_unit}")
-        else:
-            lines.append(
-                f"the cells cost ε for {cells['unit']}, this release for {data.unit}: the two do "
-                "not add up, since they protect different units"
-            )
-    return facts, lines
+    return facts, [f"{facts['model']}, {facts['rows']:,} over {facts['symbols']:,} symbols"]
+
+
+SIZES: dict[str, Any] = {
+    "points": point_facts,
+    "areas": area_facts,
+    "roads": road_facts,
+    "sequences": sequence_facts,
+}
+"""Size of a release by its kind: JSON values, and lines of text."""
