@@ -27,7 +27,7 @@ def run(*words):
 
 
 def as_json(*words):
-    """What a command prints with ``--json``; it must end well."""
+    """JSON that a command prints with ``--json``; it must exit 0."""
     code, out, err = run(*words, "--json")
     assert code == 0, err
     return json.loads(out)

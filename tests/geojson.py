@@ -6,7 +6,7 @@ import shapely
 
 
 def feature(shape, **properties):
-    """Of a shapely geometry."""
+    """GeoJSON of a shapely geometry."""
     geometry = shapely.geometry.mapping(shape)
     return {"type": "Feature", "properties": properties, "geometry": geometry}
 

@@ -15,7 +15,7 @@ PATIENCE = 300
 
 
 def can_install():
-    """Whether this is root on Debian or a system like it."""
+    """Return True for root on Debian or a similar system."""
     return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 

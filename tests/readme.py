@@ -23,7 +23,7 @@ CELLS = {
     "not for": lambda cls: cls.advice,
     "paper": lambda cls: cls.paper,
 }
-"""What a table says of a method, by the name of the column."""
+"""Cells of the table of methods, by column."""
 
 
 def markdown(*rows) -> str:
@@ -69,7 +69,7 @@ TABLES = {
         "area methods": partial(method_table, "areas", "name", "releases", "not for", "paper"),
     },
 }
-"""Which page under ``assets`` holds which generated tables."""
+"""Pages under ``assets`` and their generated tables."""
 
 
 def with_tables(name: str, text: str) -> str:

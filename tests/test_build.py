@@ -60,7 +60,7 @@ def test_bad_methods_and_parameters(method, parameters, message):
         ({"data": POINTS}, "data of type ndarray: load them first, with dpviz.load"),
     ],
 )
-def test_what_is_of_another_type_is_refused_before_anything_is_paid(options, message, tmp_path):
+def test_arguments_of_another_type_are_refused_before_payment(options, message, tmp_path):
     ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
     with pytest.raises(DpvizError, match=message):
         dpviz.build(**{"data": handle(), "ledger": ledger, **options})
@@ -125,7 +125,7 @@ def test_a_privacy_unit_of_k_records_costs_k_times_the_noise():
     assert "one person with at most 3 records" in three.header.guarantee
 
 
-def test_a_handle_shows_and_gives_away_nothing():
+def test_a_handle_shows_no_counts():
     sensitive = handle()
     assert "5000" not in repr(sensitive)
     with pytest.raises(TypeError, match="not written to disk"):

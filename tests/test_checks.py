@@ -21,7 +21,7 @@ TABLE = pa.table({"lon": [0.1], "lat": [0.2]})
 
 
 class Lazy:
-    """What polars makes of ``frame.lazy()``."""
+    """Stand-in for ``frame.lazy()`` of polars."""
 
     def collect(self):
         """The table."""
@@ -101,7 +101,7 @@ def test_options_of_a_domain(options, message):
     ],
     ids=lambda column: type(column).__name__,
 )
-def test_a_column_is_no_list_of_files_and_none_of_it_is_shown(column):
+def test_a_column_as_source_is_refused_without_its_values(column):
     """The first record of one stood in the error, as the name of a file."""
     with pytest.raises(DataError, match=r"source of type .*: give a path") as refused:
         dpviz.load(column, dpviz.Domain((0, 0), (1, 1)))

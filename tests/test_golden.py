@@ -14,7 +14,7 @@ WANTED = json.loads((FOLDER / "facts.json").read_text())
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_stored_file_is_read_as_it_was_written(name):
-    """Where the folder is missing, the schema is new: run ``python -m tests.golden.make`` once."""
+    """If the folder is missing, the schema is new: run ``python -m tests.golden.make`` once."""
     read = facts(dpviz.read(FOLDER / f"{name}.parquet"))
     assert set(read) == set(WANTED[name])
     for what, value in WANTED[name].items():

@@ -1,4 +1,4 @@
-"""What takes long to load waits until it is used, whoever looks at its name."""
+"""Slow libraries are loaded at their first use."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a visitor used goes with the visitor: no cache of the process holds it."""
+"""No cache of the process holds data of a session after its end."""
 
 import gc
 import weakref
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("kind", ["points", "roads", "contexts"])
-def test_nothing_holds_a_release_or_its_graph_after_its_visitor_left(kind):
+def test_releases_and_graphs_are_freed_with_their_session(kind):
     release = MADE[kind]()
     gone = [weakref.ref(release)]
     if kind == "points":

@@ -11,7 +11,7 @@ DOMAIN = dpviz.Domain((0, 0), (1, 1))
 
 
 class StoppedError(dpviz.DpvizError):
-    """What the listener raises."""
+    """Exception that the listener raises."""
 
 
 def stopping(after, reports):
@@ -30,7 +30,7 @@ def stopping(after, reports):
     [("ladder_tree", {}), ("hot_grid", {}), ("kdtree", {"height": 4}), ("dawa", {"log_cells": 6})],
 )
 def test_a_build_is_cancelled_at_its_first_step_in_the_middle_and_late(method, parameters):
-    """What is paid stays paid, and nothing is made."""
+    """The payment stays, and no release is made."""
     points = np.random.default_rng(1).beta(2, 5, (20_000, 2))
     data = dpviz.from_points(points, DOMAIN, name="data", public=False)
     ledger, reports = dpviz.Ledger(), []

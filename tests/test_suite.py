@@ -1,4 +1,4 @@
-"""How the suite itself is run: what it leaves out, in what order, and that nothing is left."""
+"""The test suite itself: it leaves no process and no payment in the user's ledger."""
 
 import os
 import subprocess
@@ -77,7 +77,7 @@ def of_the_module():
     return Ledger().path
 
 
-def test_what_fixtures_pay_stands_in_no_ledger_of_the_user(ledgers, of_the_module):
+def test_fixtures_pay_from_a_ledger_of_the_test_run(ledgers, of_the_module):
     """They are made before a test's own ledger is there, and outlive it."""
     assert of_the_module != Ledger().path
     assert of_the_module.parent == Ledger().path.parent == ledgers

@@ -63,7 +63,7 @@ CORRIDOR = (
 
 @pytest.fixture(scope="module", autouse=True)
 def read_once():
-    """What all these tests have read of the package goes when they are done."""
+    """Forget the parsed files of the package after these tests."""
     yield
     nodes_of.cache_clear()
 
@@ -81,7 +81,7 @@ def imports(path, *, types=False):
 
 @cache
 def _imports(path):
-    """What a file imports, and whether it does so at run time."""
+    """Imports of a file, each with True if it is executed at run time."""
     nodes = nodes_of(path)
     skipped = set()
     for node in nodes:
@@ -154,7 +154,7 @@ def hidden():
     return {name for name in names if name.startswith("_") and not name.endswith("__")}
 
 
-def test_nobody_outside_reads_a_private_attribute_of_a_handle():
+def test_only_the_vault_reads_private_attributes_of_a_handle():
     names = hidden()
     assert {"_index", "_trips", "_sequences", "_digests", "_DataHandle__index"} <= names
     offenders = [
@@ -234,7 +234,7 @@ TEMPORARY = (
     "ui/shared/panels.py",  # an upload, into a folder that ends with its block
     "ui/shared/uploads.py",
 )
-"""Where a write is not of a file that stays."""
+"""Modules whose writes are not output files."""
 
 WRITERS = re.compile(
     r"\.(write_text|write_bytes|savefig|to_file|to_csv|to_parquet|write_table|write_csv)$"
@@ -242,7 +242,7 @@ WRITERS = re.compile(
 
 
 def test_every_file_that_stays_is_written_whole_or_not_at_all():
-    """What writes takes the name of ``files.write_file``'s temporary file, or a file in memory."""
+    """Every write goes to the temporary file of ``files.write_file`` or to memory."""
     offenders = []
     for path in modules():
         if within(path, TEMPORARY):
@@ -282,7 +282,7 @@ def test_a_cache_that_outlives_visitors_holds_plain_keys_only():
     assert offenders == []
 
 
-def test_what_is_imported_is_declared():
+def test_imported_packages_are_declared():
     """Another package may bring it along, until a version of that does not."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     stated = chain(project["dependencies"], *project["optional-dependencies"].values())
@@ -295,7 +295,7 @@ def test_what_is_imported_is_declared():
 
 
 def loaded(code, names):
-    """Which of some modules a program loads."""
+    """Those of the given modules that a program loads."""
     code += f"\nimport sys; print(*[each for each in {names.split()} if each in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.splitlines()[-1].split()

@@ -11,7 +11,7 @@ from dpviz.cli.attributes import attribute_facts
 from dpviz.cli.groups import MISSING, grouped, option, require_applicable
 from dpviz.cli.outputs import require_free
 from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line, print_note
-from dpviz.cli.sizes import area_facts, point_facts
+from dpviz.cli.sizes import SIZES
 from dpviz.errors import ParameterError
 
 EXPORTED = {"points": "all_nodes", "areas": "all_nodes"}
@@ -46,30 +46,26 @@ def info(
 
     opened = dpviz.read(release)
     header = opened.header.to_dict()
-    size: list[str] = []
-    facts, likely = dict(header), []
-    if is_points(opened):
-        place = opened.domain.place
-        sizes, size = point_facts(opened)
-        facts = {**sizes, **header, "domain": opened.domain.to_dict()}
-        size += [
-            f"domain {listed(place.bounds)} {place.crs}",
-            *([] if opened.domain.time is None else [f"period {period_words(opened.domain)}"]),
-            *attribute_facts(opened.domain),
-        ]
-        likely = promises(opened, Path(release).absolute().parent)
+    sizes, size = SIZES[opened.kind](opened)
+    facts, stated_promises = {**sizes, **header}, []
+    if is_points(opened) or is_areas(opened):
+        domain = opened.domain
+        facts["domain"] = domain.to_dict()
+        size.append(f"domain {listed(domain.place.bounds)} {domain.place.crs}")
+        if domain.time is not None:
+            size.append(f"period {period_words(domain)}")
+        size += attribute_facts(domain)
+        stated_promises = promises(opened, Path(release).absolute().parent)
     if is_roads(opened) and opened.steps is not None:
         steps = opened.steps
         facts |= {"time": steps.to_dict(), "steps": len(steps)}
         first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
         size = [f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}"]
-    if is_areas(opened):
-        domain = opened.domain
-        sizes, size = area_facts(opened)
-        facts = {**sizes, **header, "domain": domain.to_dict()}
-        size += [f"domain {listed(domain.bounds)} {domain.crs}"]
-        likely = promises(opened)
-    facts |= {"promises": [dataclasses.asdict(each) for each in likely]} if likely else {}
+    facts |= (
+        {"promises": [dataclasses.asdict(each) for each in stated_promises]}
+        if stated_promises
+        else {}
+    )
     price = [
         escaped_line(f"  {row['epsilon']:<8.4g} {row['purpose']}" + (f" ({why})" if why else ""))
         for row in header["budget"]
@@ -86,8 +82,8 @@ def info(
         *size,
         "budget breakdown, in epsilon:",
         *price,
-        *(["promises, from the release alone:"] if likely else []),
-        *(escaped_line(f"  {each}") for each in likely),
+        *(["accuracy promises, computed from the release:"] if stated_promises else []),
+        *(escaped_line(f"  {each}") for each in stated_promises),
     ]
     emit(facts, as_json, "\n".join(lines))
 

@@ -91,7 +91,7 @@ def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):
         assert len(frame) == 16
 
 
-def test_a_name_that_would_steer_the_terminal_is_printed_as_escapes(visits, tmp_path):
+def test_control_characters_in_names_are_printed_as_escapes(visits, tmp_path):
     rows = [{"name": "ward\x1b[2J\r\u202eA\nB", "geometry": box(0, 0, 1, 1)}]
     geopandas.GeoDataFrame(rows, crs=4326).to_file(tmp_path / "wards.gpkg")
     output = tmp_path / "r.parquet"
@@ -129,7 +129,7 @@ def test_hexagons_and_whole_numbers(visits, tmp_path):
     assert all(row["count"] == int(row["count"]) >= 0 for row in rows)
 
 
-def test_what_does_not_fit_is_one_line_and_nothing_is_paid(visits, wards, tmp_path):
+def test_unfit_options_are_one_line_and_nothing_is_paid(visits, wards, tmp_path):
     output = tmp_path / "r.parquet"
     build = ("build", visits, "-o", output, "--ledger", tmp_path / "ledger.sqlite")
     box = "--bounds=0,0,1,1"

@@ -24,18 +24,18 @@ CODE = "import sys; sys.argv[0] = 'dpviz'; from dpviz.cli import program; progra
 
 
 IGNORING = ("sh", "-c", "trap '' INT; exec \"$@\"", "sh")
-"""How a shell's background job, nohup and some CI start a command: with SIGINT ignored."""
+"""Start a command with SIGINT ignored, as background jobs of a shell, nohup and some CI do."""
 
 
 @pytest.fixture
 def alone(monkeypatch):
-    """Interrupts of one test, which no other hears of."""
+    """Reset the remembered signal after the test."""
     monkeypatch.setattr(interrupts, "_interrupted", False)
 
 
 @pytest.fixture
 def interrupted():
-    """Run a command that gets Ctrl-C once its progress line shows; what it said, line by line."""
+    """Run a command that gets Ctrl-C at its first progress line; return its lines."""
     started = []
 
     def run(folder, *words, before=(), until=None, sign=signal.SIGINT):
@@ -76,7 +76,7 @@ def names(folder):
     return sorted(each.name for each in folder.iterdir())
 
 
-def test_while_modules_load():
+def test_ctrl_c_while_modules_load():
     """The handler comes first: a heavy library is being read when the signal arrives."""
     code = "import sys; sys.argv[0] = 'dpviz'; from dpviz.__main__ import program; program()"
     process = subprocess.Popen(
@@ -102,7 +102,7 @@ def test_while_modules_load():
     [((), signal.SIGINT), (IGNORING, signal.SIGINT), (HEARING, signal.SIGHUP)],
     ids=["at once", "SIGINT ignored", "the terminal closes"],
 )
-def test_a_paid_build(tmp_path, interrupted, before, sign):
+def test_ctrl_c_in_a_paid_build(tmp_path, interrupted, before, sign):
     (tmp_path / "people.csv").write_text("lon,lat\n" + "0.5,0.5\n" * 1000)
     older = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)), public=True)
     dpviz.build(older, "ugrid", seed=0).save(tmp_path / "r.parquet")
@@ -126,7 +126,7 @@ def test_a_paid_build(tmp_path, interrupted, before, sign):
 
 
 @pytest.mark.slow
-def test_an_evaluation_by_several_processes(tmp_path, interrupted):
+def test_ctrl_c_in_an_evaluation_keeps_whole_rows(tmp_path, interrupted):
     lines = interrupted(
         tmp_path,
         *("evaluate", "city-50k", "--public", "--methods", "privtree,ugrid", "--repeats", "10000"),
@@ -142,7 +142,7 @@ def test_an_evaluation_by_several_processes(tmp_path, interrupted):
 
 @pytest.mark.slow
 def test_audits_by_several_processes_end_at_once(tmp_path, interrupted):
-    """Nobody waits for those under way. Dozens are left."""
+    """Running audits are not awaited."""
     lines = interrupted(tmp_path, "audit", "all", "--trials", "100")
     assert lines[-1] == "cancelled"
     assert not [line for line in lines[:-1] if "%" not in line]
@@ -222,7 +222,7 @@ def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
 
 
 @pytest.mark.slow
-def test_nothing_is_taken_apart_once_a_command_has_ended(tmp_path):
+def test_a_command_exits_without_the_teardown_of_modules(tmp_path):
     """A process was aborted there after a refusal, once in 140, as threads of Arrow's may do."""
     code = (
         "import os, sys\n"

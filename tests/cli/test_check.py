@@ -148,7 +148,7 @@ def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path):
 
 
 @pytest.mark.slow
-def test_files_of_counts_carry_the_names_of_what_is_in_them(tmp_path, visits):
+def test_files_of_counts_state_the_names_of_their_data_sets(tmp_path, visits):
     box = dpviz.Domain((0, 0), (1, 1))
     (tmp_path / "b.csv").write_text(TABLE)
     counts = tmp_path / "all.SENSITIVE.parquet"

@@ -22,7 +22,7 @@ CRS = {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::25832"}}
 
 
 def kept(path, *words):
-    """How many of its records are inside."""
+    """Number of records inside the box."""
     return as_json("check", path, *words)["facts"]["kept"]
 
 

@@ -1,4 +1,4 @@
-"""How text holds numbers, times and points is declared, and what is dropped is said."""
+"""Declared formats of numbers, times and points in text, and reports of dropped records."""
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ def written(folder, header, row):
 
 
 def built(source, folder, *words):
-    """What a build says in JSON and beside it, and the release."""
+    """JSON and standard error of a build, and the release."""
     code, out, err = run("build", source, BOX, *words, "-o", folder / "r.parquet", "--json")
     assert code == 0, err
     return out, err, dpviz.read(folder / "r.parquet")
@@ -66,7 +66,7 @@ def test_times_are_iso_8601_or_as_declared(tmp_path, cell, options, kept):
         (";", "1.250", ("--decimal", ","), 0),
     ],
 )
-def test_a_comma_is_a_mark_of_what_is_declared(tmp_path, separator, cell, options, total):
+def test_a_comma_is_read_as_declared(tmp_path, separator, cell, options, total):
     """Between semicolons a decimal comma needs no declaration."""
     row = f"{{lon:.3f}},{{lat:.3f}},{cell}"
     if separator == ";":
@@ -95,7 +95,7 @@ def test_points_in_one_column_need_their_order(tmp_path, cell, order):
     assert f"columns=('location',), order='{order}'" in code.python()
 
 
-def test_several_columns_that_may_be_the_coordinates_are_asked_about(tmp_path):
+def test_several_candidate_coordinate_columns_are_refused(tmp_path):
     header = "pickup_longitude,pickup_latitude,dropoff_longitude,dropoff_latitude"
     source = written(tmp_path, header, "{lon},{lat},0,0")
     words = ("build", source, BOX, "--epsilon", 1, "-o", tmp_path / "r.parquet")
@@ -114,7 +114,7 @@ def test_several_columns_that_may_be_the_coordinates_are_asked_about(tmp_path):
         ("lon,lat", "9,9", "100 outside the domain (check the area"),
     ],
 )
-def test_a_public_build_that_keeps_nothing_says_why(tmp_path, header, row, reason):
+def test_a_public_build_without_records_states_the_reasons(tmp_path, header, row, reason):
     source = written(tmp_path, header, row)
     out, err, _ = built(source, tmp_path, *PUBLIC)
     assert f" 0 kept; dropped: {reason}" in err or f"; {reason}" in err
@@ -130,7 +130,7 @@ def test_a_build_of_sensitive_records_says_no_number_of_those_dropped(tmp_path):
     assert "100" not in err
 
 
-def test_few_that_are_dropped_are_no_warning(tmp_path):
+def test_a_warning_begins_above_five_percent_of_dropped_records(tmp_path):
     """Up to five of a hundred."""
     for outside, warned in ((5, False), (6, True)):
         source = written(tmp_path, "lon,lat", "{lon},{lat}")
@@ -174,7 +174,7 @@ def test_an_engine_reads_declared_types_and_refuses_notations_of_text(tmp_path, 
         ),
     ],
 )
-def test_a_notation_that_fits_nothing_is_refused_before_payment(tmp_path, option, line):
+def test_an_unusable_notation_is_refused_before_payment(tmp_path, option, line):
     source = written(tmp_path, "lon,lat", "{lon},{lat}")
     words = ("build", source, BOX, *option, "--epsilon", 1, "-o", tmp_path / "r.parquet")
     refused(tmp_path, words, line)

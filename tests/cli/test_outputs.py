@@ -42,7 +42,7 @@ def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, n
 
 
 @pytest.mark.slow
-def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
+def test_an_unused_ledger_is_not_overwritten(folder):
     dpviz.Ledger("old.md").set_total("people", 1)
     assert run("build", "city", "--side=8", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
     for words in (
@@ -103,7 +103,7 @@ def test_a_file_that_may_hold_records_is_not_replaced(folder, streets):
 
 
 @pytest.mark.slow
-def test_a_claim_that_a_killed_command_left_is_none(folder):
+def test_the_lock_of_a_killed_command_is_ignored(folder):
     code = (
         "import os, signal; from dpviz.cli.outputs import locked\n"
         "with locked('new.parquet'): os.kill(os.getpid(), signal.SIGKILL)"
@@ -115,7 +115,7 @@ def test_a_claim_that_a_killed_command_left_is_none(folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
-def test_a_claim_is_refused_whose_holder_has_just_ended(folder, monkeypatch):
+def test_a_lock_on_a_removed_file_is_refused(folder, monkeypatch):
     """The file that it opened is no longer the one at that path: two could hold one name."""
     import fcntl
 
@@ -167,7 +167,7 @@ def test_no_command_writes_over_what_it_reads(folder, streets):
         refused(folder, words, "is one of the inputs: name another file")
 
 
-def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, monkeypatch):
+def test_an_unwritable_folder_is_refused_before_the_work(folder, monkeypatch):
     """It failed after minutes, when it wrote."""
 
     def read_only(**_):
@@ -181,7 +181,7 @@ def test_a_figure_is_not_begun_where_nothing_can_be_written(folder, monkeypatch)
     refused(folder, words, "'e.png': the folder cannot be written (Read-only file system)")
 
 
-def test_a_folder_or_a_link_to_nothing_in_place_of_the_ledger_has_its_name(folder):
+def test_a_folder_or_a_broken_link_as_ledger_is_named_in_the_error(folder):
     words = ("ledger", "show", "--ledger", ".")
     refused(folder, words, "error: .: the ledger is a folder: name a file in it")
     (folder / "l.sqlite").symlink_to(folder / "none" / "l.sqlite")

@@ -1,4 +1,4 @@
-"""What can be known beforehand fails before payment; what fails after it is recorded, for all."""
+"""Invalid builds fail before payment; later failures are recorded in the ledger."""
 
 import importlib
 import json
@@ -57,7 +57,7 @@ def fail(*_, **__):
     ("kind", "step"),
     [("points", "method"), ("points", "header"), *((kind, "release") for kind in KINDS)],
 )
-def test_a_fault_after_the_payment_is_recorded_and_quotes_nothing(
+def test_a_fault_after_payment_is_recorded_and_quotes_no_value(
     words, tmp_path, monkeypatch, caplog, kind, step
 ):
     if step == "method":
@@ -169,7 +169,7 @@ def test_a_kill_never_leaves_an_unpaid_release_nor_one_to_pay_twice_without_a_wo
     assert dpviz.read("whole.parquet").header.source != "whole"
 
 
-def test_a_fault_after_the_file_is_there_loses_nothing(words, tmp_path, monkeypatch):
+def test_a_fault_after_saving_keeps_the_release(words, tmp_path, monkeypatch):
     monkeypatch.setattr("dpviz.cli.build.emit", fail)
     with pytest.raises(RuntimeError):
         run(*words["points"], "-o", tmp_path / "out.parquet")
@@ -245,7 +245,7 @@ BEFOREHAND = {
         for case in [*BEFOREHAND["all"], *BEFOREHAND[kind]]
     ],
 )  # fmt: skip
-def test_what_is_known_beforehand_costs_nothing(words, tmp_path, monkeypatch, kind, more, reason):
+def test_refusals_before_payment_cost_nothing(words, tmp_path, monkeypatch, kind, more, reason):
     monkeypatch.chdir(tmp_path)
     output = [] if "-o" in more else ["-o", "out.parquet"]
     given = {word.partition("=")[0] for word in more}
@@ -307,7 +307,7 @@ def test_a_release_that_was_paid_for_is_not_written_over(words, tmp_path):
     refused(tmp_path, ("sample", other, "-o", output), "is a release that was paid for")
 
 
-def test_a_disk_without_room_costs_nothing(words, tmp_path, monkeypatch):
+def test_a_full_disk_costs_nothing(words, tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "SPACE", 10**18)
     command = (*words["points"], "-o", tmp_path / "out.parquet")
     refused(tmp_path, command, "MB are free on this disk")
@@ -316,7 +316,7 @@ def test_a_disk_without_room_costs_nothing(words, tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is full")
 @pytest.mark.parametrize("shell", ['"$@" 2>&-', '"$@" 2>/dev/full', '"$@" <&- >&- 2>&-'])
-def test_a_command_whose_words_nobody_can_hear_does_what_it_was_paid_for(words, tmp_path, shell):
+def test_a_paid_build_ends_well_if_standard_files_are_closed_or_full(words, tmp_path, shell):
     """Its first word, a note or progress, ended it: epsilon was spent for nothing."""
     output = tmp_path / "out.parquet"
     command = [sys.executable, "-m", "dpviz", *words["points"], "-o", str(output)]
@@ -331,7 +331,7 @@ def test_a_command_whose_words_nobody_can_hear_does_what_it_was_paid_for(words, 
 
 
 @pytest.mark.slow
-def test_public_data_get_real_noise_unless_simulated_noise_is_asked_for(words, tmp_path):
+def test_public_data_get_exact_noise_without_a_seed(words, tmp_path):
     output = tmp_path / "out.parquet"
 
     def guarantee(*more):
@@ -393,7 +393,7 @@ def test_the_ledger_s_commands():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_exact_answers_are_not_asked_of_what_the_ledger_knows_as_sensitive(words, tmp_path, kind):
+def test_evaluations_of_sensitive_data_are_refused(words, tmp_path, kind):
     dpviz.Ledger().spend(kind, 0.1, what="x")
     command = [word.replace("build", "evaluate") for word in words[kind]]
     command = [each for each in command if not each.startswith(("--method=", "--workload="))]

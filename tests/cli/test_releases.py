@@ -60,7 +60,7 @@ def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
         assert as_json("export", output, "-o", tmp_path / name)["rows"] == built["leaves"]
 
 
-def test_boxes_are_written_so_that_no_two_of_them_look_alike(tmp_path):
+def test_boxes_are_printed_with_ten_digits(tmp_path):
     """Metres of UTM had six digits: both of these were 560123,5.93046e+06,…"""
     bounds = "555123.5,5920456.5,580987.5,5949321.5"
     path, output = tmp_path / "a.csv", tmp_path / "r.parquet"
@@ -74,7 +74,7 @@ def test_boxes_are_written_so_that_no_two_of_them_look_alike(tmp_path):
     assert f"{bounds} (EPSG:25832)" in run("info", output, "--code", "statement")[1]
 
 
-def test_a_header_forges_no_line_of_what_is_said_of_a_release(points, tmp_path):
+def test_a_header_cannot_forge_a_line_of_info(points, tmp_path):
     output, forged = tmp_path / "r.parquet", tmp_path / "forged.parquet"
     as_json("build", points, "-o", output, f"--bounds={BOUNDS}")
     table = pq.read_table(output)
@@ -135,7 +135,7 @@ def test_unreadable_rectangles_are_refused(text, line, tmp_path):
         rectangles(str(tmp_path / "rects.csv"), ["x", "y"])
 
 
-def test_the_exported_cells_are_rectangles_to_ask(points, tmp_path):
+def test_exported_cells_are_read_as_rectangles(points, tmp_path):
     output, cells = tmp_path / "r.parquet", tmp_path / "cells.csv"
     assert run("build", points, "-o", output, f"--bounds={BOUNDS}", "--method", "ugrid")[0] == 0
     assert run("export", output, "-o", cells)[0] == 0
@@ -227,7 +227,7 @@ def test_bad_sources_and_outputs(points, tmp_path):
 @pytest.mark.parametrize(
     "words", [["--dataset", ""], ["--dataset="], ["--method="], ["--crs", ""], ["--set", ""]]
 )
-def test_an_option_of_a_variable_that_is_not_set_is_refused(words, points, tmp_path):
+def test_an_option_with_an_empty_value_is_refused(words, points, tmp_path):
     output, bounds = tmp_path / "r.parquet", f"--bounds={BOUNDS}"
     name = words[0].rstrip("=")
     for order in ([*words, "-o", output], ["-o", output, *words]):
@@ -287,7 +287,7 @@ def test_the_program_runs_as_a_process(points, tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_a_letter_that_the_output_s_encoding_lacks_ends_no_command(
+def test_characters_that_the_output_cannot_encode_are_escaped(
     points, tmp_path, monkeypatch, encoding
 ):
     """A build ended by its last line, in a traceback: who tried again paid twice."""
@@ -343,7 +343,7 @@ def test_expect_refuses_bad_numbers_in_one_line():
     assert "simpletree, ugrid\n" in fails(*words, "--method", "zzz")
 
 
-def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
+def test_numbers_out_of_range_are_refused_and_not_rounded(tmp_path):
     csv = tmp_path / "rows.csv"
     for frame, option in (("--graph=city", "--lengths"), ("--side=8", "--tops")):
         words = ("evaluate", "city", frame, "-o", csv, option, "2.5")
@@ -355,9 +355,7 @@ def test_numbers_that_are_no_use_are_refused_and_not_rounded(tmp_path):
 
 
 @pytest.mark.slow
-def test_no_release_of_an_evaluation_is_made_before_every_epsilon_is_known_to_be_one(
-    tmp_path, monkeypatch
-):
+def test_every_epsilon_of_an_evaluation_is_checked_first(tmp_path, monkeypatch):
     def made(*_, **__):
         raise AssertionError("a release was made")
 
@@ -395,7 +393,7 @@ def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkey
         ("| nope", "no such command 'nope'"),
     ],
 )
-def test_wrong_usage_is_one_line_that_names_what_is_wrong_and_the_help(words, line):
+def test_usage_errors_are_one_line_with_the_fault_and_the_help(words, line):
     command, rest = words.split("|")
     error = fails(*command.split(), *rest.split())
     help_line = f"see '{f'dpviz {command}'.strip()} --help'"

@@ -59,7 +59,9 @@ NOWHERE = "have no longitude and latitude, which GeoJSON is in: write a GeoPacka
     ],
     ids=["too wide", "a plane of its own", "unknown"],
 )
-def test_what_lies_nowhere_on_the_earth_is_on_no_map(crs, words, exported, tmp_path):
+def test_coordinates_without_a_place_on_the_earth_are_refused_on_maps(
+    crs, words, exported, tmp_path
+):
     """Its counts are answered, and a notebook says what it is in words."""
     plane = dpviz.Domain((-1e7, -1e7), (2e7, 2e7), columns=("x", "y"), crs=crs)
     known = plane if crs != "EPSG:9x9x" else dataclasses.replace(plane, crs=LOCAL)
@@ -92,7 +94,7 @@ def test_report_and_picture_are_files_of_their_kind(releases, tmp_path):
     assert "give a file that ends in .png" in message
 
 
-def test_a_release_with_time_is_one_release_on_every_map_of_it(tmp_path):
+def test_the_guarantee_of_a_release_with_time_is_printed_once(tmp_path):
     """Its guarantee stood once for every step, as if each step cost its ε."""
     box = dpviz.Domain.from_bounds([0, 0, 1, 1], time="at", period="2024-03-04,2024-03-06")
     data = dpviz.load(pd.DataFrame({"lon": [0.5], "lat": [0.5], "at": ["2024-03-05"]}), box)

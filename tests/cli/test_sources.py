@@ -1,4 +1,4 @@
-"""An option that a source has no use for is refused: nobody pays for what is left aside."""
+"""Options that do not apply to the source are refused before payment."""
 
 import duckdb
 import geopandas
@@ -67,7 +67,7 @@ def test_a_build_refuses_an_option_without_use(source, unfit, line, tmp_path, mo
     refused(tmp_path, ("build", *source, *unfit, "-o", "out.parquet"), line)
 
 
-def test_what_is_for_one_padding_is_refused_with_another(tmp_path):
+def test_failure_requires_upward_padding(tmp_path):
     words = ("match", "a.parquet", "b.parquet", "--within", "1", "--padding", "noisy")
     line = fails(*words, "--failure", "0.1")
     assert "--failure requires --padding upward" in line
@@ -109,7 +109,7 @@ def test_built_in_points_are_projected_into_a_box_of_another_crs():
     assert built.count(box.bounds).count[0] == pytest.approx(50_000, rel=0.001)
 
 
-def test_counts_are_in_their_own_crs_and_nothing_is_paid(tmp_path, monkeypatch):
+def test_counts_in_another_crs_are_refused_before_payment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "points.csv").write_text("lon,lat\n0.1,0.2\n0.3,0.4\n")
     kept = dpviz.load("points.csv", dpviz.Domain((0, 0), (1, 1)))

@@ -1,4 +1,4 @@
-"""An option that has no use, or two meanings, is refused: none is silently left aside."""
+"""Options that do not apply, or are ambiguous, are refused; none is silently ignored."""
 
 import numpy as np
 import pyarrow as pa
@@ -49,12 +49,12 @@ def test_a_former_group_of_commands_names_what_replaces_it(group, option):
     ],
     ids=["build", "audit"],
 )
-def test_a_parameter_called_as_an_argument_of_python_is_one_like_any_other(folder, command, word):
-    """Of some it was a traceback: "got multiple values for argument"."""
+def test_a_parameter_named_like_a_python_argument_is_refused(folder, command, word):
+    """Python would refuse it with "got multiple values for argument"."""
     refused(folder, [*command, f"{word}=x"], f"method ugrid has no parameter {word!r}: it has")
 
 
-def test_what_may_be_given_twice_and_what_looks_like_a_number_goes_on(folder):
+def test_repeated_options_and_numeric_names_are_accepted(folder):
     assert run("query", "r.parquet", "--rect=0,0,1,1", "--rect=0,0,0.5,1e0")[0] == 0
     assert seen(*POINTS, "--dataset", "2024_01", "--json", "--json")[0] == 0
     assert dpviz.Ledger().account("2024_01").spent == 1
@@ -103,7 +103,7 @@ def test_an_option_of_something_else_is_refused(folder, words, line):
     refused(folder, words, line)
 
 
-def test_the_app_opens_no_file_that_is_no_release(folder, monkeypatch):
+def test_the_app_refuses_a_file_that_is_not_a_release(folder, monkeypatch):
     """It started, and a page had the error."""
     monkeypatch.setattr("streamlit.web.cli.main", lambda: pytest.fail("a server started"))
     refused(folder, ("app", "points.csv"), "points.csv")
@@ -136,7 +136,7 @@ def test_records_of_the_current_folder_pay_under_its_name(folder, monkeypatch):
     assert dpviz.load(".", dpviz.Domain((0, 0), (1, 1))).name == "visits"
 
 
-def test_a_ledger_that_is_not_there_is_said(folder):
+def test_a_missing_ledger_is_refused(folder):
     for words in (("verify",), ("show",), ("show", "people")):
         line = "--ledger 'no/ledger.sqlite': no such file: check its name"
         words = ("ledger", *words, "--ledger", "no/ledger.sqlite")
@@ -145,7 +145,7 @@ def test_a_ledger_that_is_not_there_is_said(folder):
     assert run("ledger", "verify", "--accept", "--ledger", "new.sqlite")[0] == 0
 
 
-def test_who_matches_is_told_where_data_are_declared_public(folder):
+def test_match_states_how_to_declare_data_public(folder):
     dpviz.Ledger().set_total("points", 1)
     records = ("--records-a", "points.csv", "--records-b", "points.csv", "--public")
     line = fails("match", "r.parquet", "r.parquet", "--within", "0.1", *records)
@@ -194,7 +194,7 @@ LONG = "x" * 300
         ("app", LONG),
     ],
 )
-def test_a_name_that_the_system_refuses_is_one_line(folder, words):
+def test_a_file_name_that_is_too_long_is_one_line(folder, words):
     line = (
         "names of up to 255 bytes"
         if words[0] == "check"

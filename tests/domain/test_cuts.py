@@ -121,7 +121,7 @@ def test_what_divides_all_sides_alike_is_refused_before_anything_is_paid():
 
 
 @pytest.mark.parametrize("wrong", ["far", "0m", "-5m", "5 miles", "nan", "inf", ""])
-def test_what_is_no_distance_is_refused(wrong):
+def test_invalid_distances_are_refused(wrong):
     with pytest.raises(DomainError, match="give metres above 0"):
         metres(wrong)
     with pytest.raises(DomainError, match="without a period"):

@@ -32,7 +32,7 @@ def test_bad_bounds_are_refused_in_one_line(bounds, message):
 
 
 def test_an_axis_has_a_column_of_its_own():
-    with pytest.raises(DomainError, match="columns 'lon', 'lon': name another for each axis"):
+    with pytest.raises(DomainError, match="columns 'lon', 'lon': give another column for"):
         Domain.from_bounds([0, 0, 1, 1], ("lon", "lon"))
 
 
