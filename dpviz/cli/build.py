@@ -11,7 +11,7 @@ import typer
 
 from dpviz.cli.data import OPTIONS_OF, POINTS, RELEASES, SYMBOLS, Data
 from dpviz.cli.groups import given, grouped, option, require_applicable
-from dpviz.cli.options import Bits, Order
+from dpviz.cli.options import Bits, BuildOptions
 from dpviz.cli.outputs import locked, recover, require_free, require_writable, save_release
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import app, emit, print_note, progress, settings
@@ -40,7 +40,7 @@ def build(
             "generate:N for N synthetic trips.",
         ),
     ],
-    order: Order,
+    common: BuildOptions,
     data: Data,
     method: str | None = option(
         "Method's name or alias, see 'dpviz methods' (default: privtree; areas with --areas, "
@@ -67,7 +67,7 @@ def build(
     or events on streets with --graph, sequences of symbols with --alphabet, sequences of places in
     time with --side. Public data (--public) cost nothing.
     """
-    from dpviz.build import build as release_of
+    from dpviz.build import build as build_release
     from dpviz.methods import method_with
     from dpviz.methods.points.declared import Declared
     from dpviz.private.ledger import Ledger
@@ -75,53 +75,53 @@ def build(
 
     kind = data.kind(source)
     beside = {"workload": workload, "want": want, "bits": bits, "sum_share": sum_share}
-    beside["dataset"] = order.dataset
+    beside["dataset"] = common.dataset
     stated = {name: value for name, value in beside.items() if value is not None}
     require_applicable(kind, given(data) | stated, OPTIONS_OF)
-    for_what = workload_rule(workload) if kind == POINTS else lambda _: workload
-    name, parameters = method or METHODS[RELEASES[kind]], settings(order.parameters)
+    workload_for = workload_rule(workload) if kind == POINTS else lambda _: workload
+    name, parameters = method or METHODS[RELEASES[kind]], settings(common.parameters)
     chosen = method_with(name, RELEASES[kind], parameters)
     if want:
         parse_all(want)
-    require_writable(order.output)
-    with locked(order.output):
-        account = Ledger(order.ledger)
-        recover(order.output, account)
-        require_free(order.output, source, workload, *data.files, ledger=order.ledger)
+    require_writable(common.output)
+    with locked(common.output):
+        account = Ledger(common.ledger)
+        recover(common.output, account)
+        require_free(common.output, source, workload, *data.files, ledger=common.ledger)
         started = time.perf_counter()
-        if order.declare_public and not order.public:
+        if common.declare_public and not common.public:
             raise ParameterError("--declare-public requires --public: give both, or neither")
-        how: dict[str, Any] = {"public": order.public or None, "name": order.dataset}
+        how: dict[str, Any] = {"public": common.public or None, "name": common.dataset}
         how |= {"bits": bits, "progress": progress()}
         handle = data.load(source, **how)
-        if getattr(handle, "synthetic", False) and order.ledger is not None:
+        if getattr(handle, "synthetic", False) and common.ledger is not None:
             raise ParameterError(
                 "--ledger is not for built-in data, which cost nothing: leave it out"
             )
-        queries = for_what(handle)
+        queries = workload_for(handle)
         if isinstance(queries, Declared):
             chosen = queries.method(name, parameters)
-            if not queries.following(name, {}) and queries.name != "uniform" and not order.as_json:
+            if not queries.following(name, {}) and queries.name != "uniform" and not common.as_json:
                 print_note(f"note: {unchanged(chosen.name, queries.name)}")
         limited = _has_limit(account, handle)
-        release: Release = release_of(
+        release: Release = build_release(
             handle,
             chosen,
-            order.epsilon,
+            common.epsilon,
             workload=queries,
-            neighbours=order.neighbours,
-            seed=order.seed,
+            neighbours=common.neighbours,
+            seed=common.seed,
             ledger=account,
-            purpose=order.purpose,
-            declare_public=order.declare_public,
+            purpose=common.purpose,
+            declare_public=common.declare_public,
             wishes=want or (),
             sum_share=sum_share,
             progress=progress(),
             conclude=False,
         )
-        save_release(release.save, order.output, account, release.header.extra.get("release_id"))
+        save_release(release.save, common.output, account, release.header.extra.get("release_id"))
     seconds = time.perf_counter() - started
-    if not order.as_json:
+    if not common.as_json:
         for line in _notes(handle, data, source, kind):
             print_note(f"note: {line}")
     if not limited:
@@ -139,8 +139,8 @@ def build(
         "guarantee": release.header.guarantee,
         "seconds": round(seconds, 3),
     }
-    lines = [f"{order.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
-    emit(facts, order.as_json, "\n".join(lines), made=order.output)
+    lines = [f"{common.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
+    emit(facts, common.as_json, "\n".join(lines), made=common.output)
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:

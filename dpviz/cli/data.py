@@ -125,10 +125,10 @@ class Data:
     """All options that describe the records of a source and how to read them."""
 
     places: Places
+    units: Units
+    formats: TextFormats
     clock: Clock
     attributes: Attributes
-    formats: TextFormats
-    units: Units
     frame: Frame
     table: TableName = None
 

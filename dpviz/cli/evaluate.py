@@ -23,7 +23,7 @@ from dpviz.cli.data import (
     Data,
 )
 from dpviz.cli.groups import given, grouped, require_applicable
-from dpviz.cli.options import Measures, Run
+from dpviz.cli.options import EvaluationOptions, Measures
 from dpviz.cli.outputs import locked, require_free, space_in
 from dpviz.cli.root import app, emit, numbers, progress, whole_numbers
 from dpviz.errors import ParameterError, PrivacyError
@@ -89,7 +89,7 @@ def evaluate(
         str, typer.Argument(help="File, or name of a built-in data set, as for 'dpviz build'.")
     ],
     data: Data,
-    order: Run,
+    common: EvaluationOptions,
     measures: Measures,
 ) -> None:
     """Measure the errors of methods on PUBLIC data.
@@ -105,22 +105,22 @@ def evaluate(
     if kind not in MEASURED:
         raise ParameterError(f"{kind} cannot be evaluated: give points, trips or sequences")
     require_applicable(kind, given(data, measures), MEASURED)
-    if not order.public and kind not in (TRIPS, CITY_TRIPS, CITY_PLACES):
+    if not common.public and kind not in (TRIPS, CITY_TRIPS, CITY_PLACES):
         raise PrivacyError(
             "evaluate compares with exact answers, so it needs public data: give --public if the "
             "records are public"
         )
     release = RELEASES[kind]
     defaults = DEFAULTS[release].items()
-    order = replace(order, **{k: each for k, each in defaults if getattr(order, k) is None})
-    output, plot = order.output, measures.plot
+    common = replace(common, **{k: each for k, each in defaults if getattr(common, k) is None})
+    output, plot = common.output, measures.plot
     _require_files(output, plot, source, measures.workload, *data.files)
-    handle = data.load(source, public=order.public)
+    handle = data.load(source, public=common.public)
     require_public(dpviz.Ledger(), handle)  # exact answers are needed below
     each = {"points": _points, "roads": _roads, "sequences": _sequences}[release]
-    measured = each(handle, order, measures)
-    prices = distinct(numbers(order.epsilons, "--epsilons"))
-    plan = Experiment(distinct(measured.methods), prices, order.repeats, order.seed, release)
+    measured = each(handle, common, measures)
+    prices = distinct(numbers(common.epsilons, "--epsilons"))
+    plan = Experiment(distinct(measured.methods), prices, common.repeats, common.seed, release)
     with locked(output):
         file = RowFile(output, {**measured.bench.about, "seed": plan.seed})
         done = {row.key for row in file.rows}
@@ -132,10 +132,10 @@ def evaluate(
     means = measured.summary(file.rows)
     facts = {"output": output, "rows": len(file.rows), measured.key: means}
     lines = [f"{output}: {len(file.rows):,} rows", *(measured.line.format(**row) for row in means)]
-    emit(facts, order.as_json, "\n".join(lines))
+    emit(facts, common.as_json, "\n".join(lines))
 
 
-def _points(handle: Any, order: Run, measures: Measures) -> Measured:
+def _points(handle: Any, common: EvaluationOptions, measures: Measures) -> Measured:
     """Relative errors of range queries."""
     from dpviz.evaluation.experiments import fitted
     from dpviz.evaluation.points import PointBench
@@ -143,20 +143,20 @@ def _points(handle: Any, order: Run, measures: Measures) -> Measured:
 
     declared = None if measures.workload is None else workload_rule(measures.workload)(handle)
     return Measured(
-        PointBench(handle, _workloads(handle, order.seed or 0, measures), measures.sanity),
-        [fitted(text, declared) for text in words(order.methods, "--methods")],
+        PointBench(handle, _workloads(handle, common.seed or 0, measures), measures.sanity),
+        [fitted(text, declared) for text in words(common.methods, "--methods")],
         summary,
         "{method:<28}{epsilon:<8g}{size:<9}{mean_relative_error:<12.4g}{median_relative_error:.4g}",
     )
 
 
-def _roads(handle: Any, order: Run, measures: Measures) -> Measured:
+def _roads(handle: Any, common: EvaluationOptions, measures: Measures) -> Measured:
     """Squared errors of clustered and corridor queries."""
     from dpviz.evaluation.roads import METHODS, RoadBench, summary
 
     return Measured(
         RoadBench(handle, distinct(whole_numbers(measures.lengths, "--lengths"))),
-        words(order.methods, "--methods") or METHODS,
+        words(common.methods, "--methods") or METHODS,
         summary,
         "{workload:<14}{epsilon:<8}{method:<18}{mean_squared_error:>12.4g}   "
         "(zero: {zero_squared_error:.4g})",
@@ -164,15 +164,15 @@ def _roads(handle: Any, order: Run, measures: Measures) -> Measured:
     )
 
 
-def _sequences(handle: Any, order: Run, measures: Measures) -> Measured:
+def _sequences(handle: Any, common: EvaluationOptions, measures: Measures) -> Measured:
     """PrivTree's figures 6 and 7, and AdaTrace's errors."""
     from dpviz.evaluation.sequences import SequenceBench, measure_order, require_sizes, summary
 
     sizes = distinct(whole_numbers(measures.tops, "--tops"))
     require_sizes(sizes, measures.samples)
     return Measured(
-        SequenceBench(handle, sizes, measures.l_top, measures.samples, order.seed or 0),
-        words(order.methods, "--methods"),
+        SequenceBench(handle, sizes, measures.l_top, measures.samples, common.seed or 0),
+        words(common.methods, "--methods"),
         summary,
         "{measure:<15}{method:<28}{epsilon:<8g}{mean:<8.3f}({least:.3f} to {greatest:.3f})",
         measure_order,

@@ -184,7 +184,7 @@ class Units:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class BuildOptions:
     """Options of every build."""
 
     output: str = option("Release file to write (.parquet).", "-o", default=MISSING)
@@ -203,7 +203,7 @@ class Order:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class EvaluationOptions:
     """Options of every evaluation; None means the default for the kind of data."""
 
     output: str = option(
