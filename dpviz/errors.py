@@ -6,7 +6,7 @@ class DpvizError(ValueError):
 
 
 class DomainError(DpvizError):
-    """The public rectangle, or a query rectangle, makes no sense."""
+    """A public rectangle, a query rectangle or a period is invalid."""
 
 
 class DataError(DpvizError):
@@ -18,11 +18,11 @@ class ParameterError(DpvizError):
 
 
 class BudgetError(DpvizError):
-    """More epsilon or delta is asked for than is left."""
+    """A request for more epsilon or delta than is left."""
 
 
 class LedgerError(DpvizError):
-    """The ledger cannot be read or written, so that nothing may be spent."""
+    """The ledger cannot be read or written, so nothing may be spent."""
 
 
 class ReleaseError(DpvizError):

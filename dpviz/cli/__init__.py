@@ -18,7 +18,7 @@ from typing import Any
 import typer.main
 
 from dpviz.cli import interrupts
-from dpviz.cli.root import app, prepare_standard_files, print_note
+from dpviz.cli.root import app, prepare_standard_files, print_stderr
 from dpviz.cli.usage import USAGE_ERROR, require_current, require_values, system_line, usage_line
 from dpviz.errors import DpvizError
 
@@ -60,22 +60,22 @@ def main() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command
             error.show()
         else:
-            print_note(f"error: {usage_line(error, commands())}")
+            print_stderr(f"error: {usage_line(error, commands())}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
     except MemoryError:  # its message may reveal the number of records
-        print_note("error: not enough memory: ask for less at a time, or use a larger machine")
+        print_stderr("error: not enough memory: ask for less at a time, or use a larger machine")
         sys.exit(2)
     except (DpvizError, KeyboardInterrupt, SystemExit, OSError) as ended:
         # Typer turns Ctrl-C into a silent exit. Ctrl-C after completion is ignored.
         if interrupts.interrupted() and getattr(ended, "code", 1) != 0:
-            print_note("cancelled")
+            print_stderr("cancelled")
             sys.exit(130)
         if not isinstance(ended, (DpvizError, OSError)):
             raise
         line = system_line(ended) if isinstance(ended, OSError) else str(ended)
-        print_note(f"error: {' '.join(line.split())}")
+        print_stderr(f"error: {' '.join(line.split())}")
         sys.exit(2)
 
 

@@ -1,4 +1,4 @@
-"""The command that tries to refute a method's claim."""
+"""The command ``dpviz audit``, which tries to refute a method's privacy claim."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from dpviz.cli.groups import given, grouped, option, require_applicable
 from dpviz.cli.options import Bits, BuildOptions
 from dpviz.cli.outputs import locked, recover, require_free, require_writable, save_release
 from dpviz.cli.rectangles import rectangles
-from dpviz.cli.root import app, emit, print_note, progress, settings
+from dpviz.cli.root import app, emit, print_stderr, progress, settings
 from dpviz.cli.sizes import SIZES
 from dpviz.errors import ParameterError
 
@@ -102,7 +102,7 @@ def build(
         if isinstance(queries, Declared):
             chosen = queries.method(name, parameters)
             if not queries.following(name, {}) and queries.name != "uniform" and not common.as_json:
-                print_note(f"note: {unchanged(chosen.name, queries.name)}")
+                print_stderr(f"note: {unchanged(chosen.name, queries.name)}")
         limited = _has_limit(account, handle)
         release: Release = build_release(
             handle,
@@ -123,14 +123,14 @@ def build(
     seconds = time.perf_counter() - started
     if not common.as_json:
         for line in _notes(handle, data, source, kind):
-            print_note(f"note: {line}")
+            print_stderr(f"note: {line}")
     if not limited:
-        print_note(
+        print_stderr(
             f"note: data set {handle.name!r} has no lifetime budget yet, so spending is not "
             "limited: set one with 'dpviz ledger set'"
         )
     if handle.tally is not None and handle.tally.warning:
-        print_note(f"warning: {handle.name!r}: {handle.tally.warning}")
+        print_stderr(f"warning: {handle.name!r}: {handle.tally.warning}")
     facts, (first, *rest) = SIZES[release.kind](release)
     if handle.tally is not None:
         facts["records"] = handle.tally.facts
@@ -179,7 +179,7 @@ def _has_limit(ledger: Ledger, data: Handle[Any]) -> bool:
     accounts = [] if data.public else [ledger.account(each) for each in data.names]
     for each in accounts:
         if each.spends and (last := each.spends[-1]).outcome == "paid":
-            print_note(
+            print_stderr(
                 f"note: the last build of {each.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
                 "paid for and did not end: if its file was complete, the same -o recovers it at "
                 "no cost"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import dpviz
 from dpviz.cli.groups import given, option
 from dpviz.cli.options import Attributes, Clock, Places, TableName, TextFormats, Units
-from dpviz.cli.root import numbers, print_note, public_box
+from dpviz.cli.root import numbers, print_stderr, public_box
 from dpviz.errors import DomainError, ParameterError
 from dpviz.lists import words
 
@@ -116,7 +116,7 @@ class Frame:
         except DomainError as error:
             raise DomainError(f"the graph's {error}") from None
         if line := doubt(box):
-            print_note(f"warning: the graph's {line}")
+            print_stderr(f"warning: the graph's {line}")
         return graph
 
 

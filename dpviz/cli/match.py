@@ -1,4 +1,4 @@
-"""The command that finds the leaf pairs of two owners' releases to be compared."""
+"""The command ``dpviz match``: pairs of leaves of two releases that may hold a match."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from dpviz.cli.root import (
     emit,
     escaped_line,
     numbers,
-    print_note,
+    print_stderr,
     step_rows,
 )
 from dpviz.errors import ParameterError
@@ -116,7 +116,7 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
         answers = _areas(opened, question)
     else:
         if question.regions and opened.domain.values is not None and not as_json:
-            print_note("note: sums and means are of rectangles; regions have counts alone")
+            print_stderr("note: sums and means are of rectangles; regions have counts alone")
         answers = _points(_one_kind(opened, part.kind), question, part.period)
     _emit(opened, answers, as_json)
 

@@ -10,7 +10,7 @@ import dpviz
 from dpviz.cli.attributes import attribute_facts
 from dpviz.cli.groups import MISSING, grouped, option, require_applicable
 from dpviz.cli.outputs import require_free
-from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line, print_note
+from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line, print_stderr
 from dpviz.cli.sizes import SIZES
 from dpviz.errors import ParameterError
 
@@ -169,7 +169,7 @@ def sample(
         beside = {"kinds": opened.domain.kinds, "sums": opened.domain.values}
         lost = " and ".join(name for name, value in beside.items() if value is not None)
         if lost:
-            print_note(f"note: the points have no {lost}: they are drawn from the counts of all")
+            print_stderr(f"note: the points have no {lost}: they are drawn from the counts of all")
     else:
         raise ParameterError(
             f"a release of {opened.kind} cannot be sampled: give one of points or sequences"

@@ -139,7 +139,7 @@ def step_rows(
     return [step | row for step, row in zip(as_rows(ends), rows, strict=True)]
 
 
-def print_note(line: str) -> None:
+def print_stderr(line: str) -> None:
     """Print a note, warning or error on standard error; it replaces a progress line."""
     _write(f"{_erase_line()}{harmless(line)}\n")
 
@@ -233,7 +233,7 @@ def public_box(
     require_area(domain)
     line = doubt(domain)
     if line and (source is None or stated_domain(source) is None):
-        print_note(f"warning: {line}")
+        print_stderr(f"warning: {line}")
     return domain
 
 

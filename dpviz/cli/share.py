@@ -1,4 +1,4 @@
-"""Commands that write files for others: a map that travels, a report, a picture."""
+"""Commands that write files for readers: a map in one file, a report, a picture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.outputs import require_free
 from dpviz.cli.queries import open_map
-from dpviz.cli.root import Json, Page, app, emit, numbers, print_note
+from dpviz.cli.root import Json, Page, app, emit, numbers, print_stderr
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def share(
     """
     from dpviz.exports import map_page
 
-    opened, asked = _opened(releases, period), _rects(rect)
-    maps, labels = _in_time(opened)
+    opened, asked = _read_maps(releases, period), _rects(rect)
+    maps, labels = _time_steps(opened)
     _require(".html", output, *releases, basemap or None)
     page = map_page(maps, labels=labels, rects=asked, title=title, basemap=basemap)
     _write(output, page.encode(), opened, as_json)
@@ -81,7 +81,7 @@ def report(
     """Write a page to print: guarantee, map, answers, errors, budget."""
     from dpviz.exports import report_page
 
-    opened, asked = _flat(_opened(releases, period)), _rects(rect)
+    opened, asked = _require_no_time(_read_maps(releases, period)), _rects(rect)
     _require(".html", output, *releases)
     page = report_page(opened, rects=asked, title=title)
     _write(output, page.encode(), opened, as_json)
@@ -108,7 +108,7 @@ def picture(
     from dpviz.render.projection import from_degrees
     from dpviz.render.view import check
 
-    opened = _flat(_opened(releases, period))
+    opened = _require_no_time(_read_maps(releases, period))
     outlined = _rects([rect])[0] if rect else None
     check(opened, 2)
     if outlined is not None:
@@ -119,7 +119,7 @@ def picture(
     drawn = comparison_png(opened, labels, outlined, title=title, size=size)
     _write(output, drawn, opened, as_json)
     if missing := fonts("".join([title, *labels]))[1]:
-        print_note(f"note: no font of this machine has {missing}: a box is drawn for each")
+        print_stderr(f"note: no font of this machine has {missing}: a box is drawn for each")
 
 
 def _require(ending: str, output: str, *inputs: str | None) -> None:
@@ -141,15 +141,17 @@ def _write(
     emit(facts, as_json, "\n".join(lines))
 
 
-def _opened(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
-    """Open releases, and cut them to a period if one is given."""
+def _read_maps(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
+    """Read releases of points or areas, and cut them to a period if one is given."""
     from dpviz.releases.points.window import during
 
     opened: list[Any] = [open_map(path) for path in paths]  # releases of areas have no time
     return opened if period is None else [during(each, period) for each in opened]
 
 
-def _flat(releases: Sequence[PointRelease | AreaRelease]) -> Sequence[PointRelease | AreaRelease]:
+def _require_no_time(
+    releases: Sequence[PointRelease | AreaRelease],
+) -> Sequence[PointRelease | AreaRelease]:
     """Return the releases if none has time.
 
     Raises:
@@ -165,7 +167,7 @@ def _flat(releases: Sequence[PointRelease | AreaRelease]) -> Sequence[PointRelea
     return releases
 
 
-def _in_time(
+def _time_steps(
     releases: Sequence[PointRelease | AreaRelease],
 ) -> tuple[Sequence[PointRelease | AreaRelease], Sequence[str]]:
     """Maps of a release's time steps, with their starts; without time the releases unchanged."""
@@ -175,7 +177,7 @@ def _in_time(
     first, *others = releases
     if is_points(first) and not others and first.domain.time is not None:
         return windows(first)
-    return _flat(releases), ()
+    return _require_no_time(releases), ()
 
 
 def _rects(texts: Sequence[str] | None) -> list[tuple[float, float, float, float]]:
