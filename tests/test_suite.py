@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpviz import Ledger
-from tests import leftovers, packages
+from tests import leftovers
 
 pytestmark = pytest.mark.slow
 
@@ -47,29 +47,6 @@ def test_a_run_that_is_ended_leaves_no_process(tmp_path):
             return
         time.sleep(0.1)
     raise AssertionError("a process outlived the run by a minute")
-
-
-APT = """#!/bin/sh
-echo "$1" >> calls
-[ "$(grep -c "$1" calls)" -gt 2 ] && exit 0
-echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1 (apt-get)" >&2
-exit 100
-"""
-"""A program that finds its lock taken twice, as apt-get does while a new machine updates itself."""
-
-
-def test_what_is_installed_waits_for_another_program_that_installs(tmp_path, monkeypatch):
-    apt = tmp_path / "apt-get"
-    apt.write_text(APT)
-    apt.chmod(0o700)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(packages, "can_install", lambda: True)
-    assert packages.install("chromium")
-    assert (tmp_path / "calls").read_text().split() == ["update"] * 3 + ["install"] * 3
-    monkeypatch.setattr(packages, "PATIENCE", 0)
-    (tmp_path / "calls").unlink()
-    assert not packages.install("chromium")
 
 
 @pytest.fixture(scope="module")
