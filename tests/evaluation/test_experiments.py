@@ -242,4 +242,4 @@ def test_what_is_refused_leaves_nothing_that_blocks_the_corrected_command(
 
 def test_the_command_refuses_sensitive_data():
     line = fails("evaluate", "points.csv", "-o", "errors.csv")
-    assert "only for public data; add --public" in line
+    assert "so it needs public data: give --public" in line

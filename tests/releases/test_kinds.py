@@ -177,8 +177,8 @@ def test_exports_have_the_column_of_kinds(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"kind": "mode"}, "go together"),
-        ({"kinds": ["a"]}, "go together"),
+        ({"kind": "mode"}, "require each other"),
+        ({"kinds": ["a"]}, "require each other"),
         ({"kind": "mode", "kinds": []}, "0 kinds: give 1 to 64"),
         ({"kind": "mode", "kinds": "ab"}, "give a list of texts"),
         ({"kind": "mode", "kinds": ["a", "a"]}, "'a' is listed twice"),
@@ -277,4 +277,4 @@ def test_the_commands_know_kinds(tmp_path):
     err = fails("query", output, "--rect=0,0,1,1", "--kind", "car")
     assert "no kind 'car': choose one of bike, walk" in err
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
-    assert "a column kind and kinds require each other" in err
+    assert "kind and kinds require each other" in err

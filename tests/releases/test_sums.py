@@ -203,8 +203,8 @@ def test_no_value_moves_a_sum_further_than_the_clip_allows(values, low, width):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"value": "v"}, "go together"),
-        ({"clip": (0, 1)}, "go together"),
+        ({"value": "v"}, "require each other"),
+        ({"clip": (0, 1)}, "require each other"),
         ({"grid": 1.0}, "without values"),
         ({"value": "v", "clip": (1, 1)}, "give finite limits, the lower one first"),
         ({"value": "v", "clip": (0, float("inf"))}, "give finite limits"),

@@ -352,7 +352,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     assert "--time requires --period or --cycle" in fails(*build, week[1], "-o", "x.parquet")
     wrong = [word.replace("Europe/Berlin", "Mars/Base") for word in week]
     mars = fails(*build, *wrong, "-o", "x.parquet")
-    assert "time zone 'Mars/Base' is not known" in mars
+    assert "time zone 'Mars/Base' is unknown" in mars
 
 
 @pytest.mark.slow

@@ -250,8 +250,8 @@ def test_commands_refuse_in_one_line(files):
     build = ["build", "trips.csv", *files, "-o", "r.parquet", "--workload", "w.csv",
              "--public"]  # fmt: skip
     for words, message in (
-        (["--time", "start"], "--time and --period (or --cycle) go together"),
-        (["--time", "start", "--period", WEEK], "--every too"),
+        (["--time", "start"], "--time requires --period or --cycle"),
+        (["--time", "start", "--period", WEEK], "--every is missing"),
         ([*TIME, "--hour-worth", "500m"], "--hour-worth is for points, not for trips"),
         (["--time", "began", *TIME[2:]], "no column"),
     ):

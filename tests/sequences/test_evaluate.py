@@ -132,7 +132,7 @@ def test_the_command_writes_rows_and_a_picture_and_goes_on(tmp_path):
     words = ["evaluate", source, "-o", output, "--alphabet=a,b,c", "--tops=2,3,2"]
     words += ["--samples=500", "--epsilons=1,2,1", "--methods=markov,topk_em,markov"]
     words += ["--repeats=1"]
-    assert "only for public data" in fails(*words)
+    assert "so it needs public data" in fails(*words)
     words += ["--public", "--plot", tmp_path / "picture.png"]
     facts = as_json(*words)
     assert facts["rows"] == 2 * (4 + 3)
