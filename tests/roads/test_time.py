@@ -84,7 +84,7 @@ def test_steps_are_stated_written_and_read_back():
         ({"time": "t", "period": WEEK, "every": "soon"}, "give a number and a unit"),
         ({"time": "t", "cycle": "day", "every": "1w"}, "longer than a day"),
         ({"time": "t", "cycle": "year", "every": "1h"}, "choose one of day, week"),
-        ({"time": "t", "period": WEEK, "every": "1h", "zone": "Mars"}, "is not known"),
+        ({"time": "t", "period": WEEK, "every": "1h", "zone": "Mars"}, "is unknown"),
     ],
 )
 def test_steps_that_are_none_are_refused(stated, message):
