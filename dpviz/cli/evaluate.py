@@ -90,7 +90,7 @@ def evaluate(
     """Measure the error of methods on PUBLIC data of any kind.
 
     Trips: the figures of the paper, squared error of clustered and corridor queries. Sequences:
-    PrivTree's figures 6 and 7, and AdaTrace's errors.
+    PrivTree's figures 6 and 7.
     """
     from dpviz.evaluation.experiments import Experiment, run
     from dpviz.evaluation.rows import RowFile
@@ -159,13 +159,13 @@ def _roads(handle: Any, order: Run, measures: Measures) -> Measured:
 
 
 def _sequences(handle: Any, order: Run, measures: Measures) -> Measured:
-    """PrivTree's figures 6 and 7, and AdaTrace's errors."""
+    """PrivTree's figures 6 and 7."""
     from dpviz.evaluation.sequences import SequenceBench, measure_order, require_sizes, summary
 
     sizes = distinct(whole_numbers(measures.tops, "--tops"))
     require_sizes(sizes, measures.samples)
     return Measured(
-        SequenceBench(handle, sizes, measures.l_top, measures.samples, order.seed or 0),
+        SequenceBench(handle, sizes, measures.l_top, measures.samples),
         words(order.methods, "--methods"),
         summary,
         "{measure:<15}{method:<28}{epsilon:<8g}{mean:<8.3f}({least:.3f} to {greatest:.3f})",

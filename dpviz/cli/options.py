@@ -90,9 +90,6 @@ class Clock:
         "Count by hour of the 'day' or 'week' instead of by date; with or without --period."
     )
     every: str | None = option("Public time step such as 1h; times are moved to its middle.")
-    hour_worth: str | None = option(
-        "Distance that an hour is worth, such as 500m; it shapes the cells."
-    )
 
     def axis(self) -> dict[str, str]:
         """Time arguments of :meth:`Domain.from_bounds`; empty without time.

@@ -243,11 +243,10 @@ class Calendar:
 
 
 def written(time: dict[str, Any]) -> dict[str, Any]:
-    """Zone, cycle, worth of an hour and span from a header's entry for the time axis."""
+    """Zone, cycle and span from a header's entry for the time axis."""
     span = time.get("span")
-    names = {"zone": ZONE, "cycle": None, "hour_worth": None}
-    zone = {name: time.get(name, usual) for name, usual in names.items()}
-    return zone | {"span": None if span is None else (float(span[0]), float(span[1]))}
+    ends = None if span is None else (float(span[0]), float(span[1]))
+    return {"zone": time.get("zone", ZONE), "cycle": time.get("cycle"), "span": ends}
 
 
 def moment(value: Any, zone: str = ZONE) -> float:

@@ -19,7 +19,6 @@ from dpviz.checks import require, texts
 from dpviz.domain import calendar
 from dpviz.domain.attributes import Kinds, Values
 from dpviz.domain.calendar import Calendar, written
-from dpviz.domain.cuts import metres
 from dpviz.domain.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of, rows_of
 from dpviz.domain.zones import ZONE, zone_name
 from dpviz.errors import DomainError
@@ -46,7 +45,6 @@ class Domain:
         zone: of times that state none; any of the IANA database.
         cycle: ``day`` or ``week``: the last axis is the time since it began on the zone's clocks.
         span: with a cycle, the public period that records are of, in seconds since 1970 UTC.
-        hour_worth: how many metres are worth an hour to methods that halve axes; None: as often.
 
     Raises:
         DomainError: reversed, empty, non-finite or mismatched limits.
@@ -70,7 +68,6 @@ class Domain:
     zone: str = ZONE
     cycle: str | None = None
     span: tuple[float, float] | None = None
-    hour_worth: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("crs", "zone", "cycle"):
@@ -102,8 +99,6 @@ class Domain:
             span = self.calendar.checked_span((lower[-1], upper[-1]), self.step, self.span)
             object.__setattr__(self, "span", span)
         _ = self.calendar
-        if self.hour_worth is not None:
-            _ = metres(self.hour_worth), self.period
 
     @cached_property
     def calendar(self) -> Calendar:
@@ -122,7 +117,6 @@ class Domain:
         every: str | None = None,
         zone: str | tzinfo | None = None,
         cycle: str | None = None,
-        hour_worth: Any = None,
         kind: str | None = None,
         kinds: Iterable[str] | None = None,
         value: str | None = None,
@@ -142,8 +136,6 @@ class Domain:
             zone: with ``period``, of times without one: IANA name or ``ZoneInfo``; default UTC.
             cycle: ``day`` or ``week``: makes the time since its last beginning the third axis, of
                 records in the period, or of the years 1900 to 2099.
-            hour_worth: with time, a distance such as ``500m``: cells of trees become as long in
-                hours as they are wide in it.
             kind: name of the column of the kind of a record, with ``kinds``.
             kinds: the public list of kinds; records of others are dropped, or counted as ``other``
                 if that is listed.
@@ -169,7 +161,7 @@ class Domain:
         values = Values.of(value, clip, grid)
         place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed, values=values)
         if period is None and cycle is None:
-            for name, given in (("every", every), ("zone", zone), ("hour_worth", hour_worth)):
+            for name, given in (("every", every), ("zone", zone)):
                 if given is not None:
                     raise DomainError(f"{name}={given!r} without a period: give both, or neither")
             return place
@@ -187,7 +179,6 @@ class Domain:
             axis.zone,
             cycle,
             None if cycle is None else span,
-            None if hour_worth is None else metres(hour_worth),
         )
 
     @cached_property
@@ -360,8 +351,7 @@ class Domain:
             cycle = (
                 {} if self.cycle is None else {"cycle": self.cycle, "span": list(self.span or ())}
             )
-            worth = {} if self.hour_worth is None else {"hour_worth": self.hour_worth}
-            time = {"time": {"step": self.step, "zone": self.zone, **cycle, **worth}}
+            time = {"time": {"step": self.step, "zone": self.zone, **cycle}}
         return {
             "lower": list(self.lower),
             "upper": list(self.upper),

@@ -76,11 +76,6 @@ def chosen_method(
                 f"method {chosen.name} works in {able}, the data is {data.domain.dims}-D: "
                 "choose another method"
             )
-        if data.domain.hour_worth is not None and not chosen.splits_axes:
-            raise ParameterError(
-                f"method {chosen.name} divides all sides alike: leave hour_worth out, or choose "
-                f"another method, such as {DEFAULTS[data.kind]}"
-            )
         chosen.check(data.domain)
     # A release's file states the CRS of its rectangles and lines.
     if isinstance(data, DataHandle) and data.domain.place.dims == 2:

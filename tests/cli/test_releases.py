@@ -368,7 +368,7 @@ def test_expect_refuses_bad_numbers_in_one_line():
 
 def test_what_sql_says_of_the_build_after_it_is_a_command():
     words = ["--kind", "a kind", "--kinds", "x y,z", "--unit", "the person"]
-    words += ["--time", "at", "--period", "2020-01-01,2020-02-01", "--hour-worth", "500m"]
+    words += ["--time", "at", "--period", "2020-01-01,2020-02-01"]
     _, _, note = run("sql", "--table", "t", "--bounds=0,0,1,1", *words)
     note, _, about_time = note.partition("\n")
     again = shlex.split(note.partition("'dpviz build' with ")[2])

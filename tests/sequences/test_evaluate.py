@@ -81,14 +81,13 @@ def test_public_rules_and_cells_are_part_of_what_sequences_are():
     cells = {"side": 2, "domain": {"lower": [0, 0], "upper": [1, 1], "columns": ["x", "y"]}}
     moved = {**cells, "domain": {**cells["domain"], "lower": [-1, 0]}}
     named = {**cells, "domain": {**cells["domain"], "columns": ["lon", "lat"]}}
-    sequences, lines = Sequences.of(ROWS), (np.array([0, 2]), np.zeros((2, 2)))
+    sequences = Sequences.of(ROWS)
 
     def digest(alphabet=ABC, **how):
         return sequences_digest(SequenceData("v", alphabet, sequences, public=True, **how))
 
     digests = [digest(), digest(Alphabet(("a", "b", "d"))), digest(Alphabet(ABC.names, follows))]
     digests += [digest(facts={"cells": each}) for each in (cells, moved, {**cells, "side": 3})]
-    digests += [digest(lines=each) for each in (lines, (lines[0], lines[1] + 1))]
     for rows in ([*ROWS, [0]], [[2, 1, 0], *ROWS[1:]], [[0], [1, 2], *ROWS[1:]]):
         digests.append(sequences_digest(public(rows)))
     assert len(set(digests)) == len(digests)

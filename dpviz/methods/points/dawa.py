@@ -64,7 +64,6 @@ class Dawa(PointMethod):
         "C. Li, M. Hay, G. Miklau, Y. Wang: A Data- and Workload-Aware Algorithm for Range Queries "
         "Under Differential Privacy. PVLDB 7(5), 2014"
     )
-    splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"DAWA": {}}
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
     tiny: ClassVar[dict[str, object]] = {

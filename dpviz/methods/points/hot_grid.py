@@ -235,10 +235,9 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
         level: 4^level cells.
         full: from 1 to 2^31.
     """
-    codes, cumulative = index.runs
-    cells = codes >> np.uint64(2 * (index.domain.bits - level))
+    cells = index.codes >> np.uint64(2 * (index.domain.bits - level))
     last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]
-    held = np.diff(cumulative[1:][last], prepend=0)
+    held = np.diff(index.cumulative[1:][last], prepend=0)
     few = np.minimum(held, full)
     return int(np.where(held < full, few * few // full, held).sum())
 
