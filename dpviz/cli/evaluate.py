@@ -116,10 +116,9 @@ def evaluate(
     prices = distinct(numbers(order.epsilons, "--epsilons"))
     plan = Experiment(distinct(measured.methods), prices, order.repeats, order.seed, release)
     with claimed(output):
-        file = RowFile(output, {**measured.bench.about, "seed": plan.seed})
-        done = {row.key for row in file.rows}
+        file = RowFile(output)
         processes = measures.processes if release == "points" else 0
-        for rows in run(measured.bench, plan, done=done, processes=processes, progress=progress()):
+        for rows in run(measured.bench, plan, processes=processes, progress=progress()):
             file.append(rows)
     if plot is not None:
         _write_plot(plot, file.rows, measured.drawn(file.rows), handle.name)
@@ -213,7 +212,7 @@ def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
     from dpviz.evaluation.rows import require_csv
 
     require_csv(output)
-    apart(output, *inputs, resumed=True)
+    apart(output, *inputs)
     if plot is None:
         return
     path = Path(plot)

@@ -218,9 +218,7 @@ class Order:
 class Run:
     """Options of every evaluation; None means the default for the kind of data."""
 
-    output: str = option(
-        "Result table to write (.csv); an unfinished one is resumed.", "-o", default=MISSING
-    )
+    output: str = option("Result table to write (.csv).", "-o", default=MISSING)
     methods: str = option(
         "Methods, separated by commas, with parameters as in quadtree:height=6:prune=0 "
         "(default: privtree,ugrid; for trips those of the paper; for sequences "

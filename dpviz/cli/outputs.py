@@ -107,9 +107,7 @@ def claimed(output: str) -> Iterator[None]:
             temporary.unlink(missing_ok=True)
 
 
-def apart(
-    output: str, *inputs: str | None, ledger: str | None = None, resumed: bool = False
-) -> None:
+def apart(output: str, *inputs: str | None, ledger: str | None = None) -> None:
     """Refuse to overwrite an input, a paid release or possible records.
 
     Existing files may be replaced if they are empty, made for viewing, or a free release.
@@ -118,7 +116,6 @@ def apart(
         output: the file to write.
         *inputs: files and folders that are read, as options name them.
         ledger: that is in use; this user's by default.
-        resumed: the command goes on with what the file holds, or refuses it.
 
     Raises:
         ParameterError: the output is one of the inputs, a file in one, the ledger, or there.
@@ -135,7 +132,7 @@ def apart(
     if any(_same(each, path) or _holds(each, path) for each in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
     spare(path)
-    free = resumed or path.suffix.lower() in PAGES or not path.exists() or not path.stat().st_size
+    free = path.suffix.lower() in PAGES or not path.exists() or not path.stat().st_size
     if not free and kind_in(path) is None:
         raise ParameterError(f"output {output!r} exists: name another file, or delete it first")
 

@@ -13,11 +13,9 @@ from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_met
 from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
 from dpviz.evaluation.truth import (
     PublicRecords,
-    digest,
     exact_counts,
     exact_total,
     public_records,
-    records_digest,
 )
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.request import chosen_method
@@ -54,23 +52,6 @@ class PointBench:
         """Pickle for worker processes; a handle itself is never sent anywhere."""
         return _rebuilt, (public_records(self.data), self.workloads, self.sanity)
 
-    @property
-    def sizes(self) -> tuple[str, ...]:
-        """Names of the workloads."""
-        return tuple(load.size for load in self.workloads)
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Facts that all rows of one file share, but for the seed."""
-        return {
-            "source": self.data.name,
-            "bounds": list(self.data.domain.bounds),
-            "max_per_unit": self.data.max_per_unit,
-            "sanity": self.sanity,
-            "queries": {load.size: _described(load) for load in self.workloads},
-            "records": records_digest(self.data),
-        }
-
     def method(self, text: str) -> PointMethod:
         """The method of a name with parameters.
 
@@ -85,8 +66,6 @@ class PointBench:
         release, seconds = timed(self.data, self.method(task.method), task)
         release.count(self.workloads[0].rects[:BULK])  # loads compiled code outside the clock
         for load in self.workloads:
-            if load.size not in task.sizes:
-                continue
             started = time.perf_counter()
             answers = release.count(load.rects).count
             asked = time.perf_counter() - started
@@ -101,7 +80,3 @@ class PointBench:
 
 def _rebuilt(records: PublicRecords, workloads: tuple[Workload, ...], sanity: float) -> PointBench:
     return PointBench(records.handle(), workloads, sanity)
-
-
-def _described(load: Workload) -> str:
-    return f"{len(load)}, {digest(None, [load.rects])}"

@@ -17,7 +17,6 @@ from dpviz.evaluation.rows import MeasureRow, grouped
 from dpviz.evaluation.sequence_truth import (
     exact_lengths,
     exact_top,
-    sequences_digest,
 )
 from dpviz.methods import method as find_method
 from dpviz.methods import method_with
@@ -70,8 +69,6 @@ class SequenceBench:
         DataError: there are none.
     """
 
-    sizes = (ALL,)
-
     def __init__(
         self,
         data: SequenceData,
@@ -87,20 +84,6 @@ class SequenceBench:
                 f"{data.name} has no sequence over its alphabet: there is nothing to measure"
             )
         self._lengths = shares(exact_lengths(data))
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Facts that all rows of one file share, but for the seed."""
-        return {
-            "source": self.data.name,
-            "max_per_unit": self.data.max_per_unit,
-            "symbols": len(self.data.alphabet),
-            "tops": list(self.tops),
-            "l_top": self.l_top,
-            "samples": self.samples,
-            "places": "cells" in self.data.facts,
-            "records": sequences_digest(self.data),
-        }
 
     def method(self, text: str, **parameters: Any) -> SequenceMethod:
         """The method of a text; its own parameters go before ``parameters`` and the bench's."""

@@ -5,16 +5,11 @@ Every function that takes a handle raises PrivacyError where its data set is not
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import json
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
@@ -23,16 +18,12 @@ from dpviz.private.areas import AreaData
 from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.roads import RoadData
 from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
 from dpviz.trees.lattice import Codes, Float, Int
-
-LABELS = ("columns", "crs")
-"""Fields of a domain that change no record's place in it."""
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -81,34 +72,6 @@ def exact_total(handle: DataHandle) -> int:
     """The exact number of records inside the domain."""
     handle.require_public()
     return handle._index.total
-
-
-def records_digest(handle: DataHandle) -> str:
-    """A digest of public records as builds see them, without the names of columns and CRS.
-
-    Two handles with the same one have the same exact answers.
-    """
-    handle.require_public()
-    frame = {key: value for key, value in handle.domain.to_dict().items() if key not in LABELS}
-    frame["cells"] = [[len(index.codes) for index in each] for each in handle._layers]
-    indexes = itertools.chain(*handle._layers)
-    return digest(frame, (each for index in indexes for each in (index.codes, index.weights)))
-
-
-def trips_digest(data: RoadData) -> str:
-    """A digest of public trips, with the step of time that each is in."""
-    data.require_public()
-    trips = [data._trips, *data._by_step]
-    facts = {"edges": len(data.graph), "trips": [len(each) for each in trips]}
-    return digest(facts, (each for paths in trips for each in (paths.start, paths.edge)))
-
-
-def digest(facts: object, arrays: Iterable[NDArray[Any]]) -> str:
-    """A digest of plain values and of arrays in their order."""
-    made = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=8)
-    for array in arrays:
-        made.update(np.ascontiguousarray(array).data)
-    return made.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ def test_errors_are_those_of_the_exact_visits_by_hand(streets, trips):
     visits = np.zeros(len(streets))
     for row in range(len(trips)):
         visits[np.unique(trips.edge[trips.start[row] : trips.start[row + 1]])] += 1
-    asked = bench._asked[QUERIES]
+    asked = bench._workloads[QUERIES]
     truth = [visits[asked.edge[a:b]].sum() for a, b in itertools.pairwise(asked.start)]
     entries = {(each["workload"], each["epsilon"]): each for each in summary(rows)}
     assert set(entries) == {(name, e) for name in (QUERIES, "corridor") for e in (1e7, 1e-6)}

@@ -141,7 +141,7 @@ def construction(repeats: int, seed: int) -> list[MeasureRow]:
     data = load(TIMED)
     rows = []
     for (name, words), repeat in itertools.product(CONSTRUCTION.items(), range(repeats)):
-        task = Build(name, 1.0, repeat, seed + repeat, ())
+        task = Build(name, 1.0, repeat, seed + repeat)
         _, seconds = timed(data, described_method(words), task)
         rows.append(MeasureRow(name, 1.0, TIMED, repeat, SECONDS, seconds))
     return rows

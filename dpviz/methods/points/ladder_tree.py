@@ -113,8 +113,7 @@ class Ladder(ShrunkTree):
             had = left.take(seen)
             rates = self.rungs(rate.take(seen), had)
             noisy = nested_at(noise, share, tree.level_counts(depth).take(seen), rates)
-            times = rule.times(noisy[0], rates) if depth == level else 1.0
-            rung, weight, few = rule.look(noisy, rates, times)
+            rung, weight, few = rule.look(noisy, rates)
             at = rung * len(seen) + np.arange(len(seen))
             looked, paid = noisy.take(at), rates.take(at)
             over = unspent(had, paid)
@@ -154,15 +153,6 @@ class Ladder(ShrunkTree):
             return self
         return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
 
-    def times(self, noisy: Int, rates: Float) -> float:
-        """Factor on all thresholds of the first level, from its first noisy counts: here 1.
-
-        Args:
-            noisy: counts of its cells by these looks.
-            rates: of the looks, as of :meth:`rungs`.
-        """
-        return 1.0
-
     def rungs(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
         rates = np.empty((self.looks + 2, len(rate)))
@@ -174,34 +164,33 @@ class Ladder(ShrunkTree):
         rates[-1] = left
         return rates
 
-    def look(self, noisy: Int, rates: Float, times: float = 1.0) -> tuple[Int, Float, Float]:
+    def look(self, noisy: Int, rates: Float) -> tuple[Int, Float, Float]:
         """Choose the rung of each node, from nested noisy counts and their rates.
 
-        The choice depends only on the counts up to that rung and on ``times``, a factor on the
-        thresholds.
+        The choice depends only on the counts up to that rung.
 
         Returns:
             The rung, its weight w, and the weight up to which the node stops, (n,) each.
         """
         rung = np.zeros(noisy.shape[1], dtype=np.int64)
-        weight, few, doubtful = self._weighed(noisy[0], rates[0], rates[-1], times)
+        weight, few, doubtful = self._weighed(noisy[0], rates[0], rates[-1])
         nodes = np.flatnonzero(doubtful)
         for again in range(1, self.looks + 1):
             rung[nodes] = again
             weight[nodes], few[nodes], doubtful = self._weighed(
-                noisy[again].take(nodes), rates[again].take(nodes), rates[-1].take(nodes), times
+                noisy[again].take(nodes), rates[again].take(nodes), rates[-1].take(nodes)
             )
             nodes = nodes[doubtful]
         return rung, weight, few
 
     def _weighed(
-        self, noisy: Int, rate: Float, left: Float, times: float = 1.0
+        self, noisy: Int, rate: Float, left: Float
     ) -> tuple[Float, Float, NDArray[np.bool_]]:
         """Weight of each count, the threshold on it, and whether the decision is in doubt."""
         rest = unspent(left, rate)
         weight = noisy * rest
         doubt = math.sqrt(2.0) * rest / rate
-        few = np.minimum(times * (self.c + self.kappa * doubt), max(self.c, MOST))
+        few = np.minimum(self.c + self.kappa * doubt, max(self.c, MOST))
         doubtful = (np.abs(weight - few) < BAND * doubt) & (weight < SURE * MOST)
         return weight, few, doubtful
 
