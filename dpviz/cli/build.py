@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from dpviz.private.ledger import Ledger
     from dpviz.releases.release import Release
 
-METHODS = {"points": "privtree", "areas": "areas", "roads": "event-histogram"}
-METHODS["sequences"] = "markov"
-"""Default method of each kind of release."""
-
 
 @app.command()
 @grouped
@@ -42,7 +38,7 @@ def build(
     order: Order,
     data: Data,
     method: str | None = option(
-        "Method's name or alias, see 'dpviz methods' (default: privtree; areas with --areas, "
+        "Method's name or alias, see 'dpviz methods' (default: ladder_tree; areas with --areas, "
         "event-histogram with --graph, markov for sequences)."
     ),
     workload: str | None = option(
@@ -65,6 +61,7 @@ def build(
     from dpviz.build import build as release_of
     from dpviz.methods import method_with
     from dpviz.methods.points.declared import Declared
+    from dpviz.methods.request import DEFAULT_METHODS
     from dpviz.private.ledger import Ledger
     from dpviz.queries.wishes import parse_all
 
@@ -74,7 +71,7 @@ def build(
     stated = {name: value for name, value in beside.items() if value is not None}
     require_fit(kind, given(data) | stated, TAKES)
     for_what = workload_rule(workload) if kind == POINTS else lambda _: workload
-    name, parameters = method or METHODS[RELEASES[kind]], settings(order.parameters)
+    name, parameters = method or DEFAULT_METHODS[RELEASES[kind]], settings(order.parameters)
     chosen = method_with(name, RELEASES[kind], parameters)
     if want:
         parse_all(want)

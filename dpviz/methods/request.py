@@ -24,13 +24,13 @@ from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.roads.graph_file import WORKLOAD, workload_of
 from dpviz.roads.paths import Paths, require_paths, require_workload
 
-DEFAULTS = {
-    "points": "privtree",
+DEFAULT_METHODS = {
+    "points": "ladder_tree",
     "roads": "event-histogram",
     "sequences": "markov",
     "areas": "areas",
 }
-"""The method on each kind of data where none is named."""
+"""Default method of each kind of data; that of points works in 1 to 4 dimensions."""
 
 
 def by_area(data: Handle[Any], areas: Areas | str) -> AreaData:
@@ -55,10 +55,10 @@ def chosen_method(
             )
         chosen: Any = method
     else:
-        name = method or DEFAULTS[data.kind]
+        name = method or DEFAULT_METHODS[data.kind]
         if workload is not None and data.kind != "roads":
             parameters, workload = {**parameters, "workload": workload}, None
-        if data.kind == "points" and name.lower() == DEFAULTS["areas"]:
+        if data.kind == "points" and name.lower() == DEFAULT_METHODS["areas"]:
             raise ParameterError(f"method {name} needs its areas: give areas=… (--areas)")
         if declared is None:
             chosen = method_with(name, data.kind, parameters)
@@ -74,7 +74,7 @@ def chosen_method(
             able = " or ".join(f"{dims}-D" for dims in chosen.dims)
             raise ParameterError(
                 f"method {chosen.name} works in {able}, the data is {data.domain.dims}-D: "
-                "choose another method"
+                f"choose another method, such as {DEFAULT_METHODS[data.kind]}"
             )
         chosen.check(data.domain)
     # A release's file states the CRS of its rectangles and lines.

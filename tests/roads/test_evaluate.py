@@ -35,7 +35,7 @@ def test_errors_are_those_of_the_exact_visits_by_hand(streets, trips):
 
 
 @pytest.mark.slow
-def test_the_command_writes_errors_of_all_time_and_of_each_step_and_goes_on(tmp_path):
+def test_the_command_writes_errors_of_all_time_and_of_each_step(tmp_path):
     words = [
         "evaluate",
         "city",
@@ -58,6 +58,3 @@ def test_the_command_writes_errors_of_all_time_and_of_each_step_and_goes_on(tmp_
     ]
     keys = {"workload", "epsilon", "method", ERROR, "zero_squared_error", "repeats"}
     assert set(facts["summary"][0]) == keys
-    before = (tmp_path / "rows.csv").read_bytes()
-    assert as_json(*words) == facts
-    assert (tmp_path / "rows.csv").read_bytes() == before
