@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
 
-_POINTS = "sizes queries sanity nonempty workload processes plot"
+_POINTS = "sizes queries sanity nonempty workload plot"
 _SEQUENCES = "tops l_top samples plot"
 MEASURED = {
     POINTS: f"{_POINTS} bounds columns crs decimal thousands time_format order table",
@@ -117,8 +117,7 @@ def evaluate(
     plan = Experiment(distinct(measured.methods), prices, order.repeats, order.seed, release)
     with claimed(output):
         file = RowFile(output)
-        processes = measures.processes if release == "points" else 0
-        for rows in run(measured.bench, plan, processes=processes, progress=progress()):
+        for rows in run(measured.bench, plan, progress=progress()):
             file.append(rows)
     if plot is not None:
         _write_plot(plot, file.rows, measured.drawn(file.rows), handle.name)

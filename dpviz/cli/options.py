@@ -251,7 +251,6 @@ class Measures:
         "Expected queries, for points, as in 'dpviz build': a word or a CSV file; each result"
         " row names the parameters that follow from them."
     )
-    processes: int = option("Worker processes, for points.", min=0, default=2)
     lengths: str = option("Query lengths in edges, for trips.", default="2,10,20,30,40,50")
     tops: str = option(
         "Numbers of most frequent strings to compare, for sequences.", default="50,100,150,200"

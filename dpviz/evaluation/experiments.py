@@ -11,7 +11,6 @@ import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +18,6 @@ import numpy as np
 from dpviz.build import build
 from dpviz.errors import ParameterError
 from dpviz.evaluation.rows import MeasureRow
-from dpviz.evaluation.workers import finished
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
 from dpviz.private.budget import positive_epsilon
@@ -91,10 +89,7 @@ Measures = Iterator[tuple[str, str, float]]
 
 
 class Benchmark(Protocol):
-    """Public data with exact answers, and what is measured against them.
-
-    A bench that runs in worker processes can be pickled.
-    """
+    """Public data with exact answers, and what is measured against them."""
 
     @property
     def data(self) -> Any:
@@ -111,17 +106,13 @@ def run(
     bench: Benchmark,
     plan: Experiment,
     *,
-    processes: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[list[MeasureRow]]:
     """Rows as builds are finished, a list per build; what cannot be run is refused at once.
 
-    Closing the iterator (or an interrupt) cancels: builds that have begun end, no other begins.
-
     Args:
         bench: data and measures.
         plan: what to run.
-        processes: worker processes; 0 runs in this one.
         progress: called with the share of the builds that are finished.
 
     Raises:
@@ -131,15 +122,15 @@ def run(
     bench.data.require_public()
     for name in plan.methods:
         bench.method(name)
-    builds = plan.builds
-    return _reported(bench, builds, min(processes, len(builds)), progress or silent)
+    return _reported(bench, plan.builds, progress or silent)
 
 
 def _reported(
-    bench: Benchmark, tasks: list[Build], processes: int, progress: Progress
+    bench: Benchmark, builds: list[Build], progress: Progress
 ) -> Iterator[list[MeasureRow]]:
-    for count, rows in enumerate(finished(partial(_rows, bench), tasks, processes), 1):
-        progress(count / len(tasks), f"build {count} of {len(tasks)}")
+    for count, task in enumerate(builds, 1):
+        rows = _rows(bench, task)
+        progress(count / len(builds), f"build {count} of {len(builds)}")
         yield rows
 
 

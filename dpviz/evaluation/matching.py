@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.truth import public_records
+from dpviz.evaluation.truth import public_index
 from dpviz.lazy import scipy
 from dpviz.private.handle import DataHandle
 from dpviz.releases.counts import PointRelease
@@ -77,7 +77,7 @@ def match_truth(
 
 def _in_leaves(release: PointRelease, leaves: Int, data: DataHandle) -> tuple[Int, Float, Int]:
     """Places of the records, how many stand at each, and the leaf that holds it."""
-    records, nodes = public_records(data), release.nodes
+    records, nodes = public_index(data), release.nodes
     if data.domain.bounds != release.domain.bounds:
         raise ParameterError(f"{data.name}: its domain is another than that of the release")
     if nodes.volume[leaves].sum() > nodes.volume[nodes.parent < 0].sum():

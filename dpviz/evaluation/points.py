@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,10 +10,8 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
 from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
 from dpviz.evaluation.truth import (
-    PublicRecords,
     exact_counts,
     exact_total,
-    public_records,
 )
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.request import chosen_method
@@ -48,10 +44,6 @@ class PointBench:
         self._exact = {load.size: exact_counts(data, load.rects) for load in workloads}
         self._bound = sanity_bound(exact_total(data), sanity)
 
-    def __reduce__(self) -> tuple[Callable[..., PointBench], tuple[Any, ...]]:
-        """Pickle for worker processes; a handle itself is never sent anywhere."""
-        return _rebuilt, (public_records(self.data), self.workloads, self.sanity)
-
     def method(self, text: str) -> PointMethod:
         """The method of a name with parameters.
 
@@ -76,7 +68,3 @@ class PointBench:
             yield load.size, "mean_absolute_error", float(np.abs(answers - exact).mean())
             yield load.size, SECONDS, seconds
             yield load.size, "query_seconds", round(asked, 6)
-
-
-def _rebuilt(records: PublicRecords, workloads: tuple[Workload, ...], sanity: float) -> PointBench:
-    return PointBench(records.handle(), workloads, sanity)

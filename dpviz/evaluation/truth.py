@@ -6,24 +6,23 @@ Every function that takes a handle raises PrivacyError where its data set is not
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.lazy import shapely
 from dpviz.private.areas import AreaData
 from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import Layers, PointIndex
+from dpviz.private.index import PointIndex
 from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.trees.lattice import Codes, Float, Int
+from dpviz.trees.lattice import Float, Int
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -74,38 +73,10 @@ def exact_total(handle: DataHandle) -> int:
     return handle._index.total
 
 
-@dataclass(frozen=True, eq=False)
-class PublicRecords:
-    """A public data set as plain columns, to be sent to a worker process."""
-
-    name: str
-    domain: Domain
-    layers: Layers
-    unit: str = "one record"
-    max_per_unit: int = 1
-
-    @property
-    def codes(self) -> Codes:
-        """Morton codes of the places that have records, of all kinds."""
-        return PointIndex.of_all(self.layers.counts).codes
-
-    @property
-    def weights(self) -> Int:
-        """Records at each of them."""
-        return PointIndex.of_all(self.layers.counts).weights
-
-    def handle(self) -> DataHandle:
-        """A handle on the same records."""
-        handle = DataHandle(self.name, self.domain, self.layers, public=True, unit=self.unit)
-        handle.max_per_unit = self.max_per_unit
-        return handle
-
-
-def public_records(handle: DataHandle) -> PublicRecords:
-    """The records behind a handle, as columns."""
+def public_index(handle: DataHandle) -> PointIndex:
+    """The index of all public records, whatever their kind."""
     handle.require_public()
-    how = handle.unit, handle.max_per_unit
-    return PublicRecords(handle.name, handle.domain, handle._layers, *how)
+    return PointIndex.of_all(handle._layers.counts)
 
 
 def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:

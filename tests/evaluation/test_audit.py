@@ -187,7 +187,7 @@ def test_audit_all_prints_a_table_with_refuted_methods_first(monkeypatch):
 
     monkeypatch.setattr(audits, "SUBJECTS", ["points"])
     monkeypatch.setattr(audits, "settings", lambda kind: ["ugrid", "inln_dpsd"])
-    words = ["audit", "all", "--trials", "200", "--processes", "1"]
+    words = ["audit", "all", "--trials", "200"]
     rows = as_json(*words)["audits"]
     assert {row["setting"]: row["violates"] for row in rows} == {"ugrid": False, "inln_dpsd": True}
     assert {"epsilon_lower_bound", "event", "structure_epsilon", "exact_epsilon"} <= set(rows[0])

@@ -3,7 +3,6 @@
 import csv
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import dpviz
@@ -13,7 +12,7 @@ from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import COLUMNS, MeasureRow, RowFile, means, rows_csv, summary
-from dpviz.evaluation.truth import exact_counts, nonempty, public_records
+from dpviz.evaluation.truth import exact_counts, nonempty, public_index
 from dpviz.queries.workloads import workload
 from tests.commands import as_json, fails
 from tests.commands import run as command
@@ -71,21 +70,6 @@ def test_rows_are_the_errors_of_the_release_itself(bench):
 
 
 @pytest.mark.slow
-def test_worker_processes_give_the_rows_of_this_process():
-    """Kinds and the bound on a unit go along: a unit of two records has twice the noise."""
-    frame = pd.DataFrame({"x": POINTS[:, 0], "y": POINTS[:, 1], "kind": ["a", "b"] * 2000})
-    domain = dpviz.Domain.from_bounds((0, 0, 1, 1), ("x", "y"), kind="kind", kinds=("a", "b"))
-    handle = dpviz.load(frame, domain, public=True)
-    handle.max_per_unit, handle.unit = 2, "one person with at most 2 records"
-    bench, plan = bench_of(handle), plan_of()
-    here = means(rows_of(bench, plan))
-    there = means(rows_of(bench, plan, processes=2))
-    assert set(here) == set(there)
-    for key, value in here.items():
-        assert there[key] == value or key[3].endswith("seconds")
-
-
-@pytest.mark.slow
 def test_every_build_has_noise_of_its_own(bench):
     rows = rows_of(bench, plan_of(("privtree",)))
     errors = [row.value for row in rows if (row.size, row.measure) == ("large", MEASURES[2])]
@@ -131,7 +115,7 @@ def test_rows_are_written_to_a_csv_file_of_a_folder_that_exists(tmp_path):
 
 def test_sensitive_data_are_refused_everywhere():
     secret = dpviz.from_points(POINTS, DOMAIN)
-    for call in (bench_of, public_records):
+    for call in (bench_of, public_index):
         with pytest.raises(PrivacyError, match="never shown"):
             call(secret)
 
@@ -193,7 +177,7 @@ def words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savetxt("points.csv", POINTS[:500], delimiter=",", header="lon,lat", comments="")
     words = ["evaluate", "points.csv", "--public", "--seed", 1, "-o", "e.csv", "--repeats", 2]
-    return [*words, "--processes", 0, "--queries", 9]
+    return [*words, "--queries", 9]
 
 
 BOX = "--bounds=0,0,1,1"

@@ -14,13 +14,13 @@ from dpviz.build import build, from_points
 from dpviz.datasets import registers
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Build, described_method, parsed, timed
-from dpviz.evaluation.figures.report import Reproduction, Statement, least_of, part_of
+from dpviz.evaluation.figures.report import Reproduction, Statement, least_of
 from dpviz.evaluation.matching import match_truth
 from dpviz.evaluation.plots import Lines, line_figure
 from dpviz.evaluation.rows import Group, MeasureRow, grouped, markdown, means
 from dpviz.private.handle import DataHandle
 from dpviz.private.load.data import load
-from dpviz.progress import Progress
+from dpviz.progress import Progress, part_of
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
 
 RATIO = "reduction_ratio"
