@@ -327,6 +327,6 @@ def places_of(ids: Ids) -> dict[str, int]:
 
 def rows_of(place: dict[str, int], wanted: ArrayLike | Iterable[object]) -> Int:
     """Row of each wanted id; −1 if it is unknown."""
-    asked = as_ids(wanted)
-    rows = np.fromiter((place.get(str(each), -1) for each in asked.ravel().tolist()), np.int64)
-    return rows.reshape(asked.shape)
+    ids = as_ids(wanted)
+    rows = np.fromiter((place.get(str(each), -1) for each in ids.ravel().tolist()), np.int64)
+    return rows.reshape(ids.shape)

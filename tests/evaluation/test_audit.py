@@ -304,7 +304,7 @@ def test_the_exact_loss_by_brute_force():
                 count = chain[end]
                 loss += math.log(no_split(count + 1, end)) - math.log(no_split(count, end))
             best_adding, best_removing = max(best_adding, loss), max(best_removing, -loss)
-    losses = chain_losses(Structure(no_split, 0.0, depth, most, price=1, rest=0))
+    losses = chain_losses(Structure(no_split, 0.0, depth, most, price=1, other_epsilon=0))
     assert losses == pytest.approx((best_adding, best_removing))
 
 

@@ -204,6 +204,6 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
     """
     cells = index.codes >> np.uint64(2 * (index.domain.bits - level))
     last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]
-    held = np.diff(index.cumulative[1:][last], prepend=0)
-    few = np.minimum(held, full)
-    return int(np.where(held < full, few * few // full, held).sum())
+    records = np.diff(index.cumulative[1:][last], prepend=0)
+    capped = np.minimum(records, full)
+    return int(np.where(records < full, capped * capped // full, records).sum())

@@ -89,8 +89,8 @@ class KdCells:
                 self._orders[at] = moved
         parents = np.repeat(np.arange(len(self)), 2)
         second = np.tile([False, True], len(self))
-        staying = ~second | chosen[parents]
-        parents, second = parents[staying], second[staying]
+        present = ~second | chosen[parents]
+        parents, second = parents[present], second[present]
         children = np.where(second, rights[parents], (sizes - rights)[parents])
         self.starts = np.concatenate([[0], np.cumsum(children)])
         self.lo, self.hi = self.lo[parents], self.hi[parents]
@@ -104,8 +104,8 @@ class KdCells:
         if chosen.all():
             return
         sizes = np.diff(self.starts)
-        stays = np.repeat(chosen, sizes)
-        self._orders = [order[stays] for order in self._orders]
+        retained = np.repeat(chosen, sizes)
+        self._orders = [order[retained] for order in self._orders]
         self.starts = np.concatenate([[0], np.cumsum(sizes[chosen])])
         self.lo, self.hi = self.lo[chosen], self.hi[chosen]
 

@@ -109,39 +109,41 @@ class Ladder(ShrunkTree):
         left = np.full(len(tree.codes[-1]), share.epsilon)
         rate, later = self.first * left, np.zeros(len(left))
         for depth in range(level, cap + 1):
-            rule, seen = self.at(dims, depth), np.flatnonzero(rate)
-            had = left.take(seen)
-            rates = self.rungs(rate.take(seen), had)
-            noisy = nested_at(noise, share, tree.level_counts(depth).take(seen), rates)
+            rule, measured = self.at(dims, depth), np.flatnonzero(rate)
+            budget = left.take(measured)
+            rates = self.rungs(rate.take(measured), budget)
+            noisy = nested_at(noise, share, tree.level_counts(depth).take(measured), rates)
             rung, weight, few = rule.look(noisy, rates)
-            at = rung * len(seen) + np.arange(len(seen))
-            looked, paid = noisy.take(at), rates.take(at)
-            over = unspent(had, paid)
-            done = ((weight <= few) & (depth > 0)) | (over <= LEAST) | (depth == cap)
-            again = (weight > JUMP * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
+            at = rung * len(measured) + np.arange(len(measured))
+            last_look, paid = noisy.take(at), rates.take(at)
+            budget_left = unspent(budget, paid)
+            stopping = ((weight <= few) & (depth > 0)) | (budget_left <= LEAST) | (depth == cap)
+            double = (weight > JUMP * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
             stops, twice, decides = np.zeros((3, len(rate)), dtype=np.bool_)
-            stops[seen], twice[seen] = done, again
+            stops[measured], twice[measured] = stopping, double
             if not tree.has_room(~stops, twice):
-                done[:] = stops[seen] = True
+                stopping[:] = stops[measured] = True
             count, price = np.zeros((2, len(rate)))
-            count[seen] = np.where(done, noisy[-1], looked)
-            price[seen] = np.where(done, rates[-1], paid)
+            count[measured] = np.where(stopping, noisy[-1], last_look)
+            price[measured] = np.where(stopping, rates[-1], paid)
             counts.append(count)
             prices.append(price)
             # All columns below hold only the nodes that split, about a quarter.
-            on = np.flatnonzero(~done)
-            seen, again = seen[on], again[on]
-            had, over, paid, weight, few = (each[on] for each in (had, over, paid, weight, few))
-            decides[seen] = depth > 0  # the root always splits
+            splitting = np.flatnonzero(~stopping)
+            measured, double = measured[splitting], double[splitting]
+            budget, budget_left, paid, weight, few = (
+                each[splitting] for each in (budget, budget_left, paid, weight, few)
+            )
+            decides[measured] = depth > 0  # the root always splits
             doubts.append(
-                Doubts.of(decides, rate_variances(had), few / over, math.sqrt(2.0) / paid)
+                Doubts.of(decides, rate_variances(budget), few / budget_left, math.sqrt(2.0) / paid)
             )
             if stops.all():
                 break
-            start = rule._part(weight, tree.fanout, depth, cap) * over
-            start = np.minimum(np.maximum(start, LEAST / 256), over)
-            left[seen], rate, later = over, later, np.zeros(len(rate))
-            rate[seen], later[seen] = np.where(again, 0.0, start), start * again
+            start = rule._part(weight, tree.fanout, depth, cap) * budget_left
+            start = np.minimum(np.maximum(start, LEAST / 256), budget_left)
+            left[measured], rate, later = budget_left, later, np.zeros(len(rate))
+            rate[measured], later[measured] = np.where(double, 0.0, start), start * double
             tree.split(~stops)
             columns = left, rate, later
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
@@ -187,12 +189,12 @@ class Ladder(ShrunkTree):
         self, noisy: Int, rate: Float, left: Float
     ) -> tuple[Float, Float, NDArray[np.bool_]]:
         """Weight of each count, the threshold on it, and whether the decision is in doubt."""
-        rest = unspent(left, rate)
-        weight = noisy * rest
-        doubt = math.sqrt(2.0) * rest / rate
-        few = np.minimum(self.c + self.kappa * doubt, max(self.c, MOST))
-        doubtful = (np.abs(weight - few) < BAND * doubt) & (weight < SURE * MOST)
-        return weight, few, doubtful
+        budget_left = unspent(left, rate)
+        weight = noisy * budget_left
+        doubt = math.sqrt(2.0) * budget_left / rate
+        threshold = np.minimum(self.c + self.kappa * doubt, max(self.c, MOST))
+        doubtful = (np.abs(weight - threshold) < BAND * doubt) & (weight < SURE * MOST)
+        return weight, threshold, doubtful
 
     def _part(self, weight: Float, fanout: int, depth: int, cap: int) -> Float | float:
         """Part of a path's unspent budget for the first look at the next measured nodes."""
