@@ -145,7 +145,7 @@ def measure_order(rows: Iterable[MeasureRow]) -> list[str]:
     present = {row.measure for row in rows}
     tops = (each for each in present if each.startswith("top"))
     ordered = sorted(tops, key=lambda measure: int(measure.rpartition(" ")[2]))
-    return [*ordered, *(each for each in (LENGTHS,) if each in present)]
+    return [*ordered, *({LENGTHS} & present)]
 
 
 def shares(length: Int) -> Float:
