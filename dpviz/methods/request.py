@@ -36,7 +36,7 @@ DEFAULT_METHODS = {
 def by_area(data: Handle[Any], areas: Areas | str) -> AreaData:
     """Points as data that are counted by area."""
     if not isinstance(data, DataHandle):
-        raise ParameterError(f"areas= is for points, the data are {data.kind}: leave out")
+        raise ParameterError(f"areas= is for points, the data are {data.kind}: leave it out")
     return AreaData(data, areas_of(areas, data.domain) if isinstance(areas, str) else areas)
 
 

@@ -1,8 +1,8 @@
 """Smoothing of noisy counts along streets by those of neighbouring edges.
 
-A noisy count is weighed against a prior whose mean is that of its neighbours: who drives along a
-street comes from the street before it. How far a release moves from its noisy counts is chosen on
-the public workload, by an estimate of the error that sees noisy numbers only.
+A noisy count is weighed against a prior whose mean is that of its neighbours, since traffic on a
+street comes from the streets before it. The share of the way from the noisy counts to the posterior
+is chosen on the public workload, by an estimate of the error that sees noisy numbers only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dpviz.roads.paths import Paths
 from dpviz.trees.posterior import gamma_posterior
 
 CROSSING = 0.1
-"""Weight of a neighbour round a corner; of the one straight ahead, and of the only one, it is 1."""
+"""Weight of a neighbour round a corner; a neighbour straight ahead, or the only one, has 1."""
 
 EVERYWHERE = 0.1
 """Weight of the mean of all edges beside that of the neighbours."""

@@ -28,9 +28,9 @@ from dpviz.trees.ragged import ragged_take
 PLANE = "none"
 """CRS of a plane of its own, as an option states it."""
 WKB = (b"\0", b"\1", b"0", "0")
-"""First letters of WKB, and of its hexadecimal form; no WKT begins so."""
+"""First characters of WKB and of its hexadecimal form; WKT never starts with them."""
 ALIASES = {"node": "osmid", "src": "u", "dst": "v"}
-"""Names of columns in files of OSMnx."""
+"""Column names in files of OSMnx."""
 
 
 def road_graph(

@@ -1,4 +1,4 @@
-"""ContextTree: what comes next after each context, and the questions that it answers."""
+"""ContextTree: counts of the next symbol after each context, and queries on them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ MAX_CELLS = 50_000_000
 """Public cap on the counts of a tree; reaching it fails a build, it never truncates."""
 
 AT_ONCE = 1_000_000
-"""Chances in memory while sequences are drawn."""
+"""Most probabilities in memory while sequences are drawn."""
 
 MOST = 10_000_000
-"""Most sequences that are drawn at once: each is in memory."""
+"""Most sequences that are drawn at once, as all are in memory."""
 
 Mask = NDArray[np.bool_]
 

@@ -65,7 +65,8 @@ class PrivTree(PointMethod):
         """Refuse more axes than the domain has dimensions."""
         if self.axes is not None and self.axes > domain.dims:
             raise ParameterError(
-                f"privtree: axes={self.axes}: the data has {domain.dims} dimensions"
+                f"privtree: axes={self.axes}: the data has {domain.dims} dimensions: "
+                f"choose up to {domain.dims}"
             )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
