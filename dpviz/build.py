@@ -111,8 +111,8 @@ def build(
 
     Args:
         data: points, sequences or trips along roads, from :func:`dpviz.load`.
-        method: a registered name or alias, or a method instance; by default ``privtree`` on points,
-            ``markov`` on sequences, ``event-histogram`` on roads, ``areas`` with areas.
+        method: a registered name or alias, or a method instance; by default ``ladder_tree`` on
+            points, ``markov`` on sequences, ``event-histogram`` on roads, ``areas`` with areas.
         epsilon: the whole price for one privacy unit.
         areas: of points, a public partition whose areas are counted in place of cells: from
             :func:`dpviz.read_areas` or :func:`dpviz.hexagons`, or a file's path, ``h3:8`` or

@@ -54,3 +54,12 @@ def checkpoint() -> None:
     reports = _listener.get()
     if reports is not None:
         reports.repeat()
+
+
+def part_of(progress: Progress, at: int, number: int) -> Progress:
+    """Progress of part ``at`` of several, as that of the whole."""
+
+    def report(fraction: float, what: str) -> None:
+        progress((at + fraction) / number, what)
+
+    return report

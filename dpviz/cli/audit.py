@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,7 +32,6 @@ def audit(
     secure: bool = option(
         "Use the exact noise of releases: slower, not repeatable.", default=False
     ),
-    processes: int = option("Worker processes, for more than one method.", default=2, min=1),
     as_json: Json = False,
 ) -> None:
     """Test a method's privacy claim on small worst-case inputs.
@@ -59,12 +57,10 @@ def audit(
         confidence=confidence,
         seed=seed or 0,
         secure=secure,
-        processes=0 if words is None else processes,
         progress=progress(),
         parameters=chosen,
     )
-    with closing(results):  # in this process, where Ctrl-C is handled
-        audits = list(results)
+    audits = list(results)
     rows = [{**dataclasses.asdict(each), "violates": each.violates} for _, each in audits]
     if words is not None:
         named = [{"setting": word, **row} for (word, _), row in zip(audits, rows, strict=True)]

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from dpviz.private.ledger import Ledger
     from dpviz.releases.release import Release
 
-METHODS = {"points": "privtree", "areas": "areas", "roads": "event-histogram"}
-METHODS["sequences"] = "markov"
-"""Default method of each kind of release."""
-
 
 @app.command()
 @grouped
@@ -43,7 +39,7 @@ def build(
     common: BuildOptions,
     data: Data,
     method: str | None = option(
-        "Method's name or alias, see 'dpviz methods' (default: privtree; areas with --areas, "
+        "Method's name or alias, see 'dpviz methods' (default: ladder_tree; areas with --areas, "
         "event-histogram with --graph, markov for sequences)."
     ),
     workload: str | None = option(
@@ -70,6 +66,7 @@ def build(
     from dpviz.build import build as build_release
     from dpviz.methods import method_with
     from dpviz.methods.points.declared import Declared
+    from dpviz.methods.request import DEFAULT_METHODS
     from dpviz.private.ledger import Ledger
     from dpviz.queries.wishes import parse_all
 
@@ -79,7 +76,7 @@ def build(
     stated = {name: value for name, value in beside.items() if value is not None}
     require_applicable(kind, given(data) | stated, OPTIONS_OF)
     workload_for = workload_rule(workload) if kind == POINTS else lambda _: workload
-    name, parameters = method or METHODS[RELEASES[kind]], settings(common.parameters)
+    name, parameters = method or DEFAULT_METHODS[RELEASES[kind]], settings(common.parameters)
     chosen = method_with(name, RELEASES[kind], parameters)
     if want:
         parse_all(want)

@@ -30,7 +30,7 @@ _BOX = f"{_PLACES} bounds"
 _STEPS = "time period zone cycle every"
 _CELLS = "side steps gap"
 OPTIONS_OF = {
-    POINTS: f"{_BOX} {_STEPS} hour_worth bits kind kinds sum clip grid sum_share want workload",
+    POINTS: f"{_BOX} {_STEPS} bits kind kinds sum clip grid sum_share want workload",
     AREAS: f"{_BOX} bits want areas levels name",
     TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",
     SYMBOLS: f"{_FILES} alphabet column drop_unknown",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NONEMPTY_DRAWS = 20
 """Queries drawn for every one that --nonempty asks for."""
 
-_POINTS = "sizes queries sanity nonempty workload processes plot"
+_POINTS = "sizes queries sanity nonempty workload plot"
 _SEQUENCES = "tops l_top samples plot"
 MEASURED = {
     POINTS: f"{_POINTS} bounds columns crs decimal thousands time_format order table",
@@ -95,7 +95,7 @@ def evaluate(
     """Measure the errors of methods on PUBLIC data.
 
     Points: relative errors of range queries. Trips: squared errors of clustered and corridor
-    queries. Sequences: PrivTree's figures 6 and 7, and AdaTrace's errors.
+    queries. Sequences: PrivTree's figures 6 and 7.
     """
     from dpviz.evaluation.experiments import Experiment, run
     from dpviz.evaluation.rows import RowFile
@@ -122,10 +122,8 @@ def evaluate(
     prices = distinct(numbers(common.epsilons, "--epsilons"))
     plan = Experiment(distinct(measured.methods), prices, common.repeats, common.seed, release)
     with locked(output):
-        file = RowFile(output, {**measured.bench.about, "seed": plan.seed})
-        done = {row.key for row in file.rows}
-        processes = measures.processes if release == "points" else 0
-        for rows in run(measured.bench, plan, done=done, processes=processes, progress=progress()):
+        file = RowFile(output)
+        for rows in run(measured.bench, plan, progress=progress()):
             file.append(rows)
     if plot is not None:
         _write_plot(plot, file.rows, measured.drawn(file.rows), handle.name)
@@ -165,13 +163,13 @@ def _roads(handle: Any, common: EvaluationOptions, measures: Measures) -> Measur
 
 
 def _sequences(handle: Any, common: EvaluationOptions, measures: Measures) -> Measured:
-    """PrivTree's figures 6 and 7, and AdaTrace's errors."""
+    """PrivTree's figures 6 and 7."""
     from dpviz.evaluation.sequences import SequenceBench, measure_order, require_sizes, summary
 
     sizes = distinct(whole_numbers(measures.tops, "--tops"))
     require_sizes(sizes, measures.samples)
     return Measured(
-        SequenceBench(handle, sizes, measures.l_top, measures.samples, common.seed or 0),
+        SequenceBench(handle, sizes, measures.l_top, measures.samples),
         words(common.methods, "--methods"),
         summary,
         "{measure:<15}{method:<28}{epsilon:<8g}{mean:<8.3f}({least:.3f} to {greatest:.3f})",
@@ -219,7 +217,7 @@ def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
     from dpviz.evaluation.rows import require_csv
 
     require_csv(output)
-    require_free(output, *inputs, resumed=True)
+    require_free(output, *inputs)
     if plot is None:
         return
     path = Path(plot)

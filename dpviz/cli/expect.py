@@ -30,7 +30,7 @@ def expect(
     clock: Clock,
     records: int = option("Your guess of the number of records.", default=100_000),
     epsilon: Epsilon = 1.0,
-    method: str = option("Method's name or alias; see 'dpviz methods'.", default="privtree"),
+    method: str = option("Method's name or alias; see 'dpviz methods'.", default="ladder_tree"),
     parameters: Settings = None,
     max_per_unit: MaxPerUnit = 1,
     per_unit: float | None = option(

@@ -90,10 +90,6 @@ class Clock:
         "Count by hour of the 'day' or 'week' instead of by date; with or without --period."
     )
     every: str | None = option("Public time step such as 1h; times are moved to its middle.")
-    hour_worth: str | None = option(
-        "Distance that counts as one hour when cells are cut, such as 500m (default: time is cut "
-        "as often as each side)."
-    )
 
     def axis(self) -> dict[str, str]:
         """Time arguments of :meth:`Domain.from_bounds`; empty without time.
@@ -206,9 +202,7 @@ class BuildOptions:
 class EvaluationOptions:
     """Options of every evaluation; None means the default for the kind of data."""
 
-    output: str = option(
-        "Result table to write (.csv); an unfinished one is resumed.", "-o", default=MISSING
-    )
+    output: str = option("Result table to write (.csv).", "-o", default=MISSING)
     methods: str = option(
         "Methods, separated by commas, with parameters as in quadtree:height=6:prune=0 "
         "(default: privtree,ugrid; for trips those of the paper; for sequences "
@@ -241,7 +235,6 @@ class Measures:
         "Expected queries, for points, as in 'dpviz build': a word or a CSV file; each result"
         " row names the parameters that follow from them."
     )
-    processes: int = option("Worker processes, for points.", min=0, default=2)
     lengths: str = option("Query lengths in edges, for trips.", default="2,10,20,30,40,50")
     tops: str = option(
         "Numbers of most frequent strings to compare, for sequences.", default="50,100,150,200"

@@ -108,9 +108,7 @@ def locked(output: str) -> Iterator[None]:
             temporary.unlink(missing_ok=True)
 
 
-def require_free(
-    output: str, *inputs: str | None, ledger: str | None = None, resumed: bool = False
-) -> None:
+def require_free(output: str, *inputs: str | None, ledger: str | None = None) -> None:
     """Refuse to overwrite an input, a paid release or possible records.
 
     Existing files may be replaced if they are empty, made for viewing, or a free release.
@@ -119,7 +117,6 @@ def require_free(
         output: the file to write.
         *inputs: files and folders that are read, as given in options.
         ledger: ledger file; this user's by default.
-        resumed: the command continues an unfinished file.
 
     Raises:
         ParameterError: the output is an input, a file in an input folder, the ledger, or an
@@ -137,7 +134,7 @@ def require_free(
     if any(_same(each, path) or _holds(each, path) for each in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
     spare(path)
-    free = resumed or path.suffix.lower() in PAGES or not path.exists() or not path.stat().st_size
+    free = path.suffix.lower() in PAGES or not path.exists() or not path.stat().st_size
     if not free and kind_in(path) is None:
         raise ParameterError(f"output {output!r} exists: name another file, or delete it first")
 

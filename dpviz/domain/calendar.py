@@ -244,11 +244,10 @@ class Calendar:
 
 
 def time_arguments(time: dict[str, Any]) -> dict[str, Any]:
-    """Zone, cycle, hour_worth and span from a header's entry for the time axis."""
+    """Zone, cycle and span from a header's entry for the time axis."""
     span = time.get("span")
-    defaults = {"zone": ZONE, "cycle": None, "hour_worth": None}
-    known = {name: time.get(name, default) for name, default in defaults.items()}
-    return known | {"span": None if span is None else (float(span[0]), float(span[1]))}
+    ends = None if span is None else (float(span[0]), float(span[1]))
+    return {"zone": time.get("zone", ZONE), "cycle": time.get("cycle"), "span": ends}
 
 
 def moment(value: Any, zone: str = ZONE) -> float:

@@ -7,7 +7,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.domain.cuts import CutOrder
 from dpviz.domain.frame import Domain, default_columns
 from dpviz.errors import DomainError
 from dpviz.lazy import pyproj
@@ -78,17 +77,3 @@ def metres_per_unit(name: str, y: ArrayLike) -> tuple[Float, Float]:
         return along * np.cos(np.radians(np.clip(y, -89.0, 89.0))), along
     units = [axis.unit_conversion_factor or 1.0 for axis in crs.axis_info] or [1.0, 1.0]
     return np.full_like(y, units[0]), np.full_like(y, units[1])
-
-
-def cut_order(domain: Domain) -> CutOrder:
-    """The public order in which methods halve the axes: in turn, or as an hour is worth metres.
-
-    Raises:
-        DomainError: the CRS is unknown.
-    """
-    if domain.hour_worth is None:
-        return CutOrder.in_turn(domain.dims, domain.bits)
-    across, along = metres_per_unit(domain.crs, (domain.lower[1] + domain.upper[1]) / 2)
-    scale = [float(across), float(along), domain.hour_worth / 3_600.0]
-    lengths = np.subtract(domain.upper, domain.lower) * scale
-    return CutOrder.longest_first(lengths.tolist(), domain.bits)

@@ -19,7 +19,6 @@ from dpviz.checks import require, texts
 from dpviz.domain import calendar
 from dpviz.domain.attributes import Kinds, Values
 from dpviz.domain.calendar import Calendar, time_arguments
-from dpviz.domain.cuts import metres
 from dpviz.domain.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of, rows_of
 from dpviz.domain.zones import ZONE, zone_name
 from dpviz.errors import DomainError
@@ -46,8 +45,6 @@ class Domain:
         zone: IANA time zone of times that state none.
         cycle: ``day`` or ``week``: the last axis is the time since its start on the zone's clocks.
         span: with a cycle, the public period of the records, in seconds since 1970 UTC.
-        hour_worth: metres that count as one hour for methods that halve axes; None: time is halved
-            as often as each side.
 
     Raises:
         DomainError: reversed, empty, non-finite or mismatched limits.
@@ -71,7 +68,6 @@ class Domain:
     zone: str = ZONE
     cycle: str | None = None
     span: tuple[float, float] | None = None
-    hour_worth: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("crs", "zone", "cycle"):
@@ -113,8 +109,6 @@ class Domain:
             span = self.calendar.checked_span((lower[-1], upper[-1]), self.step, self.span)
             object.__setattr__(self, "span", span)
         _ = self.calendar
-        if self.hour_worth is not None:
-            _ = metres(self.hour_worth), self.period
 
     @cached_property
     def calendar(self) -> Calendar:
@@ -133,7 +127,6 @@ class Domain:
         every: str | None = None,
         zone: str | tzinfo | None = None,
         cycle: str | None = None,
-        hour_worth: Any = None,
         kind: str | None = None,
         kinds: Iterable[str] | None = None,
         value: str | None = None,
@@ -153,8 +146,6 @@ class Domain:
             zone: with ``period``, IANA name or ``ZoneInfo`` of times that state none; default UTC.
             cycle: ``day`` or ``week``: makes the time since its start the third axis, for records
                 in the period, or in the years 1900 to 2099.
-            hour_worth: with time, a distance such as ``500m`` that counts as one hour when cells
-                are cut.
             kind: name of the column of a record's kind, with ``kinds``.
             kinds: public list of kinds; records of other kinds are dropped, or counted as ``other``
                 if that is listed.
@@ -180,7 +171,7 @@ class Domain:
         values = Values.of(value, clip, grid)
         place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed, values=values)
         if period is None and cycle is None:
-            timed = {"time": time, "every": every, "zone": zone, "hour_worth": hour_worth}
+            timed = {"time": time, "every": every, "zone": zone}
             for name, option in timed.items():
                 if option is not None:
                     raise DomainError(
@@ -202,7 +193,6 @@ class Domain:
             axis.zone,
             cycle,
             None if cycle is None else span,
-            None if hour_worth is None else metres(hour_worth),
         )
 
     @cached_property
@@ -375,8 +365,7 @@ class Domain:
             cycle = (
                 {} if self.cycle is None else {"cycle": self.cycle, "span": list(self.span or ())}
             )
-            worth = {} if self.hour_worth is None else {"hour_worth": self.hour_worth}
-            time = {"time": {"step": self.step, "zone": self.zone, **cycle, **worth}}
+            time = {"time": {"step": self.step, "zone": self.zone, **cycle}}
         return {
             "lower": list(self.lower),
             "upper": list(self.upper),

@@ -20,5 +20,4 @@ def period_words(domain: Domain) -> str:
         days = " to ".join(map(Calendar(domain.zone).words, domain.span))
         period = f"{days} {domain.zone}, as one {domain.cycle}"
     step = f", in steps of {seconds_words(domain.step)}" if domain.step else ""
-    worth = f", an hour worth {domain.hour_worth:g} m" if domain.hour_worth else ""
-    return period + step + worth
+    return period + step

@@ -1,7 +1,7 @@
 """Audits: a lower bound on the real epsilon of a method, from repeated runs on neighbours.
 
 A bound above the claim, at this confidence, refutes the claim; a bound below proves nothing. An
-audit makes its own tiny data sets: it never sees a record of anyone.
+audit makes its own tiny data sets: it never sees real records.
 """
 
 from __future__ import annotations

@@ -5,17 +5,15 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Generator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.audit import SUBJECTS, Audit, audit, tiny
 from dpviz.evaluation.rows import markdown
-from dpviz.evaluation.workers import finished
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method
 from dpviz.methods.roads.base import COMBINATIONS
-from dpviz.progress import Progress
+from dpviz.progress import Progress, part_of
 
 
 def settings(kind: str = "points") -> list[str]:
@@ -66,7 +64,6 @@ def audit_all(
     epsilon: float,
     parameters: Mapping[str, Any] | None = None,
     *,
-    processes: int = 2,
     progress: Progress | None = None,
     **how: Any,
 ) -> Generator[tuple[str, Audit], None, None]:
@@ -76,21 +73,12 @@ def audit_all(
         words: names, or those of a :func:`group`.
         epsilon: the claim to test, for every one.
         parameters: of every method.
-        processes: worker processes; 0 audits in this one.
         progress: called with the share of the work that is done.
         **how: trials, confidence, seed, secure: see :func:`~dpviz.evaluation.audit.audit`.
     """
-    if processes == 0:
-        how["progress"] = progress
-    work = partial(_one, parameters or {}, epsilon=epsilon, **how)
-    for done, (word, result) in enumerate(finished(work, words, processes), 1):
-        if progress is not None and processes:
-            progress(done / len(words), word)
-        yield word, result
-
-
-def _one(parameters: Mapping[str, Any], word: str, **how: Any) -> tuple[str, Audit]:
-    return word, audit(small(word, **parameters), **how)
+    for at, word in enumerate(words):
+        report = None if progress is None else part_of(progress, at, len(words))
+        yield word, audit(small(word, **(parameters or {})), epsilon, progress=report, **how)
 
 
 HEAD = (

@@ -31,7 +31,7 @@ def whole_loss(structure: Structure | SharedThreshold | None) -> float | None:
     if not isinstance(structure, Structure):
         return None
     # The noise of the rest is independent of the bits, so the suprema add up.
-    return max(chain_losses(structure)) + structure.rest
+    return max(chain_losses(structure)) + structure.other_epsilon
 
 
 def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[float, float]:

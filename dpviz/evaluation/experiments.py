@@ -6,19 +6,18 @@ Rows come back as builds are finished, so that a caller who stops early keeps th
 
 from __future__ import annotations
 
+import itertools
 import time
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from dpviz.build import build
 from dpviz.errors import ParameterError
-from dpviz.evaluation.rows import Key, MeasureRow
-from dpviz.evaluation.workers import finished
+from dpviz.evaluation.rows import MeasureRow
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
 from dpviz.private.budget import positive_epsilon
@@ -61,31 +60,28 @@ class Experiment:
         for name in self.methods:
             described_method(name, self.kind)
 
-    def keys(self, sizes: Collection[str]) -> list[Key]:
-        """Keys of the rows of a complete run over workloads of these names."""
+    @property
+    def builds(self) -> list[Build]:
+        """Every build of a complete run, in order."""
+        settings = itertools.product(range(self.repeats), self.methods, self.epsilons)
         return [
-            (name, epsilon, size, repeat)
-            for repeat in range(self.repeats)
-            for name in self.methods
-            for epsilon in self.epsilons
-            for size in sizes
+            Build(method, epsilon, repeat, build_seed(self.seed, method, epsilon, repeat))
+            for repeat, method, epsilon in settings
         ]
 
 
 @dataclass(frozen=True)
 class Build:
-    """One method at one epsilon, and the workloads that its release is to answer.
+    """One method at one epsilon.
 
     Attributes:
         seed: of the simulated noise; None for noise as of a release.
-        sizes: names of workloads.
     """
 
     method: str
     epsilon: float
     repeat: int
     seed: int | None
-    sizes: tuple[str, ...]
 
 
 Measures = Iterator[tuple[str, str, float]]
@@ -93,43 +89,30 @@ Measures = Iterator[tuple[str, str, float]]
 
 
 class Benchmark(Protocol):
-    """Public data with exact answers, and what is measured against them.
-
-    A bench that runs in worker processes can be pickled.
-    """
+    """Public data with exact answers, and what is measured against them."""
 
     @property
     def data(self) -> Any:
         """The handle, declared public."""
 
-    @property
-    def sizes(self) -> Collection[str]:
-        """Names of the workloads."""
-
     def method(self, text: str) -> Any:
         """The method of a name with parameters; refused where it is not for these data."""
 
     def measures(self, task: Build) -> Measures:
-        """Build, and measure on every workload of the task."""
+        """Build, and measure on every workload."""
 
 
 def run(
     bench: Benchmark,
     plan: Experiment,
     *,
-    done: Collection[Key] = (),
-    processes: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[list[MeasureRow]]:
     """Rows as builds are finished, a list per build; what cannot be run is refused at once.
 
-    Closing the iterator (or an interrupt) cancels: builds that have begun end, no other begins.
-
     Args:
         bench: data and measures.
         plan: what to run.
-        done: keys of rows that exist already and are left out.
-        processes: worker processes; 0 runs in this one.
         progress: called with the share of the builds that are finished.
 
     Raises:
@@ -139,20 +122,15 @@ def run(
     bench.data.require_public()
     for name in plan.methods:
         bench.method(name)
-    done = set(done)
-    sizes: dict[tuple[str, float, int], list[str]] = {}
-    for name, epsilon, size, repeat in plan.keys(bench.sizes):
-        if (name, epsilon, size, repeat) not in done:
-            sizes.setdefault((name, epsilon, repeat), []).append(size)
-    tasks = [Build(*at, build_seed(plan.seed, *at), tuple(of)) for at, of in sizes.items()]
-    return _reported(bench, tasks, min(processes, len(tasks)), progress or silent)
+    return _reported(bench, plan.builds, progress or silent)
 
 
 def _reported(
-    bench: Benchmark, tasks: list[Build], processes: int, progress: Progress
+    bench: Benchmark, builds: list[Build], progress: Progress
 ) -> Iterator[list[MeasureRow]]:
-    for count, rows in enumerate(finished(partial(_rows, bench), tasks, processes), 1):
-        progress(count / len(tasks), f"build {count} of {len(tasks)}")
+    for count, task in enumerate(builds, 1):
+        rows = _rows(bench, task)
+        progress(count / len(builds), f"build {count} of {len(builds)}")
         yield rows
 
 

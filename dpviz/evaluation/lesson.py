@@ -95,11 +95,11 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
         x, y = places[tried].T
         east = x - (late - 0.5) * step  # the edge meets the record between two whole metres
         rects = np.column_stack([east - WIDE * step, y - half, east, y + half])
-        asked = rects[:, None] + moves
-        counts = exact_counts(handle, asked.reshape(-1, 4)).reshape(len(tried), MOVED + 1)
+        moved_rects = rects[:, None] + moves
+        counts = exact_counts(handle, moved_rects.reshape(-1, 4)).reshape(len(tried), MOVED + 1)
         change = np.diff(counts)
-        alone = (change[:, late - 1] == 1) & (np.count_nonzero(change, axis=1) == 1)
-        rows = np.flatnonzero(alone & (counts[:, 0] >= 5))
+        isolated = (change[:, late - 1] == 1) & (np.count_nonzero(change, axis=1) == 1)
+        rows = np.flatnonzero(isolated & (counts[:, 0] >= 5))
         if len(rows):
             at = rows[0]
             west, south, right, north = rects[at].tolist()

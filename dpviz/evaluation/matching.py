@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.truth import public_records
+from dpviz.evaluation.truth import public_index
 from dpviz.lazy import scipy
 from dpviz.private.handle import DataHandle
 from dpviz.releases.counts import PointRelease
@@ -77,9 +77,11 @@ def match_truth(
 
 def _in_leaves(release: PointRelease, leaves: Int, data: DataHandle) -> tuple[Int, Float, Int]:
     """Places of the records, how many stand at each, and the leaf that holds it."""
-    records, nodes = public_records(data), release.nodes
+    records, nodes = public_index(data), release.nodes
     if data.domain.bounds != release.domain.bounds:
-        raise ParameterError(f"{data.name}: its domain is another than that of the release")
+        raise ParameterError(
+            f"{data.name}: its domain differs from that of the release: use the same bounds"
+        )
     if nodes.volume[leaves].sum() > nodes.volume[nodes.parent < 0].sum():
         raise ParameterError(
             f"{release.header.method}: its leaves overlap, so that a record's leaf is not known: "
@@ -103,7 +105,7 @@ def _matches(a: Int, b: Int, steps: Float, metric: str) -> Iterator[tuple[Int, I
     tree = scipy.spatial.cKDTree(b * scale)
     if scipy.spatial.cKDTree(a * scale).count_neighbors(tree, 1.0, power) > MOST_MATCHES:
         raise ParameterError(
-            f"more than {MOST_MATCHES:,} matches within the distance: choose a smaller one"
+            f"more than {MOST_MATCHES:,} matches within the distance: give a smaller distance"
         )
     for start in range(0, len(a), ROWS):
         part = scipy.spatial.cKDTree(a[start : start + ROWS] * scale)

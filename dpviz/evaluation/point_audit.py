@@ -83,7 +83,7 @@ def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator
     """Neighbouring inputs; sizes follow the noise, which is of the order 1/ε."""
     dims, side = domain.dims, domain.side
     corner = np.full(dims, side // 5, dtype=np.int64)  # a place off the lines of every level
-    far = np.full(dims, side - 1 - side // 7, dtype=np.int64)
+    opposite = np.full(dims, side - 1 - side // 7, dtype=np.int64)
 
     def records(of_noise: float) -> int:
         return math.ceil(of_noise / epsilon)
@@ -107,21 +107,23 @@ def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator
     beside = _beside(domain, corner)
     name = f"a chain of {DEEP} levels with {records(2)} beside each, or one more at its end"
     yield case(name, beside, [records(2)] * DEEP, corner)
-    heap = [far - step for step in range(8)]
+    heap = [opposite - step for step in range(8)]
     yield case("an empty quadrant, or one record in it", heap, [records(25)] * 8, corner)
     half = records(10)
-    yield case("two equal heaps, or one record more in one", [corner, far], [half, half], corner)
+    yield case(
+        "two equal heaps, or one record more in one", [corner, opposite], [half, half], corner
+    )
     name = "the most loaded of four places, or one more there"
-    others = [far, far // 2, far // 3]
+    others = [opposite, opposite // 2, opposite // 3]
     yield case(name, [corner, *others], [records(300), *[records(30)] * 3], corner)
     if not _thresholds(method):
         grid, size = _grid(domain, 4), records(15)
         yield case(f"16 places of {size} records, or one more at one", grid, [size] * 16, grid[0])
     # Many places at a threshold show where a noisy one lies; the one that is alone has more levels.
-    apart = _one_apart(domain)
+    spread = _one_apart(domain)
     for size in _thresholds(method):
-        name = f"{len(apart)} places of {size} records, one far from the rest, or one more there"
-        yield case(name, apart, [size] * len(apart), apart[0])
+        name = f"{len(spread)} places of {size} records, one far from the rest, or one more there"
+        yield case(name, spread, [size] * len(spread), spread[0])
 
 
 def _thresholds(method: PointMethod) -> list[int]:

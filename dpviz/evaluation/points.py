@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +10,8 @@ from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
 from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
 from dpviz.evaluation.truth import (
-    PublicRecords,
-    digest,
     exact_counts,
     exact_total,
-    public_records,
-    records_digest,
 )
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.request import chosen_method
@@ -50,27 +44,6 @@ class PointBench:
         self._exact = {load.size: exact_counts(data, load.rects) for load in workloads}
         self._bound = sanity_bound(exact_total(data), sanity)
 
-    def __reduce__(self) -> tuple[Callable[..., PointBench], tuple[Any, ...]]:
-        """Pickle for worker processes; a handle itself is never sent anywhere."""
-        return _rebuilt, (public_records(self.data), self.workloads, self.sanity)
-
-    @property
-    def sizes(self) -> tuple[str, ...]:
-        """Names of the workloads."""
-        return tuple(load.size for load in self.workloads)
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Facts that all rows of one file share, but for the seed."""
-        return {
-            "source": self.data.name,
-            "bounds": list(self.data.domain.bounds),
-            "max_per_unit": self.data.max_per_unit,
-            "sanity": self.sanity,
-            "queries": {load.size: _described(load) for load in self.workloads},
-            "records": records_digest(self.data),
-        }
-
     def method(self, text: str) -> PointMethod:
         """The method of a name with parameters.
 
@@ -85,8 +58,6 @@ class PointBench:
         release, seconds = timed(self.data, self.method(task.method), task)
         release.count(self.workloads[0].rects[:BULK])  # loads compiled code outside the clock
         for load in self.workloads:
-            if load.size not in task.sizes:
-                continue
             started = time.perf_counter()
             answers = release.count(load.rects).count
             asked = time.perf_counter() - started
@@ -97,11 +68,3 @@ class PointBench:
             yield load.size, "mean_absolute_error", float(np.abs(answers - exact).mean())
             yield load.size, SECONDS, seconds
             yield load.size, "query_seconds", round(asked, 6)
-
-
-def _rebuilt(records: PublicRecords, workloads: tuple[Workload, ...], sanity: float) -> PointBench:
-    return PointBench(records.handle(), workloads, sanity)
-
-
-def _described(load: Workload) -> str:
-    return f"{len(load)}, {digest(None, [load.rects])}"

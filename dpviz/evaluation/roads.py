@@ -10,7 +10,7 @@ import numpy as np
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
 from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.rows import summary as row_summary
-from dpviz.evaluation.truth import digest, exact_visits, trips_digest
+from dpviz.evaluation.truth import exact_visits
 from dpviz.methods.request import chosen_method
 from dpviz.methods.roads.base import RoadMethod
 from dpviz.private.roads import RoadData
@@ -55,25 +55,10 @@ class RoadBench:
         steps = 0 if data.steps is None else len(data.steps)
         self._exact = exact_visits(data)
         self._of_steps = [exact_visits(data, slice(step, step + 1)) for step in range(steps)]
-        self._asked: dict[str, Paths] = {
+        self._workloads: dict[str, Paths] = {
             f"clustered-{length}": clustered_workload(data.graph, length) for length in lengths
         }
-        self._asked[CORRIDOR] = corridor_workload(data.graph)
-
-    @property
-    def sizes(self) -> tuple[str, ...]:
-        """Names of the workloads."""
-        return tuple(self._asked)
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Facts that all rows of one file share, but for the seed."""
-        return {
-            "source": self.data.name,
-            "max_per_unit": self.data.max_per_unit,
-            "queries": {name: _described(load) for name, load in self._asked.items()},
-            "records": trips_digest(self.data),
-        }
+        self._workloads[CORRIDOR] = corridor_workload(data.graph)
 
     def method(self, text: str) -> RoadMethod:
         """The method of a name or combination, with parameters.
@@ -82,14 +67,13 @@ class RoadBench:
             ParameterError: not a method for these data.
         """
         chosen = described_method(text, "roads")
-        method: RoadMethod = chosen_method(self.data, chosen, self._asked[CORRIDOR], {})[0]
+        method: RoadMethod = chosen_method(self.data, chosen, self._workloads[CORRIDOR], {})[0]
         return method
 
     def measures(self, task: Build) -> Measures:
         """Build for every workload, and ask it."""
         method = self.method(task.method)
-        for name in task.sizes:
-            workload = self._asked[name]
+        for name, workload in self._workloads.items():
             release, seconds = timed(self.data, method, task, workload=workload)
             truth = workload.sum(self._exact)
             yield name, ERROR, _error(release, workload, truth)
@@ -120,7 +104,3 @@ def summary(rows: Iterable[MeasureRow]) -> list[dict[str, Any]]:
 
 def _error(release: RoadRelease, workload: Paths, truth: Float) -> float:
     return float(np.mean((workload.sum(release.answers.count) - truth) ** 2))
-
-
-def _described(load: Paths) -> str:
-    return f"{len(load)}, {digest(None, [load.start, load.edge])}"

@@ -100,15 +100,15 @@ class Search:
         """
         if not 0 < confidence < 1:
             raise ParameterError(f"confidence={confidence:g}: give a number between 0 and 1")
-        case, more_with, event = self._worst()
+        case, likelier_with, event = self._worst()
         hits = [int(event.holds(table).sum()) for table in self.run(case, self.last)]
-        more, fewer = hits if more_with else hits[::-1]
+        more, fewer = hits if likelier_with else hits[::-1]
         delta = self.budget.delta
         return Finding(
             epsilon_lower_bound=epsilon_bound(more, fewer, self.last, 1 - confidence, delta),
             event=event.described(self.subject.names),
             neighbours=case.name,
-            more_likely="with" if more_with else "without",
+            more_likely="with" if likelier_with else "without",
             probabilities=(more / self.last, fewer / self.last),
         )
 
@@ -122,8 +122,8 @@ class Search:
             second = self.run(cases[at], self.again)
             tables = [np.concatenate(pair) for pair in zip(seen[at], second, strict=True)]
             scores.append((*_best(tables[0], tables[1], delta), cases[at]))
-        _, more_with, event, case = max(scores, key=lambda score: score[0])
-        return case, more_with, event
+        _, likelier_with, event, case = max(scores, key=lambda score: score[0])
+        return case, likelier_with, event
 
 
 def _best(with_record: Float, without: Float, delta: float) -> tuple[float, bool, Event]:

@@ -2,12 +2,11 @@
 
 Precision of the k most frequent strings, and the total variation distance of the lengths of
 synthetic sequences, both against the whole sequences: what truncation costs is part of the error.
-Where symbols are places, also the measures of AdaTrace on synthetic trajectories.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,13 @@ from dpviz.evaluation.experiments import SECONDS, Build, Measures, parsed, timed
 from dpviz.evaluation.rows import MeasureRow, grouped
 from dpviz.evaluation.sequence_truth import (
     exact_lengths,
-    exact_lines,
-    exact_sequences,
     exact_top,
-    sequences_digest,
 )
-from dpviz.evaluation.trajectories import MEASURES, Trajectories, measures
 from dpviz.methods import method as find_method
 from dpviz.methods import method_with
 from dpviz.methods.sequences.base import SequenceMethod
 from dpviz.private.sequences import SequenceData
-from dpviz.releases.sequences.cells import cells_of
 from dpviz.sequences.grams import Ranking
-from dpviz.sequences.places import drawn_places
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.ragged import Ragged
 
@@ -61,16 +54,14 @@ def require_sizes(tops: tuple[int, ...], samples: int) -> None:
 class SequenceBench:
     """Every measure that a method's model can answer.
 
-    ``top k`` is the share of the k most frequent strings that were found; ``lengths`` half the L1
-    distance of the distributions of lengths; the others are those of
-    :data:`dpviz.evaluation.trajectories.MEASURES`.
+    ``top k`` is the share of the k most frequent strings that a release lists; ``lengths`` is half
+    the L1 distance between the distributions of lengths.
 
     Args:
         data: public.
         tops: numbers of strings.
         l_top: events of a sequence that every method keeps.
         samples: synthetic sequences whose lengths are compared.
-        seed: of the circles of AdaTrace's query error, the same for every release.
 
     Raises:
         PrivacyError: the sequences are not declared public.
@@ -78,43 +69,21 @@ class SequenceBench:
         DataError: there are none.
     """
 
-    sizes = (ALL,)
-
     def __init__(
         self,
         data: SequenceData,
         tops: tuple[int, ...] = TOPS,
         l_top: int = 20,
         samples: int = SAMPLES,
-        seed: int = 0,
     ) -> None:
         require_sizes(tops, samples)
-        self.data, self.tops, self.l_top, self.samples, self.seed = data, tops, l_top, samples, seed
+        self.data, self.tops, self.l_top, self.samples = data, tops, l_top, samples
         self._strings = [string for string, _ in exact_top(data, max(tops))]
         if not self._strings:
             raise DataError(
                 f"{data.name} has no sequence over its alphabet: there is nothing to measure"
             )
         self._lengths = shares(exact_lengths(data))
-        lines, self._cells = exact_lines(data), cells_of(data.facts, data.alphabet.names)
-        self._real = None
-        if lines is not None and self._cells is not None:
-            west, south, east, north = self._cells.domain.bounds
-            self._real = Trajectories(*lines, (west, south, east, north))
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Facts that all rows of one file share, but for the seed."""
-        return {
-            "source": self.data.name,
-            "max_per_unit": self.data.max_per_unit,
-            "symbols": len(self.data.alphabet),
-            "tops": list(self.tops),
-            "l_top": self.l_top,
-            "samples": self.samples,
-            "places": "cells" in self.data.facts,
-            "records": sequences_digest(self.data),
-        }
 
     def method(self, text: str, **parameters: Any) -> SequenceMethod:
         """The method of a text; its own parameters go before ``parameters`` and the bench's."""
@@ -143,22 +112,11 @@ class SequenceBench:
         if not isinstance(release.model, Ranking):
             # A method without noise has no synthetic sequences: its own are the truncated ones.
             if method.private:
-                rows = Ragged.of(release.model.sample(self.samples, task.seed))
-                drawn = rows.start, rows.item
+                lengths = Ragged.of(release.model.sample(self.samples, task.seed)).length
             else:
-                drawn = exact_sequences(self.data, self.l_top)
-            yield from self._of_sequences(*drawn, task.seed or 0)
+                lengths = np.minimum(exact_lengths(self.data), self.l_top)
+            yield ALL, LENGTHS, variation(shares(lengths), self._lengths)
         yield ALL, SECONDS, seconds
-
-    def _of_sequences(self, start: Int, symbol: Int, seed: int) -> Iterator[tuple[str, str, float]]:
-        """Measures of synthetic sequences."""
-        yield ALL, LENGTHS, variation(shares(np.diff(start)), self._lengths)
-        if self._cells is not None and self._real is not None:
-            lines = drawn_places(self._cells.boxes, start, symbol, seed)
-            synthetic = Trajectories(*lines, self._real.bounds)
-            if len(synthetic):  # all that were drawn may be empty
-                for measure, value in measures(self._real, synthetic, self.seed).items():
-                    yield ALL, measure, value
 
 
 def summary(rows: Sequence[MeasureRow]) -> list[dict[str, Any]]:
@@ -183,11 +141,11 @@ def summary(rows: Sequence[MeasureRow]) -> list[dict[str, Any]]:
 
 
 def measure_order(rows: Iterable[MeasureRow]) -> list[str]:
-    """Measures of some rows: strings by their number, then lengths, then those of AdaTrace."""
+    """Measures of some rows: strings by their number, then lengths."""
     present = {row.measure for row in rows}
     tops = (each for each in present if each.startswith("top"))
     ordered = sorted(tops, key=lambda measure: int(measure.rpartition(" ")[2]))
-    return [*ordered, *(each for each in (LENGTHS, *MEASURES) if each in present)]
+    return [*ordered, *({LENGTHS} & present)]
 
 
 def shares(length: Int) -> Float:

@@ -1,7 +1,7 @@
-"""Subjects of audits: what an audit needs to know of a kind of data.
+"""Subjects of audits: inputs, builds and features of a kind of data.
 
 A subject is a list of neighbouring inputs that are the worst case we know, a way to build, and
-numbers that an attacker looks at. The records are made here: an audit never sees anybody's.
+numbers that an attacker looks at. The records are made here: an audit never sees real ones.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Expected error before paying: from a synthetic proxy, never from the records.
 
-The owner says roughly how many records there are and where; the built-in synthetic city, scaled
-over the owner's public rectangle and sampled to that size, takes the records' place. What is found
-is a figure for orientation: a real data set that is spread more evenly, or less, does better or
-worse. Nothing here reads a source.
+The data owner guesses the number of records and gives their public rectangle; the built-in
+synthetic city, scaled to that rectangle and sampled to that size, stands in for the records. The
+errors are for orientation: real records that lie more evenly, or less, have other errors. No source
+is read here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST = 1_000_000
 """Records of the largest proxy. The noise in a count hardly depends on their number."""
 
 LARGEST = 10**12
-"""Records that anybody may guess."""
+"""Largest guess of the number of records."""
 
 QUERIES = 400
 """Rectangles of each size."""

@@ -5,34 +5,24 @@ Every function that takes a handle raises PrivacyError where its data set is not
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import json
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.lazy import shapely
 from dpviz.private.areas import AreaData
 from dpviz.private.areas import exact_areas as exact_areas
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import Layers, PointIndex
-from dpviz.private.roads import RoadData
+from dpviz.private.index import PointIndex
 from dpviz.private.roads import exact_visits as exact_visits
 from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.trees.lattice import Codes, Float, Int
-
-LABELS = ("columns", "crs")
-"""Fields of a domain that change no record's place in it."""
+from dpviz.trees.lattice import Float, Int
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -83,66 +73,10 @@ def exact_total(handle: DataHandle) -> int:
     return handle._index.total
 
 
-def records_digest(handle: DataHandle) -> str:
-    """A digest of public records as builds see them, without the names of columns and CRS.
-
-    Two handles with the same one have the same exact answers.
-    """
+def public_index(handle: DataHandle) -> PointIndex:
+    """The index of all public records, whatever their kind."""
     handle.require_public()
-    frame = {key: value for key, value in handle.domain.to_dict().items() if key not in LABELS}
-    frame["cells"] = [[len(index.codes) for index in each] for each in handle._layers]
-    indexes = itertools.chain(*handle._layers)
-    return digest(frame, (each for index in indexes for each in (index.codes, index.weights)))
-
-
-def trips_digest(data: RoadData) -> str:
-    """A digest of public trips, with the step of time that each is in."""
-    data.require_public()
-    trips = [data._trips, *data._by_step]
-    facts = {"edges": len(data.graph), "trips": [len(each) for each in trips]}
-    return digest(facts, (each for paths in trips for each in (paths.start, paths.edge)))
-
-
-def digest(facts: object, arrays: Iterable[NDArray[Any]]) -> str:
-    """A digest of plain values and of arrays in their order."""
-    made = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=8)
-    for array in arrays:
-        made.update(np.ascontiguousarray(array).data)
-    return made.hexdigest()
-
-
-@dataclass(frozen=True, eq=False)
-class PublicRecords:
-    """A public data set as plain columns, to be sent to a worker process."""
-
-    name: str
-    domain: Domain
-    layers: Layers
-    unit: str = "one record"
-    max_per_unit: int = 1
-
-    @property
-    def codes(self) -> Codes:
-        """Morton codes of the places that have records, of all kinds."""
-        return PointIndex.of_all(self.layers.counts).codes
-
-    @property
-    def weights(self) -> Int:
-        """Records at each of them."""
-        return PointIndex.of_all(self.layers.counts).weights
-
-    def handle(self) -> DataHandle:
-        """A handle on the same records."""
-        handle = DataHandle(self.name, self.domain, self.layers, public=True, unit=self.unit)
-        handle.max_per_unit = self.max_per_unit
-        return handle
-
-
-def public_records(handle: DataHandle) -> PublicRecords:
-    """The records behind a handle, as columns."""
-    handle.require_public()
-    how = handle.unit, handle.max_per_unit
-    return PublicRecords(handle.name, handle.domain, handle._layers, *how)
+    return PointIndex.of_all(handle._layers.counts)
 
 
 def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:

@@ -181,7 +181,7 @@ def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
 
 
 def method_with(name: str, kind: str | None, parameters: Mapping[str, Any]) -> Any:
-    """The same of parameters in one mapping, where any name may be asked for: ``kind``, too."""
+    """:func:`method` with its parameters as a mapping, so that any name can be one."""
     if kind is not None and kind not in KINDS:
         raise ParameterError(f"kind={kind!r}: choose one of {', '.join(KINDS)}")
     noun = "method" if kind is None else KINDS[kind]

@@ -24,19 +24,19 @@ from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.roads.graph_file import WORKLOAD, workload_of
 from dpviz.roads.paths import Paths, require_paths, require_workload
 
-DEFAULTS = {
-    "points": "privtree",
+DEFAULT_METHODS = {
+    "points": "ladder_tree",
     "roads": "event-histogram",
     "sequences": "markov",
     "areas": "areas",
 }
-"""The method on each kind of data where none is named."""
+"""Default method of each kind of data; that of points works in 1 to 4 dimensions."""
 
 
 def by_area(data: Handle[Any], areas: Areas | str) -> AreaData:
     """Points as data that are counted by area."""
     if not isinstance(data, DataHandle):
-        raise ParameterError(f"areas= is for points, the data are {data.kind}: leave out")
+        raise ParameterError(f"areas= is for points, the data are {data.kind}: leave it out")
     return AreaData(data, areas_of(areas, data.domain) if isinstance(areas, str) else areas)
 
 
@@ -55,10 +55,10 @@ def chosen_method(
             )
         chosen: Any = method
     else:
-        name = method or DEFAULTS[data.kind]
+        name = method or DEFAULT_METHODS[data.kind]
         if workload is not None and data.kind != "roads":
             parameters, workload = {**parameters, "workload": workload}, None
-        if data.kind == "points" and name.lower() == DEFAULTS["areas"]:
+        if data.kind == "points" and name.lower() == DEFAULT_METHODS["areas"]:
             raise ParameterError(f"method {name} needs its areas: give areas=… (--areas)")
         if declared is None:
             chosen = method_with(name, data.kind, parameters)
@@ -74,12 +74,7 @@ def chosen_method(
             able = " or ".join(f"{dims}-D" for dims in chosen.dims)
             raise ParameterError(
                 f"method {chosen.name} works in {able}, the data is {data.domain.dims}-D: "
-                "choose another method"
-            )
-        if data.domain.hour_worth is not None and not chosen.splits_axes:
-            raise ParameterError(
-                f"method {chosen.name} divides all sides alike: leave hour_worth out, or choose "
-                f"another method, such as {DEFAULTS[data.kind]}"
+                f"choose another method, such as {DEFAULT_METHODS[data.kind]}"
             )
         chosen.check(data.domain)
     # A release's file states the CRS of its rectangles and lines.

@@ -1,7 +1,7 @@
 """Split decisions of a method as numbers, for the exact calculation of their privacy loss.
 
-A method that publishes one random bit per node says here with which probability, and what its
-theorem lets them cost; :mod:`dpviz.evaluation.exact` holds the one against the other.
+A method that publishes one random bit per node states its probability here, and the price that its
+theorem claims; :mod:`dpviz.evaluation.exact` compares the two.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ class Structure:
         floor: the least probability of not splitting.
         depth: levels that draw a bit; below, nodes are leaves.
         most: a count above which no bit is in doubt at any depth.
-        price: what the theorem lets the bits cost when a privacy unit is added or removed.
-        rest: exact cost of everything else that is released.
+        price: upper bound, by the theorem, on the loss of all bits if a privacy unit is added or
+            removed.
+        other_epsilon: exact cost of everything else that is released.
         bends: counts at which the curve of a depth changes its formula: looked at in any case.
         records: by how much one unit moves the counts of a path at most.
     """
@@ -37,7 +38,7 @@ class Structure:
     depth: int
     most: int
     price: float
-    rest: float
+    other_epsilon: float
     bends: Callable[[int], tuple[float, ...]] = lambda _depth: ()
     records: int = 1
 
@@ -71,18 +72,18 @@ def biased_splits(
     depth: int,
     *,
     price: float,
-    rest: float,
+    other_epsilon: float,
     records: int = 1,
 ) -> Structure:
-    """PrivTree's decisions, see :func:`no_split`, and what they may cost.
+    """PrivTree's decisions, see :func:`no_split`, with their price.
 
     Args:
         scale: λ of the noise of a decision.
         bias: δ, per level.
         threshold: θ.
         depth: as in :class:`Structure`, and records likewise.
-        price: what the theorem lets the bits cost.
-        rest: exact cost of everything else.
+        price: upper bound, by the theorem, on the loss of the bits.
+        other_epsilon: exact cost of everything else.
         records: by how much one unit moves the counts of a path at most.
     """
     return Structure(
@@ -91,7 +92,7 @@ def biased_splits(
         depth=depth,
         most=math.ceil(max(threshold, 0.0) + depth * bias + 40 * scale),
         price=price,
-        rest=rest,
+        other_epsilon=other_epsilon,
         bends=lambda level: ((level - 1) * bias + threshold, level * bias + threshold),
         records=records,
     )

@@ -246,10 +246,9 @@ def _stated(domain: Domain) -> dict[str, Any]:
     if domain.time is not None:
         period = domain.period if domain.span is None else domain.span
         spoken = map(calendar.Calendar(domain.zone).words, period)
-        worth = None if domain.hour_worth is None else f"{domain.hour_worth:.15g}m"
         stated |= {"time": domain.time, "period": tuple(spoken), "zone": domain.zone}
-        stated |= {"cycle": domain.cycle, "hour_worth": worth}
-        stated["every"] = calendar.step_text(domain.step) if domain.step else None
+        every = calendar.step_text(domain.step) if domain.step else None
+        stated |= {"cycle": domain.cycle, "every": every}
     if domain.kinds is not None:
         stated |= {"kind": domain.kinds.column, "kinds": domain.kinds.names}
     if domain.values is not None:

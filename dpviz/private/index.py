@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.domain import Domain
-from dpviz.domain.crs import cut_order
 from dpviz.errors import DataError
 from dpviz.trees.lattice import Codes, Int, morton, unmorton
 
@@ -27,18 +26,6 @@ SCANS = 16
 
 MOST_RECORDS = 1 << 53
 """Bound on records: sums below it are exact in double precision."""
-
-
-class Runs(NamedTuple):
-    """Cell codes in the order of a domain's cuts, so that a tree cell is one run: private.
-
-    Attributes:
-        codes: ascending, uint64 (m,).
-        cumulative: how many records come before each, and all, int64 (m + 1,).
-    """
-
-    codes: Codes
-    cumulative: Int
 
 
 class PointIndex:
@@ -179,18 +166,8 @@ class PointIndex:
         """Lattice cells of the unique codes, in Morton order: int64 of shape (m, dims)."""
         return unmorton(self.codes, self.domain.dims)
 
-    @cached_property
-    def runs(self) -> Runs:
-        """The records in the order of the domain's cuts: private."""
-        order = cut_order(self.domain)
-        if order.is_morton:
-            return Runs(self.codes, self.cumulative)
-        codes = order.from_morton(self.codes)
-        rows = np.argsort(codes)  # of sums weights may be below 0
-        return Runs(codes[rows], np.concatenate([[0], np.cumsum(self.weights[rows])]))
-
     def first_rows(self, codes: ArrayLike, bits: int) -> Int:
-        """First row of :attr:`runs` in each tree cell.
+        """First row of :attr:`codes` in each tree cell.
 
         Args:
             codes: prefixes of ``bits`` bits each, uint64 of any shape.
@@ -200,7 +177,7 @@ class PointIndex:
             int64 of the shape of ``codes``.
         """
         shift = np.uint64(self.domain.dims * self.domain.bits - bits)
-        return np.searchsorted(self.runs.codes, np.asarray(codes, dtype=np.uint64) << shift)
+        return np.searchsorted(self.codes, np.asarray(codes, dtype=np.uint64) << shift)
 
     def histogram(self, edges: list[Int]) -> Int:
         """Exact counts of a grid.

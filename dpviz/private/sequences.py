@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.errors import DataError, PrivacyError
+from dpviz.errors import DataError
 from dpviz.private.handle import Handle
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Int
 from dpviz.trees.ragged import Ragged
 
 
@@ -39,7 +39,6 @@ class SequenceData(Handle[SequenceRelease]):
 
     Raises:
         DataError: a symbol outside the alphabet, or a bound below 1.
-        PrivacyError: lines of sequences that are not declared public.
     """
 
     kind: ClassVar[str] = "sequences"
@@ -55,10 +54,7 @@ class SequenceData(Handle[SequenceRelease]):
         unit: str = "one sequence",
         max_per_unit: int = 1,
         facts: dict[str, Any] | None = None,
-        lines: tuple[Int, Float] | None = None,
     ) -> None:
-        if lines is not None and not public:
-            raise PrivacyError("places themselves are for measures on public data only")
         symbol = sequences.symbol
         if len(symbol) and (symbol.min() < 0 or symbol.max() >= len(alphabet)):
             raise DataError(
@@ -69,16 +65,10 @@ class SequenceData(Handle[SequenceRelease]):
         self.alphabet = alphabet
         self.facts = dict(facts or {})
         self.__sequences = _truncated(sequences, alphabet.follows)
-        self.__lines = lines
 
     @property
     def _sequences(self) -> Sequences:
         return self.__sequences
-
-    @property
-    def _lines(self) -> tuple[Int, Float] | None:
-        """Line offsets per sequence, and places in order; None without public places."""
-        return self.__lines
 
     @property
     def _frame(self) -> str:

@@ -119,7 +119,6 @@ class TimeEntry(Clock):
     """The axis of time of a public domain."""
 
     step: NotNegative
-    hour_worth: Positive | None = None
 
 
 class StepsEntry(Clock):

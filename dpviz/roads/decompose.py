@@ -188,11 +188,11 @@ def _exhaustive(
     """Size, weight and pairs of the best matching: the first end is paired with each, or left."""
     if len(ends) < 2:
         return 0, 0.0, []
-    first, rest = ends[0], ends[1:]
-    best = _exhaustive(rest, weight)
-    for k, other in enumerate(rest):
+    first, others = ends[0], ends[1:]
+    best = _exhaustive(others, weight)
+    for k, other in enumerate(others):
         if (first, other) in weight:
-            size, total, pairs = _exhaustive(rest[:k] + rest[k + 1 :], weight)
+            size, total, pairs = _exhaustive(others[:k] + others[k + 1 :], weight)
             candidate = (size + 1, total + weight[first, other], [(first, other), *pairs])
             best = max(best, candidate, key=lambda each: each[:2])
     return best

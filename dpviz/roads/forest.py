@@ -28,10 +28,10 @@ a subset of the next; the last one is 0, 1, …, k."""
 
 
 ROUNDING = 1e-13
-"""More noise by this share: weights that sum to 1 in floating point may sum to more."""
+"""Relative increase of the noise: weights that sum to 1 in floating point may exceed 1."""
 
 TINY = 1e-12
-"""Least variance in least squares: with a huge ε the noise rounds to none, and 0/0 must not."""
+"""Least variance in least squares: with a huge ε the noise rounds to 0, which would give 0/0."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def commuter_trips(
     home = random.choice(connected, min(hubs, len(connected)), replace=False)
     weight = 1.0 / np.arange(1, len(home) + 1) ** 0.7
     trips = random.multinomial(n, weight / weight.sum())
-    charm = random.pareto(1.6, len(graph.node_id)) + 0.2
+    attraction = random.pareto(1.6, len(graph.node_id)) + 0.2
     step = float(np.median(graph.length))
     router, routes = Router(graph), []
     for start in range(0, len(home), BATCH):
@@ -68,16 +68,16 @@ def commuter_trips(
         # Nodes at a distance grow with it, which the extra power takes out again.
         pull = np.where(
             np.isfinite(distance),
-            charm * np.exp(-distance / (1.1 * mean_edges * step)) / np.maximum(distance, step),
+            attraction * np.exp(-distance / (1.1 * mean_edges * step)) / np.maximum(distance, step),
             0.0,
         )
-        lonely = pull.sum(axis=1) == 0
-        if lonely.any():  # the limit was too short: take the nearest neighbour
-            far, before_far = router.tree(home[rows[lonely]])
-            far[far == 0] = np.inf
-            nearest = np.argmin(far, axis=1)
-            pull[np.flatnonzero(lonely), nearest] = 1.0
-            before[lonely] = before_far
+        stranded = pull.sum(axis=1) == 0
+        if stranded.any():  # the limit was too short: take the nearest neighbour
+            distance_far, before_far = router.tree(home[rows[stranded]])
+            distance_far[distance_far == 0] = np.inf
+            nearest = np.argmin(distance_far, axis=1)
+            pull[np.flatnonzero(stranded), nearest] = 1.0
+            before[stranded] = before_far
         target = [
             random.choice(len(pull[k]), trips[row], p=pull[k] / pull[k].sum())
             for k, row in enumerate(rows)
@@ -100,8 +100,8 @@ def commuter_starts(trips: Paths) -> NDArray[np.float64]:
     n = len(trips)
     working = random.random(n) < 0.8
     day = np.where(working, random.integers(0, 5, n), random.integers(5, 7, n))
-    far = trips.length > np.median(trips.length) if n else np.zeros(0, dtype=np.bool_)
-    rush = working & (random.random(n) < np.where(far, 0.85, 0.35))
+    long_trip = trips.length > np.median(trips.length) if n else np.zeros(0, dtype=np.bool_)
+    rush = working & (random.random(n) < np.where(long_trip, 0.85, 0.35))
     morning = random.random(n) < 0.5
     peak = np.where(morning, random.normal(8.0, 0.6, n), random.normal(17.5, 0.8, n))
     hour = np.where(rush, peak, random.normal(14.0, 3.5, n)) % 24.0
@@ -143,9 +143,9 @@ def clustered_workload(
     arms = (length // 2, length - length // 2)
     queries = []
     for node in np.repeat(centre, per_pivot):
-        taken: set[int] = set()
+        used_edges: set[int] = set()
         sides = [
-            _arm(graph, offset, dart, int(node), size, taken, random, against=against)
+            _arm(graph, offset, dart, int(node), size, used_edges, random, against=against)
             for size, against in zip(arms, (True, False), strict=True)
         ]
         queries.append([*reversed(sides[0]), *sides[1]])
@@ -158,12 +158,12 @@ def _arm(
     dart: Int,
     node: int,
     size: int,
-    taken: set[int],
+    used_edges: set[int],
     random: np.random.Generator,
     *,
     against: bool,
 ) -> list[int]:
-    """A walk of up to ``size`` unused edges from a node; what it uses is added to ``taken``.
+    """A walk of up to ``size`` unused edges from a node; its edges are added to ``used_edges``.
 
     It steps back out of dead ends, which stay used; it is shorter only where nothing is left.
     """
@@ -175,11 +175,11 @@ def _arm(
         free = [
             d
             for d in dart[offset[at] : offset[at + 1]].tolist()
-            if d >> 1 not in taken and (not graph.directed or d & 1 == against)
+            if d >> 1 not in used_edges and (not graph.directed or d & 1 == against)
         ]
         if free:
             chosen = free[int(random.integers(len(free)))]
-            taken.add(chosen >> 1)
+            used_edges.add(chosen >> 1)
             walk.append(chosen >> 1)
             nodes.append(int(graph.ends[chosen >> 1, 1 - (chosen & 1)]))
             continue

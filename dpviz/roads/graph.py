@@ -26,7 +26,7 @@ from dpviz.trees.ragged import ragged_take
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 Ids = NDArray[Any]
-"""Whole numbers (int64), or texts (objects): one long name must not set the width of all others."""
+"""Whole numbers (int64), or texts as objects, so that one long name does not widen all others."""
 Made = TypeVar("Made")
 
 _WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
@@ -79,7 +79,7 @@ class RoadGraph:
             if isinstance(error, DataError):
                 raise
             raise DataError(
-                "columns of a road graph are no arrays of ids and numbers: use dpviz.read_graph"
+                "a column of the road graph is not an array of ids or numbers: use dpviz.read_graph"
             ) from None
         for name, column in columns.items():
             column.flags.writeable = False
@@ -327,6 +327,6 @@ def places_of(ids: Ids) -> dict[str, int]:
 
 def rows_of(place: dict[str, int], wanted: ArrayLike | Iterable[object]) -> Int:
     """Row of each wanted id; −1 if it is unknown."""
-    asked = as_ids(wanted)
-    rows = np.fromiter((place.get(str(each), -1) for each in asked.ravel().tolist()), np.int64)
-    return rows.reshape(asked.shape)
+    ids = as_ids(wanted)
+    rows = np.fromiter((place.get(str(each), -1) for each in ids.ravel().tolist()), np.int64)
+    return rows.reshape(ids.shape)

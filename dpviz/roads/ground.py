@@ -1,6 +1,6 @@
 """Metres on the ground: lengths of lines, and a plane in which nearby distances compare.
 
-A graph without a CRS is in a plane of its own, and its unit stays what it is.
+A graph without a CRS is in a plane of its own, and its coordinates keep their unit.
 """
 
 from __future__ import annotations

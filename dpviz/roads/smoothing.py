@@ -1,8 +1,8 @@
 """Smoothing of noisy counts along streets by those of neighbouring edges.
 
-A noisy count is weighed against a prior whose mean is that of its neighbours: who drives along a
-street comes from the street before it. How far a release moves from its noisy counts is chosen on
-the public workload, by an estimate of the error that sees noisy numbers only.
+A noisy count is weighed against a prior whose mean is that of its neighbours, since traffic on a
+street comes from the streets before it. The share of the way from the noisy counts to the posterior
+is chosen on the public workload, by an estimate of the error that sees noisy numbers only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dpviz.roads.paths import Paths
 from dpviz.trees.posterior import gamma_posterior
 
 CROSSING = 0.1
-"""Weight of a neighbour round a corner; of the one straight ahead, and of the only one, it is 1."""
+"""Weight of a neighbour round a corner; a neighbour straight ahead, or the only one, has 1."""
 
 EVERYWHERE = 0.1
 """Weight of the mean of all edges beside that of the neighbours."""
@@ -55,8 +55,8 @@ class Adjacency:
     def between(self, group: Int) -> Adjacency:
         """Adjacency of groups of edges, given the group of each; a group does not meet itself."""
         edge, other = group[self.edge], group[self.other]
-        apart = edge != other
-        return Adjacency(edge[apart], other[apart], self.weight[apart])
+        distinct = edge != other
+        return Adjacency(edge[distinct], other[distinct], self.weight[distinct])
 
 
 def neighbours(graph: RoadGraph) -> Adjacency:
@@ -64,19 +64,19 @@ def neighbours(graph: RoadGraph) -> Adjacency:
     first, second, weight = [], [], []
     node = graph.ends.ravel()
     at = np.repeat(np.arange(len(graph)), 2)
-    far = graph.xy[graph.ends[:, ::-1].ravel()] - graph.xy[node]
-    far = far / np.maximum(np.hypot(*far.T), 1e-12)[:, None]
+    direction = graph.xy[graph.ends[:, ::-1].ravel()] - graph.xy[node]
+    direction = direction / np.maximum(np.hypot(*direction.T), 1e-12)[:, None]
     order = np.argsort(node, kind="stable")
     for part in np.split(order, np.flatnonzero(np.diff(node[order])) + 1):
         a, b = np.triu_indices(len(part), 1)
-        straight = np.maximum(-(far[part[a]] * far[part[b]]).sum(axis=1), 0.0) ** 4
+        straight = np.maximum(-(direction[part[a]] * direction[part[b]]).sum(axis=1), 0.0) ** 4
         first.append(at[part[a]])
         second.append(at[part[b]])
-        alone = len(part) == 2  # nowhere else to go
-        weight.append(np.ones(len(a)) if alone else CROSSING + (1 - CROSSING) * straight)
+        only_pair = len(part) == 2  # nowhere else to go
+        weight.append(np.ones(len(a)) if only_pair else CROSSING + (1 - CROSSING) * straight)
     one, other, both = (np.concatenate(each) for each in (first, second, weight))
-    apart = one != other  # a loop meets itself
-    one, other, both = one[apart], other[apart], both[apart]
+    distinct = one != other  # a loop meets itself
+    one, other, both = one[distinct], other[distinct], both[distinct]
     return Adjacency(
         np.concatenate([one, other]), np.concatenate([other, one]), np.concatenate([both, both])
     )

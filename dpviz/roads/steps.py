@@ -1,4 +1,4 @@
-"""Steps of time that trips start in: a public period in public steps. Knows no record."""
+"""Time steps in which trips start: a public period in public steps. Sees no record."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float, Int
 
 MOST = 1_000
-"""Steps of one release."""
+"""Most steps of one release."""
 
 MOST_COUNTS = 2_000_000
-"""Counts of edges in all steps of one release, so that its file stays within what is read."""
+"""Most counts (edges × steps) of one release, so that its file can be read again."""
 
 
 @dataclass(frozen=True)

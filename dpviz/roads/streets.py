@@ -17,8 +17,8 @@ from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths
 
 ALONE = 1e-3
-"""Weight of a query of every single edge beside those of the workload: streets that no query uses
-are judged too, and none hides what its edges are at any price."""
+"""Weight of a query of each single edge, added to those of the workload: so streets without queries
+are judged too, and differences between edges always count."""
 
 Mask = NDArray[np.bool_]
 

@@ -28,9 +28,9 @@ from dpviz.trees.ragged import ragged_take
 PLANE = "none"
 """CRS of a plane of its own, as an option states it."""
 WKB = (b"\0", b"\1", b"0", "0")
-"""First letters of WKB, and of its hexadecimal form; no WKT begins so."""
+"""First characters of WKB and of its hexadecimal form; WKT never starts with them."""
 ALIASES = {"node": "osmid", "src": "u", "dst": "v"}
-"""Names of columns in files of OSMnx."""
+"""Column names in files of OSMnx."""
 
 
 def road_graph(
@@ -127,8 +127,8 @@ def as_lines(values: ArrayLike) -> NDArray[Any]:
                 lines[rows] = read(lines[rows])
     except (shapely.errors.GEOSException, TypeError, ValueError, NotImplementedError):
         raise DataError("a geometry of the edges is neither WKT nor WKB: write it as one") from None
-    alone = (shapely.get_type_id(lines) == 5) & (shapely.get_num_geometries(lines) == 1)
-    lines[alone] = shapely.get_geometry(lines[alone], 0)
+    single = (shapely.get_type_id(lines) == 5) & (shapely.get_num_geometries(lines) == 1)
+    lines[single] = shapely.get_geometry(lines[single], 0)
     there = ~shapely.is_missing(lines)
     if (shapely.get_type_id(lines[there]) != 1).any():
         raise DataError("every geometry of an edge must be a LineString: split or drop the others")
@@ -258,11 +258,13 @@ def _courses(
     lines = np.where(shapely.is_missing(lines), shapely.linestrings(chords), lines)
     tips = np.stack([shapely.get_coordinates(shapely.get_point(lines, at)) for at in (0, -1)], 1)
     gaps = [np.hypot(*(tips[:, order] - chords).T).T.sum(axis=1) for order in ([0, 1], [1, 0])]
-    apart = np.minimum(*gaps) > np.maximum(shapely.length(lines), 1e-6 * np.ptp(xy, axis=0).max())
-    if apart.any():
+    disjoint = np.minimum(*gaps) > np.maximum(
+        shapely.length(lines), 1e-6 * np.ptp(xy, axis=0).max()
+    )
+    if disjoint.any():
         raise DataError(
-            f"edge {edge_id[np.argmax(apart)]} has a geometry that does not join its nodes: give "
-            "both in one CRS, x before y"
+            f"edge {edge_id[np.argmax(disjoint)]} has a geometry that does not join its nodes: "
+            "give both in one CRS, x before y"
         )
     against = gaps[1] < gaps[0]
     if directed and against.any():

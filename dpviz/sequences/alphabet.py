@@ -1,4 +1,4 @@
-"""Alphabet: the public symbols of sequences, and what may follow what."""
+"""Alphabet: the public symbols of sequences, and their allowed successors."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Alphabet:
             raise ParameterError("the alphabet holds a symbol twice: name each once")
         if self.follows is not None and self.follows.shape != (size, size):
             raise ParameterError(
-                f"what may follow what has shape {self.follows.shape}: give ({size}, {size})"
+                f"follows has shape {self.follows.shape}: expected ({size}, {size})"
             )
 
     def __len__(self) -> int:
@@ -73,8 +73,8 @@ def alphabet_of(text: str) -> Alphabet:
     """A public alphabet from ``a,b,c``, a range ``1..17``, or a file with one symbol per line.
 
     Raises:
-        ParameterError: nothing in it, a symbol twice, or one word that is no file: it would be the
-            only symbol, and every sequence be dropped. One symbol alone is ``a,``.
+        ParameterError: no symbol, a symbol twice, or one word that is not a file: as the only
+            symbol it would drop every sequence. Write a single symbol as ``a,``.
         DataError: the file cannot be read.
 
     >>> alphabet_of("1..3").names
@@ -84,7 +84,7 @@ def alphabet_of(text: str) -> Alphabet:
     if numbered_range:
         first, last = map(int, numbered_range.groups())
         if first > last:
-            raise ParameterError(f"alphabet={text!r}: no number is in this range: turn it around")
+            raise ParameterError(f"alphabet={text!r}: no number is in this range: swap its ends")
         limits.SYMBOLS.check(last - first + 1, f"alphabet={text!r}")
         return Alphabet(tuple(map(str, range(first, last + 1))))
     if "," in text:

@@ -165,9 +165,9 @@ def _completed(level: Level, measured: Float, histogram: Float) -> Float:
     """
     known, missing = level.released, level.possible & ~level.released
     noisy = np.where(known, level.noisy, 0).astype(np.float64)
-    some = noisy.sum(axis=1)
-    beside = np.where(known, histogram, 0.0).sum(axis=1)
-    ratio = np.maximum(some, 0.0) / np.where(beside > 0, beside, np.inf)
-    even = np.maximum(measured - some, 0.0) / np.maximum(missing.sum(axis=1), 1)
+    released_sum = noisy.sum(axis=1)
+    expected_sum = np.where(known, histogram, 0.0).sum(axis=1)
+    ratio = np.maximum(released_sum, 0.0) / np.where(expected_sum > 0, expected_sum, np.inf)
+    even = np.maximum(measured - released_sum, 0.0) / np.maximum(missing.sum(axis=1), 1)
     guess = np.where((level.suffix == 0)[:, None], even[:, None], ratio[:, None] * histogram)
     return np.where(missing, guess, noisy)

@@ -1,4 +1,4 @@
-"""ContextTree: what comes next after each context, and the questions that it answers."""
+"""ContextTree: counts of the next symbol after each context, and queries on them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ MAX_CELLS = 50_000_000
 """Public cap on the counts of a tree; reaching it fails a build, it never truncates."""
 
 AT_ONCE = 1_000_000
-"""Chances in memory while sequences are drawn."""
+"""Most probabilities in memory while sequences are drawn."""
 
 MOST = 10_000_000
-"""Most sequences that are drawn at once: each is in memory."""
+"""Most sequences that are drawn at once, as all are in memory."""
 
 Mask = NDArray[np.bool_]
 
@@ -303,23 +303,25 @@ def sequence_rows(
         raise ParameterError(f"{n:,} sequences: give a number from 0 to {MOST:,}")
     random = np.random.default_rng(seed)
     past = np.zeros((n, 0), dtype=np.int64)
-    going = np.arange(n)  # the sequences that have not ended yet
-    owners, symbols = [going[:0]], [going[:0]]
+    running = np.arange(n)  # the sequences that have not ended yet
+    owners, symbols = [running[:0]], [running[:0]]
     rows = max(1, AT_ONCE // (size + 1))
     for _ in range(longest):
-        symbol, uniform = np.empty(len(going), dtype=np.int64), random.random(len(going))
-        for at in range(0, len(going), rows):
+        symbol, uniform = np.empty(len(running), dtype=np.int64), random.random(len(running))
+        for at in range(0, len(running), rows):
             part = slice(at, at + rows)
             cumulated = np.cumsum(chances(past[part]), axis=1)
             drawn = uniform[part] * cumulated[:, -1]
             symbol[part] = np.minimum((cumulated < drawn[:, None]).sum(axis=1), size)
-        goes_on = symbol < size
-        going, symbol = going[goes_on], symbol[goes_on]
-        if not len(going):
+        continues = symbol < size
+        running, symbol = running[continues], symbol[continues]
+        if not len(running):
             break
-        owners.append(going)
+        owners.append(running)
         symbols.append(symbol)
-        past = np.hstack([past[goes_on], symbol[:, None]])[:, -reach:] if reach else past[goes_on]
+        past = (
+            np.hstack([past[continues], symbol[:, None]])[:, -reach:] if reach else past[continues]
+        )
     owner = np.concatenate(owners)
     order = np.argsort(owner, kind="stable")
     bounds = np.cumsum(np.bincount(owner, minlength=n))

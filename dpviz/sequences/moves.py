@@ -22,7 +22,7 @@ from dpviz.trees.lattice import Float
 String = tuple[int, ...]
 
 MOST = 6400
-"""Strings that are looked through for those of a wanted length."""
+"""Most strings that are searched for those of a wanted length."""
 
 
 @dataclass(frozen=True, eq=False)

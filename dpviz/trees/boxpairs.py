@@ -16,7 +16,7 @@ METRICS = ("max", "euclidean")
 axes' differences, or the root of the sum of their squares."""
 
 ROWS = 1 << 10
-"""Boxes asked for at once: bounds the memory, whatever the number of pairs."""
+"""Boxes per query of the R-tree: bounds the memory."""
 
 
 def near_pairs(
@@ -44,12 +44,12 @@ def near_pairs(
     if not (len(lo) and len(lo2)):
         return
     reach = np.broadcast_to(np.asarray(steps, dtype=np.float64), lo.shape[1:])
-    far = np.ceil(reach)
+    margin = np.ceil(reach)
     tree = shapely.STRtree(_plane(lo2, hi2))
     order = np.argsort(morton((lo + hi) >> 1), kind="stable")
     for start in range(0, len(lo), ROWS):
         rows = order[start : start + ROWS]
-        at, rows2 = tree.query(_plane(lo[rows] - far, hi[rows] + far))
+        at, rows2 = tree.query(_plane(lo[rows] - margin, hi[rows] + margin))
         rows = rows[at]
         near = _near((lo, hi), (lo2, hi2), rows, rows2, reach, metric)
         yield rows[near], rows2[near]

@@ -24,7 +24,7 @@ MOMENTS = 255
 _MEASURED: WeakKeyDictionary[Decomposition, float] = WeakKeyDictionary()
 
 
-def coherence(nodes: Decomposition, held: Float) -> float:
+def coherence(nodes: Decomposition, records: Float) -> float:
     """ρ of :attr:`Decomposition.coherence`; with a third axis, time, no less than measured.
 
     It is only ever raised: leaves of a day or more hide that all records are of office hours, and
@@ -32,16 +32,16 @@ def coherence(nodes: Decomposition, held: Float) -> float:
 
     Args:
         nodes: of a release.
-        held: records in each node, without the noise of raw leaves, float64 (n,).
+        records: in each node, without the noise of raw leaves, float64 (n,).
     """
     if nodes.dims != 3:
         return nodes.coherence
     if nodes not in _MEASURED:
-        _MEASURED[nodes] = min(max(nodes.coherence, FINER * _of_parents(nodes, held)), ADAPTED)
+        _MEASURED[nodes] = min(max(nodes.coherence, FINER * _of_parents(nodes, records)), ADAPTED)
     return _MEASURED[nodes]
 
 
-def _of_parents(nodes: Decomposition, held: Float) -> float:
+def _of_parents(nodes: Decomposition, records: Float) -> float:
     """Deviation of children from an even spread in time, relative to the model's deviations.
 
     The ratio of two root mean squares over moments: of the deviations added up over parents, and
@@ -55,14 +55,14 @@ def _of_parents(nodes: Decomposition, held: Float) -> float:
     inner = child[last[child] < last[above[child]]]
     cut = np.zeros(len(nodes), dtype=np.int64)
     np.maximum.at(cut, above[inner], last[inner])
-    lower = np.bincount(above[inner], held[inner], len(nodes))
+    lower = np.bincount(above[inner], records[inner], len(nodes))
     leaves = np.bincount(above[child], minlength=len(nodes))
     halves = (last[child] <= cut[above[child]]) | (first[child] == cut[above[child]])
     halved = np.bincount(above[child], halves, len(nodes)) == nodes.n_children
     at = np.flatnonzero((cut > 0) & (leaves == nodes.n_children) & halved)
     start, middle, end = (each[at].astype(np.float64) for each in (first, cut, last))
-    share, total = (middle - start) / (end - start), np.maximum(held[at], 0.0)
-    moved = lower[at] - share * held[at]
+    share, total = (middle - start) / (end - start), np.maximum(records[at], 0.0)
+    moved = lower[at] - share * records[at]
     model = np.sqrt(uniformity_variance(total, share))
     moments = np.linspace(first.min(), last.max(), MOMENTS + 2)[1:-1]
     measured, wanted = (_summed_tents(start, middle, end, each, moments) for each in (moved, model))

@@ -17,11 +17,11 @@ from dpviz.trees.lattice import Float, Int
 T = TypeVar("T", bound=np.generic)
 
 FEW = 16
-"""Families of so many members, or fewer, are added up member by member: faster where all have the
-same size."""
+"""Largest size of families that are added up member by member, which is faster if all sizes are
+equal."""
 
 LEAST = 5e-324
-"""The least positive number: in place of a sum of 0, of which each member has the share 0."""
+"""The least positive number: replaces a sum of 0 as a divisor, so that all shares are 0."""
 
 
 class Families(NamedTuple):
@@ -57,12 +57,12 @@ class Families(NamedTuple):
         np.not_equal(above[1:], above[:-1], out=first[1:])
         return cls(part, above[first], 0, np.cumsum(first) - 1)
 
-    def select(self, some: NDArray[np.bool_]) -> Families:
+    def select(self, chosen: NDArray[np.bool_]) -> Families:
         """Some of the families, their members one after another."""
         which = self.which
         if which is not None:
-            which = (np.cumsum(some) - 1)[which[some[which]]]
-        return self._replace(inner=self.inner[some], which=which)
+            which = (np.cumsum(chosen) - 1)[which[chosen[which]]]
+        return self._replace(inner=self.inner[chosen], which=which)
 
     def sums(self, values: Float | NDArray[np.bool_]) -> Float:
         """Sum of the members' values per family, (f,); of booleans, nonzero if any is true."""

@@ -1,9 +1,9 @@
-"""Independent pieces of one computation, done side by side on the cores that there are.
+"""Independent pieces of one computation, run in parallel on the available cores.
 
-NumPy lets go of Python's lock while it works on a long column, so threads are enough. Each piece
-writes where no other does, and nothing is added up across pieces: results are the same whatever the
-number of threads. These start with the call and end with it, so that none is there when a process
-forks; one core starts none.
+NumPy releases Python's lock while it works on a long column, so threads are enough. Each piece
+writes to its own rows, and nothing is added up across pieces: results do not depend on the number
+of threads. Threads start and end with the call, so that none runs when a process forks; with one
+core none is started.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 THREADS = 4
-"""At most so many: more would wait for memory, and for each other between two steps."""
+"""Most threads: more would wait for memory, and for each other between two steps."""
 
 
 def side_by_side(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:

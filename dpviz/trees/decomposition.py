@@ -177,7 +177,7 @@ class Decomposition:
 
     @cached_property
     def beside(self) -> Int32:
-        """See :func:`beside`."""
+        """Neighbours of each node, see :func:`beside`."""
         return _frozen(beside(self.lo, self.parent, self.first_child, self.levels))
 
     @cached_property
@@ -259,7 +259,7 @@ class Decomposition:
     def replace(self, **columns: ArrayLike) -> Decomposition:
         """The same nodes with other columns, for instance estimates after consistency.
 
-        Where only estimates change, what is known of the nodes is not worked out again.
+        Where only estimates change, cached properties of the nodes are kept.
         """
         if columns.keys() <= {"count", "variance", "measured"}:
             other = copy(self)

@@ -23,11 +23,11 @@ grows evenly in its logarithm has 1/4; chosen on built-in and real points, see
 assets/results/ours.md."""
 
 STEEPEST = 4.0
-"""Logarithm of the greatest ratio of counts that is believed; an empty neighbour has it."""
+"""Upper limit of the logarithm of a ratio of counts; an empty neighbour has this value."""
 
 LEAST = 0.5
-"""A leaf that holds less than so many deviations of its noise keeps its even density: a third to
-half of all sub-cells less, for errors that are 0.1 % larger: see assets/results/ours.md."""
+"""Standard deviations of its noise below which a leaf keeps an even density. This saves a third to
+half of all sub-cells, for errors that are 0.1 % larger: see assets/results/ours.md."""
 
 
 def uniformity_variance(count: Float, share: Float) -> Float:
@@ -71,10 +71,10 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
         return nodes  # a flat density inside the leaves, where sub-cells would pass the cap
     columns, first = _with_room(nodes, leaves, 1 << dims)
-    held = nodes.count
+    records = nodes.count
     if doubt:
-        held = sum_up(nodes.parent, np.maximum(held, 0.0) + doubt * np.sqrt(nodes.variance))
-    density = held / nodes.volume
+        records = sum_up(nodes.parent, np.maximum(records, 0.0) + doubt * np.sqrt(nodes.variance))
+    density = records / nodes.volume
 
     def fill(part: slice) -> None:
         _fill(columns, first[part], nodes, leaves[part], _pulls(nodes, leaves[part], density))

@@ -158,14 +158,14 @@ def walk_tree(  # type: ignore[no-untyped-def]
                 elif n_children[node] == 0:
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
-                    held = settled[node] if len(settled) > 0 else count[node]
+                    records = settled[node] if len(settled) > 0 else count[node]
                     if len(settled) > 0:
                         hidden += _uniformity(np.sqrt(variance[node]), fraction) ** 2
-                    apart = _uniformity(held, fraction)
+                    error = _uniformity(records, fraction)
                     if len(assumed) > 0:
-                        apart += fraction * assumed[node]
-                    uniformity += apart
-                    together += np.sqrt(apart) - np.sqrt(_uniformity(-held, fraction))
+                        error += fraction * assumed[node]
+                    uniformity += error
+                    together += np.sqrt(error) - np.sqrt(_uniformity(-records, fraction))
                     nodes += 1
                 else:
                     first, children = first_child[node], n_children[node]

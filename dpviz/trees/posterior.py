@@ -50,10 +50,10 @@ def gamma_posterior(
     """
     one_scale = np.ndim(scale) == 0
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), noisy.shape)
-    some = slice(None, None, max(-(-len(noisy) // ROWS), 1))
+    sample = slice(None, None, max(-(-len(noisy) // ROWS), 1))
 
     def fit(shape: float) -> float:
-        return _weighed(noisy[some], scales[some], mean[some], shape, least)[2]
+        return _weighed(noisy[sample], scales[sample], mean[sample], shape, least)[2]
 
     best = max(shapes, key=fit)
     which: slice | Int = slice(None)
@@ -85,13 +85,13 @@ def _weighed(
     # Far above the noise the prior's logarithm is a straight line, and the integrals are known.
     at = np.maximum(noisy, least)
     slope = scale * ((shape - 1) / at - rate)
-    far = (noisy > NEAR * scale) & (np.abs(slope) < STEEP)
-    steep = 1 - np.where(far, slope, 0.0) ** 2
+    above_noise = (noisy > NEAR * scale) & (np.abs(slope) < STEEP)
+    steep = 1 - np.where(above_noise, slope, 0.0) ** 2
     first = noisy + 2 * scale * slope / steep
     spread = 2 * scale**2 * (1 + slope**2) / steep**2
     fit = (shape - 1) * np.log(at) - rate * at + np.log(2 * scale / steep)
 
-    rows = np.flatnonzero(~far)
+    rows = np.flatnonzero(~above_noise)
     near = noisy[rows]
     widest = float(scale.max(initial=0.0))
     count = np.geomspace(

@@ -1,4 +1,4 @@
-"""Shares inside families: what children of few records take of their parent's estimate.
+"""Shares inside families: less of the parent's estimate for children with few records.
 
 Non-negative estimates lie above zero where there are no records, which adds up over a large empty
 region. A child's estimate from its own subtree, which may be negative, shows where that is.
@@ -15,7 +15,7 @@ from dpviz.trees.lattice import Float
 
 # Found on the six real sets of assets/results/ours.md, "Shares inside families".
 LOWEST, DOUBTED = -3.0, 2.0
-"""Standard deviations of its noise below and above which a child's estimate says no more."""
+"""Limits of a child's estimate, in standard deviations of its noise."""
 
 GROWTH = 0.3
 """Growth of the logarithm of a child's weight with each deviation above zero; below, it is 1."""

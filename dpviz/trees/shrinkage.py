@@ -1,6 +1,6 @@
-"""Post-processing that gives up unbiasedness for accuracy: non-negativity and shrinkage.
+"""Post-processing that trades bias for accuracy: non-negativity and shrinkage.
 
-It sees noisy numbers only, so it is free of charge. Children are always adjusted *inside* their
+It sees noisy numbers only, so it costs no ε. Children are always adjusted *inside* their
 parent's final total: shrinking leaves without keeping the totals adds its bias up over thousands of
 leaves and makes large queries worse.
 """
@@ -22,10 +22,10 @@ from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
 BLOCK = 300
-"""Leaves from which on the estimate of a node is one that no decision biases."""
+"""Number of leaves from which on a node gets the estimate without selection bias."""
 
 CERTAIN = 10.0
-"""So many standard deviations of its look above its threshold, a node goes on in any case."""
+"""Standard deviations of its look above its threshold from which on a node splits for certain."""
 
 REACH = 6.0
 """Nodes above this many standard deviations of their noise are left as they are."""
@@ -245,11 +245,11 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
     rows, now = np.arange(len(moved)), moved
     while (below := now < 0).any():
         # Once more for those families alone, without these members.
-        some = level.sums(below) > 0
-        members = level.each(some)
+        affected = level.sums(below) > 0
+        members = level.each(affected)
         rows, free = rows[members], ~below[members]
         target, weight = target[members] * free, weight[members] * free
-        level, total = level.select(some), total[some]
+        level, total = level.select(affected), total[affected]
         now = moved[rows] = _moved(target, weight, level, total)
     return moved
 

@@ -130,23 +130,13 @@ def test_ctrl_c_in_an_evaluation_keeps_whole_rows(tmp_path, interrupted):
     lines = interrupted(
         tmp_path,
         *("evaluate", "city-50k", "--public", "--methods", "privtree,ugrid", "--repeats", "10000"),
-        *("--queries", "20", "--processes", "2", "-o", "rows.csv"),
+        *("--queries", "20", "-o", "rows.csv"),
         until=(tmp_path / "rows.csv").exists,
     )
     assert lines[-1] == "cancelled"
     assert not [line for line in lines[:-1] if "%" not in line]
-    # Rows stay, whole: the same command goes on from there.
     assert names(tmp_path) == ["rows.csv"]
     assert (tmp_path / "rows.csv").read_text().endswith("\n")
-
-
-@pytest.mark.slow
-def test_audits_by_several_processes_end_at_once(tmp_path, interrupted):
-    """Running audits are not awaited."""
-    lines = interrupted(tmp_path, "audit", "all", "--trials", "100")
-    assert lines[-1] == "cancelled"
-    assert not [line for line in lines[:-1] if "%" not in line]
-    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
     assert lines[1].endswith("nodes: 1)")  # nothing is cut
 
     info = as_json("info", output)
-    assert info["method"] == "privtree"
+    assert info["method"] == "ladder_tree"
     assert sum(row["epsilon"] for row in info["budget"]) == pytest.approx(1)
 
     for name in ("r.geojson", "r.gpkg", "r.csv"):
@@ -189,8 +189,8 @@ def test_methods_and_data_sets_as_json():
         (["--epsilon", "-1"], "epsilon=-1.0: give a positive"),
         (["--method", "privtre"], "unknown method 'privtre': did you mean privtree"),
         (["--set", "height=3"], "no parameter 'height'"),
-        (["--set", "tree_share=7"], "give a number from 0.05 to 0.95"),
-        (["--set", "tree_share"], "give key=value"),
+        (["--set", "c=70"], "give a number from 0.5 to 50"),
+        (["--set", "c"], "give key=value"),
         (["--bounds=1,50,-1,52"], "'lon' run from 1 to -1"),
         (["--bounds=1,50,2"], "bounds hold 3 numbers"),
         (["--bounds=1,50,2,north"], "'north' is not a number"),

@@ -29,7 +29,6 @@ CITY, WALKS = ("city", "--graph=city"), ("city", "--side=8")
             "--steps are for different kinds of data",
         ),
         (TRIPS, ["--bounds=0,0,1,1"], "not for trips: leave it out"),
-        (TRIPS, ["--hour-worth=500m"], "not for trips: leave it out"),
         (TRIPS, ["--bounds=0,0,1,1"], "--bounds is for points"),
         (SYMBOLS, ["--crs=EPSG:4326"], "not for symbols: leave it out"),
         (SYMBOLS, ["--time=t"], "not for symbols: leave it out"),

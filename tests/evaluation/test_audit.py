@@ -187,7 +187,7 @@ def test_audit_all_prints_a_table_with_refuted_methods_first(monkeypatch):
 
     monkeypatch.setattr(audits, "SUBJECTS", ["points"])
     monkeypatch.setattr(audits, "settings", lambda kind: ["ugrid", "inln_dpsd"])
-    words = ["audit", "all", "--trials", "200", "--processes", "1"]
+    words = ["audit", "all", "--trials", "200"]
     rows = as_json(*words)["audits"]
     assert {row["setting"]: row["violates"] for row in rows} == {"ugrid": False, "inln_dpsd": True}
     assert {"epsilon_lower_bound", "event", "structure_epsilon", "exact_epsilon"} <= set(rows[0])
@@ -304,7 +304,7 @@ def test_the_exact_loss_by_brute_force():
                 count = chain[end]
                 loss += math.log(no_split(count + 1, end)) - math.log(no_split(count, end))
             best_adding, best_removing = max(best_adding, loss), max(best_removing, -loss)
-    losses = chain_losses(Structure(no_split, 0.0, depth, most, price=1, rest=0))
+    losses = chain_losses(Structure(no_split, 0.0, depth, most, price=1, other_epsilon=0))
     assert losses == pytest.approx((best_adding, best_removing))
 
 

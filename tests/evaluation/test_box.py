@@ -60,7 +60,7 @@ def holds(structure, epsilon, unit):
     structure = dataclasses.replace(structure, records=structure.records * unit)
     loss = max(chain_losses(structure, COUNTS))
     assert loss <= unit * structure.price
-    assert loss + unit * structure.rest <= epsilon
+    assert loss + unit * structure.other_epsilon <= epsilon
     return loss / (unit * structure.price)
 
 

@@ -74,7 +74,7 @@ def test_medians_spend_the_paper_s_epsilon_on_every_level(monkeypatch):
 
 @pytest.mark.slow
 def test_fanout_writes_rows_pictures_and_a_page(redone, tmp_path):
-    constants = {"DATA": {"city-50k": (1, 2)}, "EPSILONS": (0.4,), "QUERIES": 50, "PROCESSES": 0}
+    constants = {"DATA": {"city-50k": (1, 2)}, "EPSILONS": (0.4,), "QUERIES": 50}
     (statement,), rows, page = redone(fanout, **constants)
     assert statement.agrees == ("**disagrees**" not in page)
     assert {row.method for row in rows} == {"privtree:axes=1", "privtree:axes=2"}
@@ -88,7 +88,6 @@ def small(monkeypatch):
     """The figures of kd-trees on little data, in this process."""
     monkeypatch.setattr(shapes, "DATA", "city-50k")
     monkeypatch.setattr(shapes, "QUERIES", 20)
-    monkeypatch.setattr(shapes, "PROCESSES", 0)
 
 
 def test_shapes_cover_the_paper_s_share_of_our_domain(small):

@@ -21,7 +21,7 @@ def sensitive(records, tmp_path_factory):
     """A private release of a file of records."""
     path = tmp_path_factory.mktemp("very-secret-folder") / f"{NAME}.csv"
     np.savetxt(path, records, delimiter=",", header="lon,lat", comments="")
-    return dpviz.build(dpviz.load(path, DOMAIN), epsilon=0.5)
+    return dpviz.build(dpviz.load(path, DOMAIN), "privtree", epsilon=0.5)
 
 
 @pytest.fixture(scope="session")

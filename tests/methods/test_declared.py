@@ -85,7 +85,7 @@ def test_the_commands_declare_it(tmp_path):
 
     rows = tmp_path / "rows.csv"
     asked = ["--methods", "UG,ugrid:c=5", "--epsilons", "1", "--queries", "20", "--repeats", "1"]
-    asked += ["--sizes", "hot", "--processes", "0", "--workload", "hot"]
+    asked += ["--sizes", "hot", "--workload", "hot"]
     results = as_json("evaluate", *city, "-o", rows, *asked)["results"]
     measured = [row["method"] for row in results]
     assert measured == ["UG:c=0.17", "ugrid:c=5"]

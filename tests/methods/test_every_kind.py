@@ -9,6 +9,7 @@ import dpviz
 from dpviz.errors import PrivacyError
 from dpviz.methods import METHODS, names
 from dpviz.methods import method as find
+from dpviz.methods.request import DEFAULT_METHODS
 from dpviz.private import driver
 from dpviz.private.areas import AreaData
 from dpviz.private.roads import RoadData
@@ -55,7 +56,7 @@ def records(kind, *, turned=False, none=False, public=True, name="test", **unit)
 
 def built(name, kind, epsilon=1.0, *, seed=7, neighbours="add-remove", **data):
     how = {"workload": Paths.of([[0, 1, 2], [3, 4]])} if kind == "roads" else {}
-    how |= quick(name, kind) if isinstance(kind, int) else {}
+    how |= quick(name, kind) if name and isinstance(kind, int) else {}
     return dpviz.build(
         records(kind, **data), name, epsilon, seed=seed, neighbours=neighbours, **how
     )
@@ -133,3 +134,9 @@ def test_replacing_a_unit_of_three_records_costs_six_times_as_much(name, kind):
             np.testing.assert_allclose(one, other, rtol=1e-6)
         else:
             assert one.equals(other)
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 4, *KINDS])
+def test_the_default_method_works_on_every_kind_of_data_in_every_dimension(kind):
+    release = built(None, kind)
+    assert release.header.method == DEFAULT_METHODS["points" if kind in (1, 2, 3, 4) else kind]

@@ -12,7 +12,7 @@ from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.truth import HOT, exact_counts, hot
 from dpviz.methods import method
 from dpviz.methods.points import cell_tree, hot_grid
-from dpviz.methods.points.hot_grid import HotGrid, unevenness
+from dpviz.methods.points.hot_grid import HotGrid
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.trees.consistency import downward, sum_up, upward
@@ -50,31 +50,6 @@ def test_the_first_level_follows_from_how_close_together_records_lie():
     assert levels["towns", 0.1] < levels["towns", 0.001]
     coarsest = [method("hot_grid").coarsest(total, 0.1) for total in (-50.0, 0.0, 1e4, 1e5, 1e12)]
     assert coarsest == [2, 2, 3, 5, 9]
-
-
-def test_less_is_split_where_records_lie_evenly():
-    """Noise splits even cells; how even they are is seen in the looks, whatever their noise."""
-    random = np.random.default_rng(1)
-    alone = np.where(np.arange(4) == 2, 240, 0)
-    for rate in (0.1, 1.0):
-        ups, downs = random.geometric(-np.expm1(-rate), (2, 5000, 4))
-        for held, variation in ((60, 0.0), (np.array([120, 120, 0, 0]), 1.0), (alone, 3**0.5)):
-            seen = unevenness(held + ups - downs, rate, 40.0)
-            assert seen == pytest.approx(variation, abs=0.1)
-        assert unevenness(np.full((29, 4), 60), rate, 40.0) == np.inf
-        assert unevenness(np.full((5000, 4), 10), rate, 40.0) == np.inf
-    chosen, counts = method("hot_grid"), np.full(4**6, 200)
-    rates = np.repeat([[0.03], [0.1]], len(counts), axis=1)
-    assert chosen.times(counts, rates) == 3.0
-    assert chosen.times(np.where(np.arange(4**6) % 4, 0, 800), rates) == 1.0
-    assert chosen.times(counts[: 4**3], rates[:, : 4**3]) == 1.0
-    points = random.random((100_000, 2))
-    leaves = {}
-    for most in (1.0, 3.0):
-        with patch.object(hot_grid, "MOST_TIMES", most):
-            nodes = dpviz.build(handle(points, 2), "hot_grid", 0.2, seed=1, slopes=False).nodes
-        leaves[most] = int(nodes.leaf.sum())
-    assert leaves[3.0] - 4**6 < 0.1 * (leaves[1.0] - 4**6)
 
 
 @pytest.mark.slow

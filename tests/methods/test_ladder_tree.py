@@ -85,8 +85,7 @@ def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
     """Every transcript of one node: N₀ … N_k, and the count of rate B where it stops.
 
     One more record moves the log probability of a transcript by at most the rate of its last look,
-    or by B at a stop. The finer counts, which nobody sees, are summed out. Thresholds are a wild
-    function of the first look.
+    or by B at a stop. The finer counts, which nobody sees, are summed out.
     """
     for name, number in numbers.items():
         monkeypatch.setattr(ladder_tree, name, number)
@@ -109,11 +108,7 @@ def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
         marginal = joint.sum(axis=tuple(range(seen + 1, rungs)))
         values = np.array(list(itertools.product(window.tolist(), repeat=seen + 1))).T
         counts = at[values[[*range(seen + 1), *[seen] * (rungs - seen - 1)]]]
-        rung, (weight, few) = np.zeros(counts.shape[1], np.int64), np.zeros((2, counts.shape[1]))
-        for first in np.unique(counts[0]):
-            same, times = counts[0] == first, 1.0 + 0.5 * (7 * first % 4)
-            columns = chosen.look(counts[:, same], np.repeat(rates, same.sum(), axis=1), times)
-            rung[same], weight[same], few[same] = columns
+        rung, weight, few = chosen.look(counts, np.repeat(rates, counts.shape[1], axis=1))
         ends_here = rung == seen  # else it looks further, or stopped looking before
         visited |= set(rung[ends_here].tolist())
         fine = joint.sum(axis=tuple(range(seen + 1, rungs - 1)))

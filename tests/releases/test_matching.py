@@ -8,7 +8,7 @@ import dpviz
 from dpviz import Domain
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.evaluation.matching import match_truth
-from dpviz.evaluation.truth import public_records
+from dpviz.evaluation.truth import public_index
 from dpviz.releases.points.matching import fresh_leaves, lattice_steps
 from dpviz.trees.boxpairs import near_pairs
 from dpviz.trees.lattice import unmorton
@@ -59,7 +59,7 @@ def owners(n=2_000, dims=2, seed=0):
 
 
 def points_of(handle):
-    records = public_records(handle)
+    records = public_index(handle)
     return np.repeat(unmorton(records.codes, handle.domain.dims), records.weights, axis=0)
 
 

@@ -22,7 +22,7 @@ def test_errors_are_those_of_the_exact_visits_by_hand(streets, trips):
     visits = np.zeros(len(streets))
     for row in range(len(trips)):
         visits[np.unique(trips.edge[trips.start[row] : trips.start[row + 1]])] += 1
-    asked = bench._asked[QUERIES]
+    asked = bench._workloads[QUERIES]
     truth = [visits[asked.edge[a:b]].sum() for a, b in itertools.pairwise(asked.start)]
     entries = {(each["workload"], each["epsilon"]): each for each in summary(rows)}
     assert set(entries) == {(name, e) for name in (QUERIES, "corridor") for e in (1e7, 1e-6)}
@@ -35,7 +35,7 @@ def test_errors_are_those_of_the_exact_visits_by_hand(streets, trips):
 
 
 @pytest.mark.slow
-def test_the_command_writes_errors_of_all_time_and_of_each_step_and_goes_on(tmp_path):
+def test_the_command_writes_errors_of_all_time_and_of_each_step(tmp_path):
     words = [
         "evaluate",
         "city",
@@ -58,6 +58,3 @@ def test_the_command_writes_errors_of_all_time_and_of_each_step_and_goes_on(tmp_
     ]
     keys = {"workload", "epsilon", "method", ERROR, "zero_squared_error", "repeats"}
     assert set(facts["summary"][0]) == keys
-    before = (tmp_path / "rows.csv").read_bytes()
-    assert as_json(*words) == facts
-    assert (tmp_path / "rows.csv").read_bytes() == before

@@ -252,7 +252,6 @@ def test_commands_refuse_in_one_line(files):
     for words, message in (
         (["--time", "start"], "--time requires --period or --cycle"),
         (["--time", "start", "--period", WEEK], "--every is missing"),
-        ([*TIME, "--hour-worth", "500m"], "--hour-worth is for points, not for trips"),
         (["--time", "began", *TIME[2:]], "no column"),
     ):
         assert message in fails(*build, *words)

@@ -134,7 +134,8 @@ def worse_choices(edges, query_edges, histogram, epsilon, builds, seed):
     return worse
 
 
-@pytest.mark.parametrize(("edges", "query_edges"), [(250, 6.0), (1000, 8.0), (7000, 10.0)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("edges", "query_edges"), [(250, 6.0), (7000, 10.0)])
 def test_l_is_nearly_as_good_as_the_best_fixed_one_in_99_percent_of_builds(edges, query_edges):
     """In each of 144 cells; false alarm below 1e-6 for all together."""
     builds, cells = 100, 0
@@ -147,6 +148,7 @@ def test_l_is_nearly_as_good_as_the_best_fixed_one_in_99_percent_of_builds(edges
                 assert worse <= most, (trips, name, epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["basic", "flows"])
 @pytest.mark.parametrize(("trips", "side"), [(200, 3), (5000, 9)])
 def test_noise_alone_lengthens_no_trip(trips, side, method):

@@ -376,7 +376,7 @@ def test_every_method_by_command(tmp_path, method):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("5..1", "alphabet='5..1': no number is in this range: turn it around"),
+        ("5..1", "alphabet='5..1': no number is in this range: swap its ends"),
         ("1..99999", "alphabet='1..99999' has more than 4,096 symbols in an alphabet: use a coar"),
     ],
 )

@@ -92,7 +92,7 @@ def cells_table(path):
 @pytest.mark.slow
 def test_the_map_as_a_table_begins_with_what_stands_out_of_the_noise(tmp_path):
     """Of a tree's smallest cells: 4 ± 6 in a square of a metre stood above all others."""
-    release = dpviz.build(dpviz.load("city-50k"), epsilon=1.0, seed=0)
+    release = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=0)
     path = release.save(tmp_path / "r.parquet")
     app = AppTest.from_function(cells_table, args=(str(path),), default_timeout=60).run()
     (table,) = (each.value for each in app.dataframe)

@@ -9,12 +9,12 @@ from statistics import geometric_mean
 
 from dpviz.datasets import dataset
 from dpviz.evaluation.experiments import Experiment, run
-from dpviz.evaluation.figures.report import Reproduction, Statement, part_of
+from dpviz.evaluation.figures.report import Reproduction, Statement
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow, means
 from dpviz.private.load.data import load
-from dpviz.progress import Progress
+from dpviz.progress import Progress, part_of
 from dpviz.queries.workloads import workload
 
 DATA = {"city-250k": (1, 2), "trips-200k": (1, 2, 4)}
@@ -23,7 +23,6 @@ DATA = {"city-250k": (1, 2), "trips-200k": (1, 2, 4)}
 EPSILONS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 SIZES = ("small", "medium", "large")
 QUERIES = 10_000
-PROCESSES = 2
 METRIC = "mean_relative_error"
 
 
@@ -35,7 +34,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         loads = tuple(workload(handle.domain, size, QUERIES, seed) for size in SIZES)
         plan = Experiment(tuple(described(count) for count in axes), EPSILONS, repeats, seed)
         mine = part_of(progress, at, len(DATA))
-        finished = run(PointBench(handle, loads), plan, processes=PROCESSES, progress=mine)
+        finished = run(PointBench(handle, loads), plan, progress=mine)
         rows = [row for part in finished for row in part]
         labels = {described(count): f"β = {1 << count}" for count in axes}
         pictures[f"fanout-{name}"] = error_figure(rows, title=dataset(name).title, labels=labels)

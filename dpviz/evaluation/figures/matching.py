@@ -14,13 +14,13 @@ from dpviz.build import build, from_points
 from dpviz.datasets import registers
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Build, described_method, parsed, timed
-from dpviz.evaluation.figures.report import Reproduction, Statement, least_of, part_of
+from dpviz.evaluation.figures.report import Reproduction, Statement, least_of
 from dpviz.evaluation.matching import match_truth
 from dpviz.evaluation.plots import Lines, line_figure
 from dpviz.evaluation.rows import Group, MeasureRow, grouped, markdown, means
 from dpviz.private.handle import DataHandle
 from dpviz.private.load.data import load
-from dpviz.progress import Progress
+from dpviz.progress import Progress, part_of
 from dpviz.releases.points.matching import GUARANTEE, PADDINGS, match
 
 RATIO = "reduction_ratio"
@@ -141,7 +141,7 @@ def construction(repeats: int, seed: int) -> list[MeasureRow]:
     data = load(TIMED)
     rows = []
     for (name, words), repeat in itertools.product(CONSTRUCTION.items(), range(repeats)):
-        task = Build(name, 1.0, repeat, seed + repeat, ())
+        task = Build(name, 1.0, repeat, seed + repeat)
         _, seconds = timed(data, described_method(words), task)
         rows.append(MeasureRow(name, 1.0, TIMED, repeat, SECONDS, seconds))
     return rows

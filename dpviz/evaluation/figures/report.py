@@ -12,7 +12,6 @@ import numpy as np
 from dpviz.evaluation.rows import MeasureRow, markdown, rows_csv
 from dpviz.files.writing import write_bytes
 from dpviz.lazy import mpl
-from dpviz.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -68,15 +67,6 @@ class Reproduction:
             figure.savefig(data, format="png", dpi=150)
             write_bytes(folder / f"{each}.png", data.getvalue())
         write_bytes(folder / f"{name}.md", self.page.encode())
-
-
-def part_of(progress: Progress, at: int, number: int) -> Progress:
-    """Progress of part ``at`` of several, as that of the whole."""
-
-    def report(fraction: float, what: str) -> None:
-        progress((at + fraction) / number, what)
-
-    return report
 
 
 def least_of(rows: Iterable[MeasureRow], measure: str) -> dict[str, float]:

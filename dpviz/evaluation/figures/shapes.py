@@ -23,7 +23,6 @@ from dpviz.queries.workloads import Workload, workload
 DATA = "city-1m"
 METRIC = "median_relative_error"
 QUERIES = 600
-PROCESSES = 1
 DRAWS = 20
 """Queries drawn for each that is asked for: most thin ones hold a record, some do not."""
 
@@ -64,5 +63,5 @@ def measured(
     handle = load(DATA)
     bench = PointBench(handle, queries(handle, shapes, seed), UNBOUNDED)
     plan = Experiment(methods, epsilons, repeats, seed)
-    finished = run(bench, plan, processes=PROCESSES, progress=progress)
+    finished = run(bench, plan, progress=progress)
     return [row for rows in finished for row in rows if row.measure in (METRIC, SECONDS)]

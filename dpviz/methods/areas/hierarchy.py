@@ -66,7 +66,7 @@ class AreaCounts(AreaMethod):
         return [float(np.cbrt(size)) if self.budget == "geometric" else 1.0 for size in sizes]
 
     def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         exact = areas.totals(counts)
         shares = budget.split(
             self.weights([part.stop - part.start for part in areas.slices]),

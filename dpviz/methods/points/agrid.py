@@ -46,7 +46,6 @@ class AdaptiveGrid(PointMethod):
     title: ClassVar[str] = "Adaptive grid (AG)"
     paper: ClassVar[str] = GRIDS
     dims: ClassVar[tuple[int, ...]] = (2,)
-    splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"AG": {}}
     advice: ClassVar[str] = (
         "More than two dimensions; very small cells of interest in dense places."

@@ -36,7 +36,6 @@ class PointMethod(Method):
         dims: supported dimensions.
         overlapping: whether boxes of siblings may overlap (R-trees), so that a count of a node is
             not the count of its box.
-        splits_axes: whether it splits nodes along the axes in the domain's order of cuts.
         measured: parameters that switch off models of unmeasured data (a density inside
             leaves), so that every node's count tends to the exact one as ε grows.
     """
@@ -44,7 +43,6 @@ class PointMethod(Method):
     kind: ClassVar[str] = "points"
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     overlapping: ClassVar[bool] = False
-    splits_axes: ClassVar[bool] = True
     measured: ClassVar[dict[str, Any]] = {}
 
     def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:

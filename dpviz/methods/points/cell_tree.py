@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.domain.crs import cut_order
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.levels import leaf_sums
@@ -41,10 +40,10 @@ Split = Callable[[Int, int], NDArray[np.bool_]]
 
 
 class CellTree:
-    """Tree of cells, cut in the domain's order of axes and grown level by level.
+    """Tree of Morton cells, grown level by level: the axes are halved in turn.
 
-    ``axis_bits`` is how many cuts each level adds: dims for fanout 2^dims, fewer for less. The
-    order is public and the same everywhere, so that a level is a partition whatever it is.
+    ``axis_bits`` is the number of axes that each level halves: dims for fanout 2^dims. The order is
+    public and the same everywhere, so that each level is a partition.
     """
 
     def __init__(self, index: PointIndex, axis_bits: int) -> None:
@@ -110,7 +109,7 @@ class CellTree:
     def level_counts(self, depth: int) -> Int:
         """Exact counts of the nodes of one level: private."""
         first, last = self._runs[depth]
-        cumulative = self.index.runs.cumulative
+        cumulative = self.index.cumulative
         return np.asarray(cumulative[last] - cumulative[first])
 
     @property
@@ -130,16 +129,17 @@ class CellTree:
     def boxes(self) -> tuple[Int, Int]:
         """Lattice boxes of all nodes, breadth-first."""
         checkpoint()
-        domain, order = self.index.domain, cut_order(self.index.domain)
+        domain = self.index.domain
         bits = [depth * self.axis_bits for depth in range(len(self.codes))]
         levels = zip(self.codes, bits, strict=True)
         full = np.concatenate([codes << np.uint64(self.code_bits - each) for codes, each in levels])
-        lo = unmorton(full if order.is_morton else order.to_morton(full), domain.dims)
+        lo = unmorton(full, domain.dims)
         hi = lo.copy()
         start = 0
         for codes, each in zip(self.codes, bits, strict=True):
             part = slice(start, start + len(codes))
-            hi[part] += [1 << (domain.bits - halving) for halving in order.halvings(each)]
+            halvings = [(each - 1 - axis) // domain.dims + 1 for axis in range(domain.dims)]
+            hi[part] += [1 << (domain.bits - halving) for halving in halvings]
             start = part.stop
         return lo, hi
 

@@ -64,7 +64,6 @@ class Dawa(PointMethod):
         "C. Li, M. Hay, G. Miklau, Y. Wang: A Data- and Workload-Aware Algorithm for Range Queries "
         "Under Differential Privacy. PVLDB 7(5), 2014"
     )
-    splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"DAWA": {}}
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
     tiny: ClassVar[dict[str, object]] = {
@@ -105,9 +104,9 @@ class Dawa(PointMethod):
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Build the decomposition as the class docstring describes."""
-        usual = 0.75 if self.private else 0.25
+        default_share = 0.75 if self.private else 0.25
         first = budget.spend(
-            (self.partition_share or usual) * budget.epsilon,
+            (self.partition_share or default_share) * budget.epsilon,
             "partition",
             mechanism="nested geometric" if self.private else "as published",
             theorem="ladder: the rates of a path add up to the share"

@@ -88,9 +88,9 @@ def level_rates(tree: BucketTree, low: Int, high: Int) -> Rates:
                 np.bincount(pairs[level + 1].above, part, minlength=len(e))[cut]
                 for part in (e_below, g_below)
             )
-            held = covered[level][inner]
-            errors = float(held @ total + e_cut.sum())
-            squares = held * total**2 + np.bincount(row, g_cut**2, minlength=len(inner))
+            containing = covered[level][inner]
+            errors = float(containing @ total + e_cut.sum())
+            squares = containing * total**2 + np.bincount(row, g_cut**2, minlength=len(inner))
             weight = weights[level] = _best_weight(total, errors, squares)
             shrink = (1.0 - weight) ** 2
             total = total / shrink

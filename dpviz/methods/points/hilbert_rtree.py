@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.domain.cuts import CutOrder
 from dpviz.methods.points.base import DECOMPOSITIONS, PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import RANK, BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.budget import Budget
@@ -76,7 +75,7 @@ class HilbertRTree(PointMethod):
             return exponential_cuts(noise, shares[at], cells.column(axis, chosen))
 
         cells = KdCells([positions], index.weights, 1 << (2 * self.order))
-        intervals = grow(cells, self.height, self.flatten, cutter, CutOrder.in_turn(1, 1))
+        intervals = grow(cells, self.height, self.flatten, cutter)
         lo, hi = interval_boxes(intervals.lo[:, 0], intervals.hi[:, 0], self.order)
         tree = BoxTree(lo << shift, hi << shift, intervals.parent, intervals.exact)
         return with_noisy_counts(tree, self.height, budget, noise, self.prune)

@@ -10,14 +10,14 @@ import numpy as np
 
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import CellTree, rate_variances
-from dpviz.methods.points.ladder_tree import Ladder, unspent
+from dpviz.methods.points.ladder_tree import Ladder
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, geometric, geometric_variance
+from dpviz.private.mechanisms.noise import Noise, geometric
 from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.density import refine
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float
 from dpviz.trees.shrinkage import Doubts, estimated
 
 FINEST_LOOK = 9
@@ -54,19 +54,6 @@ FIRST = 0.3
 LOOKS = 0
 """K: further looks at most."""
 
-UNEVEN = 0.6
-"""Variation of the counts of four cells below which splits are made rarer."""
-
-MOST_TIMES = 3.0
-"""Largest factor on thresholds if records are spread evenly."""
-
-NEAR = ((4.0, 8.0), (2.0, 8.0))
-"""Ranges of a family's count, as multiples of the threshold, in which it counts as near; the first
-range with enough families is used."""
-
-FEWEST = 30
-"""Least number of such families for an estimate of the unevenness of records."""
-
 
 @register
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +77,6 @@ class HotGrid(Ladder):
     √m times a leaf's count: so the stopping threshold is higher there, c·√m for m > 1. The rule is
     public.
 
-    If records are spread evenly, a split adds noise and little else. The evenness is estimated from
-    the first looks, which are already paid for: of the families of four cells that hold 4 to 8
-    times the threshold's records (2 to 8 where those are fewer than ``FEWEST``), with counts y of
-    noise variance v, u² = 4·Σ(Σy² − 4v)/Σ((Σy)² − 4v) − 1 estimates the squared variation inside a
-    family: 0 for even counts, 3 if one cell holds all. All thresholds of the first level are
-    multiplied by ``UNEVEN``·min(1, m)^¼/u, from 1 to ``MOST_TIMES``: a square that is smaller than
-    a cell gains by finer ones.
-
     A look is used for the decision and for the estimate, and looks of cells that split are biased
     upwards. So inside a block of 8 × 8 cells of the first level least squares uses all
     measurements. For the total of a block, the look of a cell that split gets no more weight than
@@ -114,10 +93,8 @@ class HotGrid(Ladder):
     function of earlier answers, and there are at most three questions, each paid for when it is
     asked (adaptive composition). The cells of the level that is found are disjoint. Inside a cell
     the theorem of the ladder tree holds word for word, with the unspent ε in place of ε: the
-    rates of every path add up to at most that, exactly, for every transcript. (u is a function of
-    all cells' first looks. These stand at the head of the transcript, where a record moves its own
-    cell's alone; u follows from them, and a cell goes on from its own look as before.) The
-    prices add up to ε (sequential composition). All later steps are post-processing.
+    rates of every path add up to at most that, exactly, for every transcript. The prices add up to
+    ε (sequential composition). All later steps are post-processing.
 
     Do not use it for large rectangles: it measures nothing above its first level, so that the noise
     of cells adds up.
@@ -210,16 +187,6 @@ class HotGrid(Ladder):
         """√m, at least 1, for m leaves of a level along the side of a square."""
         return math.sqrt(max(1.0, self.side * 2.0**depth))
 
-    def times(self, noisy: Int, rates: Float) -> float:
-        """Factor (1 or more) on the thresholds if records are spread evenly: see the class."""
-        even = UNEVEN * math.pow(min(1.0, self.side * math.sqrt(len(noisy))), 0.25)  # argument: m
-        look, left = rates[0, :1], rates[-1, :1]
-        rest, (_, few, _) = unspent(left, look), self._weighed(noisy[:1], look, left)
-        if len(noisy) < 4 * FEWEST or rest[0] <= 0:
-            return 1.0
-        uneven = unevenness(noisy.reshape(-1, 4), look[0], few[0] / rest[0])
-        return min(max(even / max(uneven, even / MOST_TIMES), 1.0), MOST_TIMES)
-
     def at(self, dims: int, depth: int) -> Ladder:
         """Method with a higher threshold for levels where a query covers many leaves."""
         return replace(self, c=min(self.c * self.crowd(depth), 50.0))
@@ -235,32 +202,8 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
         level: 4^level cells.
         full: from 1 to 2^31.
     """
-    codes, cumulative = index.runs
-    cells = codes >> np.uint64(2 * (index.domain.bits - level))
+    cells = index.codes >> np.uint64(2 * (index.domain.bits - level))
     last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]
-    held = np.diff(cumulative[1:][last], prepend=0)
-    few = np.minimum(held, full)
-    return int(np.where(held < full, few * few // full, held).sum())
-
-
-def unevenness(noisy: Int, rate: Float | float, few: Float | float) -> float:
-    """Estimate the variation of counts inside families near a threshold: post-processing.
-
-    Args:
-        noisy: counts of the cells of each family, (f, 4).
-        rate: of their noise.
-        few: records up to which a cell counts as one of few.
-
-    Returns:
-        The coefficient of variation of a family's counts, squares weighing more where it holds
-        more; ∞ where fewer than :data:`FEWEST` families are near.
-    """
-    counts = noisy.astype(np.float64)
-    held, noise = counts.sum(axis=1), 4.0 * float(geometric_variance(1.0 / rate))
-    for low, high in NEAR:
-        near = (held > low * few) & (held < high * few)
-        if near.sum() >= FEWEST:
-            together = float((held[near] ** 2 - noise).sum())
-            apart = float((counts[near] ** 2).sum() - noise * near.sum())
-            return math.sqrt(max(4.0 * apart / together - 1.0, 0.0)) if together > 0 else math.inf
-    return math.inf
+    records = np.diff(index.cumulative[1:][last], prepend=0)
+    capped = np.minimum(records, full)
+    return int(np.where(records < full, capped * capped // full, records).sum())

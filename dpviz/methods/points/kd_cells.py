@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.domain.cuts import CutOrder
 from dpviz.methods.points.levels import geometric_weights, measured_levels
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
@@ -90,8 +89,8 @@ class KdCells:
                 self._orders[at] = moved
         parents = np.repeat(np.arange(len(self)), 2)
         second = np.tile([False, True], len(self))
-        staying = ~second | chosen[parents]
-        parents, second = parents[staying], second[staying]
+        present = ~second | chosen[parents]
+        parents, second = parents[present], second[present]
         children = np.where(second, rights[parents], (sizes - rights)[parents])
         self.starts = np.concatenate([[0], np.cumsum(children)])
         self.lo, self.hi = self.lo[parents], self.hi[parents]
@@ -105,8 +104,8 @@ class KdCells:
         if chosen.all():
             return
         sizes = np.diff(self.starts)
-        stays = np.repeat(chosen, sizes)
-        self._orders = [order[stays] for order in self._orders]
+        retained = np.repeat(chosen, sizes)
+        self._orders = [order[retained] for order in self._orders]
         self.starts = np.concatenate([[0], np.cumsum(sizes[chosen])])
         self.lo, self.hi = self.lo[chosen], self.hi[chosen]
 
@@ -125,8 +124,8 @@ class BoxTree:
         return Decomposition(self.lo, self.hi, self.parent, count, variance)
 
 
-def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter, order: CutOrder) -> BoxTree:
-    """A tree of ``height`` levels, each of ``flatten`` rounds of cuts along the axes in order.
+def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter) -> BoxTree:
+    """A tree of ``height`` levels, each of ``flatten`` rounds of cuts along the axes in turn.
 
     A box of one lattice step along an axis is not cut along it (public); a box that no round of a
     level could cut is a leaf.
@@ -140,7 +139,7 @@ def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter, order: CutOr
         for step in range(flatten):
             checkpoint()
             rounds = level * flatten + step
-            axis = order.axes[rounds % len(order.axes)]
+            axis = rounds % cells.lo.shape[1]
             side = cells.hi[:, axis] - cells.lo[:, axis]
             chosen = side >= 2
             if chosen.any():

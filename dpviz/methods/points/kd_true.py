@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpviz.domain.crs import cut_order
 from dpviz.methods.points.base import DECOMPOSITIONS, PointMethod, parameter, register
 from dpviz.methods.points.kd_cells import BoxTree, KdCells, grow, with_noisy_counts
 from dpviz.private.budget import Budget
@@ -59,7 +58,6 @@ class KdTrue(PointMethod):
             self.height,
             self.flatten,
             lambda cells, axis, chosen, _rounds: exact_cuts(cells.column(axis, chosen)),
-            cut_order(index.domain),
         )
 
 

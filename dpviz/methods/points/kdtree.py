@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.domain import Domain
-from dpviz.domain.crs import cut_order
-from dpviz.domain.cuts import CutOrder
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import DECOMPOSITIONS, PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_power
@@ -145,8 +143,7 @@ class KdTree(PointMethod):
                 return halves(cells, axis, chosen, rounds)
             return self.cuts(noise, shares[rounds], cells.column(axis, chosen))
 
-        order = cut_order(index.domain)
-        tree = grow(KdCells.of(index), self.height, self.flatten, cutter, order)
+        tree = grow(KdCells.of(index), self.height, self.flatten, cutter)
         if self.budget == "leaf":
             sums = leaf_sums(tree.parent, np.concatenate(tree.exact), budget, noise)
             return prune(tree.decomposition(*sums), self.prune)
@@ -187,13 +184,7 @@ class KdTree(PointMethod):
         edges = [grid_edges(index.domain.side, 1 << power)] * dims
         share = budget.spend(0.5 * budget.epsilon, "cell grid", mechanism="geometric", why=DISJOINT)
         noisy, _ = geometric(noise, share, index.histogram(edges))
-        tree = grid_medians(
-            noisy.astype(np.float64),
-            self.height,
-            self.flatten,
-            self.switch,
-            cut_order(index.domain),
-        )
+        tree = grid_medians(noisy.astype(np.float64), self.height, self.flatten, self.switch)
         lo, hi = edges[0][tree.lo], edges[0][tree.hi]
         leaf = is_leaf(tree.parent)
         exact = np.zeros(len(leaf), dtype=np.int64)
@@ -202,9 +193,7 @@ class KdTree(PointMethod):
         return prune(Decomposition(lo, hi, tree.parent, *sums), self.prune)
 
 
-def grid_medians(
-    noisy: Float, height: int, flatten: int, switch: int | None, order: CutOrder
-) -> BoxTree:
+def grid_medians(noisy: Float, height: int, flatten: int, switch: int | None) -> BoxTree:
     """A kd-tree over a grid of noisy counts: every cut balances the noisy sums of its sides.
 
     Boxes are in cells of the grid. Post-processing: no record is looked at.
@@ -230,7 +219,7 @@ def grid_medians(
         return np.asarray(cut[best[first]])
 
     cells = KdCells([np.zeros(0, np.int64)] * noisy.ndim, np.zeros(0, np.int64), len(noisy))
-    return grow(cells, height, flatten, cutter, order)
+    return grow(cells, height, flatten, cutter)
 
 
 def _box_sums(table: Float, lo: Int, hi: Int) -> Float:

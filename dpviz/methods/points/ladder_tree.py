@@ -109,40 +109,41 @@ class Ladder(ShrunkTree):
         left = np.full(len(tree.codes[-1]), share.epsilon)
         rate, later = self.first * left, np.zeros(len(left))
         for depth in range(level, cap + 1):
-            rule, seen = self.at(dims, depth), np.flatnonzero(rate)
-            had = left.take(seen)
-            rates = self.rungs(rate.take(seen), had)
-            noisy = nested_at(noise, share, tree.level_counts(depth).take(seen), rates)
-            times = rule.times(noisy[0], rates) if depth == level else 1.0
-            rung, weight, few = rule.look(noisy, rates, times)
-            at = rung * len(seen) + np.arange(len(seen))
-            looked, paid = noisy.take(at), rates.take(at)
-            over = unspent(had, paid)
-            done = ((weight <= few) & (depth > 0)) | (over <= LEAST) | (depth == cap)
-            again = (weight > JUMP * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
+            rule, measured = self.at(dims, depth), np.flatnonzero(rate)
+            budget = left.take(measured)
+            rates = self.rungs(rate.take(measured), budget)
+            noisy = nested_at(noise, share, tree.level_counts(depth).take(measured), rates)
+            rung, weight, few = rule.look(noisy, rates)
+            at = rung * len(measured) + np.arange(len(measured))
+            last_look, paid = noisy.take(at), rates.take(at)
+            budget_left = unspent(budget, paid)
+            stopping = ((weight <= few) & (depth > 0)) | (budget_left <= LEAST) | (depth == cap)
+            double = (weight > JUMP * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
             stops, twice, decides = np.zeros((3, len(rate)), dtype=np.bool_)
-            stops[seen], twice[seen] = done, again
+            stops[measured], twice[measured] = stopping, double
             if not tree.has_room(~stops, twice):
-                done[:] = stops[seen] = True
+                stopping[:] = stops[measured] = True
             count, price = np.zeros((2, len(rate)))
-            count[seen] = np.where(done, noisy[-1], looked)
-            price[seen] = np.where(done, rates[-1], paid)
+            count[measured] = np.where(stopping, noisy[-1], last_look)
+            price[measured] = np.where(stopping, rates[-1], paid)
             counts.append(count)
             prices.append(price)
             # All columns below hold only the nodes that split, about a quarter.
-            on = np.flatnonzero(~done)
-            seen, again = seen[on], again[on]
-            had, over, paid, weight, few = (each[on] for each in (had, over, paid, weight, few))
-            decides[seen] = depth > 0  # the root always splits
+            splitting = np.flatnonzero(~stopping)
+            measured, double = measured[splitting], double[splitting]
+            budget, budget_left, paid, weight, few = (
+                each[splitting] for each in (budget, budget_left, paid, weight, few)
+            )
+            decides[measured] = depth > 0  # the root always splits
             doubts.append(
-                Doubts.of(decides, rate_variances(had), few / over, math.sqrt(2.0) / paid)
+                Doubts.of(decides, rate_variances(budget), few / budget_left, math.sqrt(2.0) / paid)
             )
             if stops.all():
                 break
-            start = rule._part(weight, tree.fanout, depth, cap) * over
-            start = np.minimum(np.maximum(start, LEAST / 256), over)
-            left[seen], rate, later = over, later, np.zeros(len(rate))
-            rate[seen], later[seen] = np.where(again, 0.0, start), start * again
+            start = rule._part(weight, tree.fanout, depth, cap) * budget_left
+            start = np.minimum(np.maximum(start, LEAST / 256), budget_left)
+            left[measured], rate, later = budget_left, later, np.zeros(len(rate))
+            rate[measured], later[measured] = np.where(double, 0.0, start), start * double
             tree.split(~stops)
             columns = left, rate, later
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
@@ -153,15 +154,6 @@ class Ladder(ShrunkTree):
         if dims < MANY:
             return self
         return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
-
-    def times(self, noisy: Int, rates: Float) -> float:
-        """Factor on all thresholds of the first level, from its first noisy counts: here 1.
-
-        Args:
-            noisy: counts of its cells by these looks.
-            rates: of the looks, as of :meth:`rungs`.
-        """
-        return 1.0
 
     def rungs(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
@@ -174,36 +166,35 @@ class Ladder(ShrunkTree):
         rates[-1] = left
         return rates
 
-    def look(self, noisy: Int, rates: Float, times: float = 1.0) -> tuple[Int, Float, Float]:
+    def look(self, noisy: Int, rates: Float) -> tuple[Int, Float, Float]:
         """Choose the rung of each node, from nested noisy counts and their rates.
 
-        The choice depends only on the counts up to that rung and on ``times``, a factor on the
-        thresholds.
+        The choice depends only on the counts up to that rung.
 
         Returns:
             The rung, its weight w, and the weight up to which the node stops, (n,) each.
         """
         rung = np.zeros(noisy.shape[1], dtype=np.int64)
-        weight, few, doubtful = self._weighed(noisy[0], rates[0], rates[-1], times)
+        weight, few, doubtful = self._weighed(noisy[0], rates[0], rates[-1])
         nodes = np.flatnonzero(doubtful)
         for again in range(1, self.looks + 1):
             rung[nodes] = again
             weight[nodes], few[nodes], doubtful = self._weighed(
-                noisy[again].take(nodes), rates[again].take(nodes), rates[-1].take(nodes), times
+                noisy[again].take(nodes), rates[again].take(nodes), rates[-1].take(nodes)
             )
             nodes = nodes[doubtful]
         return rung, weight, few
 
     def _weighed(
-        self, noisy: Int, rate: Float, left: Float, times: float = 1.0
+        self, noisy: Int, rate: Float, left: Float
     ) -> tuple[Float, Float, NDArray[np.bool_]]:
         """Weight of each count, the threshold on it, and whether the decision is in doubt."""
-        rest = unspent(left, rate)
-        weight = noisy * rest
-        doubt = math.sqrt(2.0) * rest / rate
-        few = np.minimum(times * (self.c + self.kappa * doubt), max(self.c, MOST))
-        doubtful = (np.abs(weight - few) < BAND * doubt) & (weight < SURE * MOST)
-        return weight, few, doubtful
+        budget_left = unspent(left, rate)
+        weight = noisy * budget_left
+        doubt = math.sqrt(2.0) * budget_left / rate
+        threshold = np.minimum(self.c + self.kappa * doubt, max(self.c, MOST))
+        doubtful = (np.abs(weight - threshold) < BAND * doubt) & (weight < SURE * MOST)
+        return weight, threshold, doubtful
 
     def _part(self, weight: Float, fanout: int, depth: int, cap: int) -> Float | float:
         """Part of a path's unspent budget for the first look at the next measured nodes."""

@@ -48,7 +48,6 @@ class Privelet(PointMethod):
     paper: ClassVar[str] = (
         "X. Xiao, G. Wang, J. Gehrke: Differential Privacy via Wavelet Transforms. ICDE 2010"
     )
-    splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"Privelet*": {}}
     tiny: ClassVar[dict[str, object]] = {"log_cells": 2}
     advice: ClassVar[str] = "Small rectangles, skewed data, and more than two dimensions."

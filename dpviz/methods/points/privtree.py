@@ -65,11 +65,12 @@ class PrivTree(PointMethod):
         """Refuse more axes than the domain has dimensions."""
         if self.axes is not None and self.axes > domain.dims:
             raise ParameterError(
-                f"privtree: axes={self.axes}: the data has {domain.dims} dimensions"
+                f"privtree: axes={self.axes}: the data has {domain.dims} dimensions: "
+                f"choose up to {domain.dims}"
             )
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
-        """See the class: one theorem share for the tree, the rest for the leaves."""
+        """Build the decomposition as the class docstring describes."""
         axes = self.axes or index.domain.dims
         share = budget.spend(
             self.tree_share * budget.epsilon,
@@ -94,7 +95,9 @@ class PrivTree(PointMethod):
         scale = self.scale(price, 1 << axes)
         bias = scale * math.log(1 << axes)
         depth = min(self.max_depth, LATTICE_BITS[dims] * dims // axes)
-        return biased_splits(scale, bias, self.threshold, depth, price=price, rest=epsilon - price)
+        return biased_splits(
+            scale, bias, self.threshold, depth, price=price, other_epsilon=epsilon - price
+        )
 
     def no_split(self, counts: ArrayLike, depth: int, scale: float, bias: float) -> Float:
         """P(no split) of nodes of one depth; see :func:`dpviz.methods.structure.no_split`."""

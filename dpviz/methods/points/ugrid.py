@@ -39,7 +39,6 @@ class UniformGrid(PointMethod):
     name: ClassVar[str] = "ugrid"
     title: ClassVar[str] = "Uniform grid (UG)"
     paper: ClassVar[str] = GRIDS
-    splits_axes: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, object]]] = {"UG": {}}
     advice: ClassVar[str] = "Skewed data and large queries: noise adds up over empty cells."
 

@@ -72,7 +72,7 @@ class Flows(RoadMethod):
     )
 
     def build(self, task: RoadTask) -> Measured:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         graph, budget, noise, workload = task.graph, task.budget, task.noise, task.workload
         domains, costs = graph.remembered(("streets", workload), lambda: _planned(task))
         cap = task.cap(self.max_length)
@@ -83,7 +83,7 @@ class Flows(RoadMethod):
         lengths = NoisyLengths.measured(task, trips, cap, LENGTHS * lengths_part(c))
         left = budget.left - loss
         limit = lengths.limit(left, c)
-        # Longer than the reach are no trips that can be told from noise.
+        # Longer than the reach are no trips that can be distinguished from noise.
         reach = min(max(lengths.limit(left, 0.0), limit + 1), cap)
         step = STEP * (2 * max(float(lengths.counts.sum()), 0.0) / len(graph.node_id)) ** 2
         forest = streets(domains, costs.chosen(2 * (limit / left) ** 2, step))
@@ -149,7 +149,7 @@ class Flows(RoadMethod):
 
 
 def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
-    """By how much the counts of each class grow, and how sure that is: float64 (classes,) each.
+    """Growth factor of the counts of each class, and its uncertainty: float64 (classes,) each.
 
     Args:
         lost: noisy numbers of visits that truncation loses, up to the reach.

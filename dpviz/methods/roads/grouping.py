@@ -44,7 +44,7 @@ class GroupSmoothing(RoadMethod):
     width: int = parameter(50, "Edges of one group", 1, 10_000)
 
     def build(self, task: RoadTask) -> Measured:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         budget, noise, m = task.budget, task.noise, len(task.graph)
         cap = task.cap(self.max_length)
         trips = truncated(task.trips, cap, noise)

@@ -155,7 +155,7 @@ class EventHistogram(RoadMethod):
         return {"truncation": "off", "decomposition": "min", "index": "flat", **chosen}
 
     def build(self, task: RoadTask) -> Measured:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         graph, budget, noise = task.graph, task.budget, task.noise
         forest = self.forest(task)
         extra: dict[str, Any] = {}

@@ -18,7 +18,7 @@ UNIT = 5040
 @register
 @dataclass(frozen=True, kw_only=True)
 class Normalization(RoadMethod):
-    """Each trip adds 1 / its number of edges to each of them.
+    """Visits weighted by 1 / the number of edges of the trip.
 
     Privacy: a trip adds at most one in all (sensitivity 1), counted in whole steps of 1/5040.
 
@@ -31,7 +31,7 @@ class Normalization(RoadMethod):
     advice: ClassVar[str] = "Totals are far too low where trips are long."
 
     def build(self, task: RoadTask) -> Measured:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         forest = flat(separate(task.graph))
         share = task.budget.spend(
             task.budget.left,

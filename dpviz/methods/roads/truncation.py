@@ -121,8 +121,8 @@ def length_share(cap: int, edges: int) -> float:
 
 def _tail_variance(cap: int, length: Float) -> Float:
     """A₁: variance of Σ_j j·Ĉ_{L+j} for Laplace noise of scale 1."""
-    rest = cap - length
-    return np.asarray(rest * (rest + 1) * (2 * rest + 1) / 3, dtype=np.float64)
+    beyond = cap - length
+    return np.asarray(beyond * (beyond + 1) * (2 * beyond + 1) / 3, dtype=np.float64)
 
 
 def lost_visits(histogram: ArrayLike) -> Float:

@@ -106,7 +106,7 @@ class Markov(SequenceMethod):
     mask: bool = parameter(True, "Steps that the alphabet forbids get no count (post-processing)")
 
     def build(self, task: SequenceTask) -> ContextTree:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         size = len(task.alphabet)
         width = size + 1
         share = self.tree_share or 1.0 / width
@@ -163,7 +163,7 @@ class Markov(SequenceMethod):
             self.threshold,
             self.max_depth,
             price=price,
-            rest=epsilon - price,
+            other_epsilon=epsilon - price,
             records=self.l_top,
         )
 
@@ -257,8 +257,8 @@ def grown(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int,
         first_child.append(child)
         if not len(rows):
             break
-        stays = chosen[node]
-        place, after, node = place[stays], after[stays], node[stays]
+        continuing = chosen[node]
+        place, after, node = place[continuing], after[continuing], node[continuing]
         rank = np.cumsum(chosen) - 1
         node = rank[node] * width + events.text[place - depth - 1]
         nodes += width * len(rows)

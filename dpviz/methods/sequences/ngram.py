@@ -62,7 +62,7 @@ class NGram(SequenceMethod):
     mask: bool = parameter(True, "Steps that the alphabet forbids get no count, and no noise")
 
     def build(self, task: SequenceTask) -> GramTree:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         share = task.budget.spend(
             task.budget.left, "strings", mechanism="geometric", theorem=THEOREM
         )
@@ -143,9 +143,9 @@ class Starts:
     def counts(self, n: int) -> Int:
         """Exact count of each extension of each of the n present strings, int64 (n, |I| + 1)."""
         after = self._events.after(self._place, self._length)
-        some = after >= 0
-        self._place = self._place[some]
-        self._extension = self._row[some] * self._width + after[some]
+        has_next = after >= 0
+        self._place = self._place[has_next]
+        self._extension = self._row[has_next] * self._width + after[has_next]
         return np.bincount(self._extension, minlength=n * self._width).reshape(n, self._width)
 
     def follow(self, n: int, parent: Int, symbol: Int) -> None:

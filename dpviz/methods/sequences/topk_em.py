@@ -50,7 +50,7 @@ class TopK(SequenceMethod):
     mask: bool = parameter(True, "Strings with a step that the alphabet forbids are no candidates")
 
     def build(self, task: SequenceTask) -> Ranking:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         share = task.budget.spend(
             task.budget.left,
             "strings",

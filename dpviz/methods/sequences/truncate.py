@@ -38,7 +38,7 @@ class Truncate(SequenceMethod):
     strings: int = parameter(200, "Most frequent strings whose extensions are counted", 1, 10_000)
 
     def build(self, task: SequenceTask) -> GramTree:
-        """See the class."""
+        """Build the release as the class docstring describes."""
         size = len(task.alphabet)
         events = events_of(task.sequences, size, self.l_top)
         rows: dict[tuple[int, ...], int] = {(): 0}

@@ -28,11 +28,10 @@ from dpviz.private.load.tables.base import TEXTS, Table, pick
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.visits import cell_sequences, place_lines
+from dpviz.private.load.visits import cell_sequences
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.sequences.cells import Cells
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.trees.ragged import ragged_take
 
 HOUR = 3600.0
 """Seconds of an hour, the unit of a session gap."""
@@ -207,18 +206,12 @@ def read_places(
     counts.add(Fact.SEQUENCES, len(who))
     counts.add(Fact.OVER, len(who) - len(rows))
     counts.add(Fact.LOADED, len(rows))
-    lines = None
-    if public:
-        offsets, drawn = place_lines(*places, domain, seconds_of(gap))
-        places_of, offsets = ragged_take(offsets, rows)
-        lines = offsets, drawn[places_of]
     return SequenceData(
         source.name if name is None else name,
         cells.alphabet(neighbours=neighbours),
         sequences.take(rows),
         public=public,
         facts={"cells": cells.to_dict(), "session": {"time": time, "gap": float(gap)}},
-        lines=lines,
         **of_unit,
     )
 

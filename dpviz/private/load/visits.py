@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpviz.domain import Domain
 from dpviz.private.sequences import Sequences
 from dpviz.releases.sequences.cells import Cells
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Int
 
 
 def cell_sequences(
@@ -26,41 +25,20 @@ def cell_sequences(
     Returns:
         The sequences, in order of persons and time, and the person's number of each.
     """
-    _, who, opens, lattice = _visits(points, person, time, cells.domain, gap)
+    points, time = np.asarray(points, dtype=np.float64), np.asarray(time, dtype=np.float64)
+    who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)
+    lattice, inside = cells.domain.to_lattice(points)
+    who, time = who[inside], time[inside]
+    same = who[1:] == who[:-1]
+    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # else it is sorted
+        order = np.lexsort((time, who))
+        who, time, lattice = who[order], time[order], lattice[order]
+        same = who[1:] == who[:-1]
+    opens = np.ones(len(who), dtype=np.bool_)
+    with np.errstate(over="ignore"):  # a warning would reveal a record; infinity works
+        opens[1:] = ~same | (time[1:] - time[:-1] > gap)
     symbol = cells.symbol(lattice)
     opening = opens.copy()
     opening[1:] |= symbol[1:] != symbol[:-1]
     starts = np.flatnonzero(opens[opening])
     return Sequences(np.append(starts, opening.sum()), symbol[opening]), who[opening][starts]
-
-
-def place_lines(
-    points: ArrayLike, person: ArrayLike, time: ArrayLike, domain: Domain, gap: float
-) -> tuple[Int, Float]:
-    """The places behind each of :func:`cell_sequences`, in the same order: public data only.
-
-    Returns:
-        Where each line starts, int64 (n + 1,), and the places, float64 (m, 2).
-    """
-    order, _, opens, _ = _visits(points, person, time, domain, gap)
-    start = np.append(np.flatnonzero(opens), len(order))
-    return start, np.asarray(points, dtype=np.float64)[order]
-
-
-def _visits(
-    points: ArrayLike, person: ArrayLike, time: ArrayLike, domain: Domain, gap: float
-) -> tuple[Int, Int, NDArray[np.bool_], Int]:
-    """Rows inside the domain, ordered by person and time, with session starts and lattice codes."""
-    points, time = np.asarray(points, dtype=np.float64), np.asarray(time, dtype=np.float64)
-    who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)
-    lattice, inside = domain.to_lattice(points)
-    rows, who, time = np.flatnonzero(inside), who[inside], time[inside]
-    same = who[1:] == who[:-1]
-    if not ((who[1:] > who[:-1]) | (same & (time[1:] >= time[:-1]))).all():  # else it is sorted
-        order = np.lexsort((time, who))
-        rows, who, time, lattice = rows[order], who[order], time[order], lattice[order]
-        same = who[1:] == who[:-1]
-    opens = np.ones(len(who), dtype=np.bool_)
-    with np.errstate(over="ignore"):  # a warning would reveal a record; infinity works
-        opens[1:] = ~same | (time[1:] - time[:-1] > gap)
-    return rows, who, opens, lattice

@@ -194,15 +194,9 @@ def period_form(
         cycle = st.segmented_control(
             "Instead of dates, count by hour of the", ["day", "week"], key=f"{prefix}.cycle"
         )
-        worth = "" if trips else st.text_input(
-            "How far is an hour worth?", key=f"{prefix}.hour_worth", placeholder="500m",
-            help="A distance. With 500m, trees aim at cells of 1 km by 2 hours, 2 km by 4 hours "
-            "and so on. If empty, time is halved as often as the sides of the area.",
-        )  # fmt: skip
     if not start.strip() or not end.strip():
         st.info("Give the period: fill in From and To.", icon=":material/schedule:")
         return None
     further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
-    further["hour_worth"] = worth.strip() or None
     given = {name: str(value) for name, value in further.items() if value is not None}
     return {"time": str(column), "period": (start, end), **given, **form}
