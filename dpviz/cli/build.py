@@ -176,16 +176,16 @@ def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
 
     Asked before the payment: once the release stands, an unreadable ledger is no reason to fail.
     """
-    accounts = [] if data.public else [ledger.account(each) for each in data.names]
-    for each in accounts:
-        if each.spends and (last := each.spends[-1]).outcome == "paid":
-            complain(
-                f"note: the last build of {each.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
-                "paid for and has not ended: if it was killed when its file was whole, the same "
-                "-o again gives that file, and costs nothing"
-            )
-            break
-    return not accounts or any(each.total is not None for each in accounts)
+    if data.public:
+        return True
+    account = ledger.account(data.name)
+    if account.spends and (last := account.spends[-1]).outcome == "paid":
+        complain(
+            f"note: the last build of {account.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
+            "paid for and has not ended: if it was killed when its file was whole, the same "
+            "-o again gives that file, and costs nothing"
+        )
+    return account.total is not None
 
 
 def _notes(handle: Handle[Any], data: Data, source: str, kind: str) -> list[str]:

@@ -37,7 +37,6 @@ class AreaData(Handle[AreaRelease]):
             public=points.public,
             unit=points.unit,
             max_per_unit=points.max_per_unit,
-            names=points.names,
         )
         if points.domain.kinds is not None:
             raise DataError("areas count records of all kinds: read these without kinds")

@@ -76,8 +76,6 @@ class Handle(ABC, Generic[R]):
         kind: of data: "points", "sequences", "roads" or "areas".
         records: what one of the data is called, in the plural.
         name: the public name of the data set, as the ledger takes names.
-        names: every name in the ledger that a build of these records is charged to: those of all
-            sources that are in them.
         public: whether its owner declares every record public.
         synthetic: the records were made up by this project; they describe no real person.
         unit: the privacy unit in words.
@@ -101,12 +99,10 @@ class Handle(ABC, Generic[R]):
         public: bool,
         unit: str,
         max_per_unit: int,
-        names: tuple[str, ...] = (),
     ) -> None:
         if not isinstance(name, str):
             raise DataError(f"name={name!r}: give a text")
         self.name = clean_name(name)
-        self.names = names or (self.name,)
         self.public = public is not None and flag(public, "public", DataError)
         self.unit = unit
         self.max_per_unit = checked_most(max_per_unit, self.records)
@@ -161,10 +157,8 @@ class DataHandle(Handle[PointRelease]):
         unit: str = "one record",
         max_per_unit: int = 1,
         bits: int | None = None,
-        digests: tuple[str, ...] = (),
-        names: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
         counts, sums = index if isinstance(index, Layers) else Layers((), ())
         if domain.kinds is not None and len(counts) != len(domain.kinds.names):
             raise DataError(f"{name} does not say the kind of a record: leave the kinds out")
@@ -172,7 +166,6 @@ class DataHandle(Handle[PointRelease]):
             raise DataError(f"{name} does not say the value of a record: leave the sum out")
         self.domain = domain
         self.bits = domain.bits if bits is None else bits
-        self.__digests = digests
         self.__index = index if isinstance(index, Layers) else Layers((index,))
 
     @property
@@ -183,11 +176,6 @@ class DataHandle(Handle[PointRelease]):
     def _layers(self) -> Layers:
         """The indexes of all kinds of records."""
         return self.__index
-
-    @property
-    def _digests(self) -> tuple[str, ...]:
-        """Digests that recognise data counted before; as private as the counts."""
-        return self.__digests or self._index.digest
 
     @property
     def _frame(self) -> str:

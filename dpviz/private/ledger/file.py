@@ -55,8 +55,6 @@ def located(path: str | os.PathLike[str]) -> Path:
     """Expand ``~`` in a path: no shell expands it in ``--ledger=~/a.sqlite``.
 
     A folder literally called ~ would hold a second ledger, and the budget could be spent again.
-
-    A folder called ~ would have a ledger of its own, and all could be spent once more.
     """
     with suppress(RuntimeError):  # an unknown user
         return Path(path).expanduser()

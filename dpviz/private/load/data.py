@@ -19,7 +19,7 @@ from dpviz.private.load.notation import OPTIONS, with_notation
 from dpviz.private.load.roads import city_paths, city_trips, read_trips, synthetic
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
-from dpviz.private.load.source import source_of, sources_of
+from dpviz.private.load.source import source_of
 from dpviz.private.load.sources import read_points
 from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
@@ -111,9 +111,8 @@ def load(
             also zipped; workbooks, .xlsx, .xlsm, .xls and .ods; JSON, an array of objects, or one
             object or feature per line), a table in memory (pandas, geopandas, polars, pyarrow), the
             URL of a database (with ``table``), or the name of a built-in data set: ``city`` for
-            sequences and trips. Points also come from a folder of Parquet, and from a file of
-            (cell, count) rows, of :func:`save_counts` or of ``dpviz sql``. A list of sources of
-            points counts as one that has the records of all; NO RECORD MAY BE IN TWO.
+            sequences and trips. Points also come from a folder of Parquet, and from a file or a
+            folder of (cell, count) rows, the result of ``dpviz sql``.
         domain: what a record may be, public and chosen without looking at the records: a
             :class:`Domain`, the box of points or places; an :class:`Alphabet`, of sequences of
             symbols; a :class:`RoadGraph`, of trips. A built-in data set has its own. Records
@@ -184,7 +183,7 @@ def load(
     require(domain, Domain | Alphabet | RoadGraph | None, "domain", DataError)
     form = _form(domain, kind)
     built_in = domain is None and isinstance(source, str) and source == CITY
-    source = sources_of(source, table) if form == "points" else source_of(source, table)
+    source = source_of(source, table, built_in=form == "points")
     if name is not None:
         name = checked_name(name)
     options: dict[str, Any] = {

@@ -7,7 +7,6 @@ NULL. In PostgreSQL that holds for columns declared as numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from dpviz.errors import DataError, ParameterError
@@ -201,17 +200,3 @@ def as_seconds(value: Any, dialect: str, clock: str) -> Any:
     kind = "TIMESTAMP" if clock == "time" else "TIMESTAMPTZ"  # distant years would overflow
     seconds = f"CAST(EPOCH_US(TRY_CAST(:x AS {kind})) AS DOUBLE) / :million"
     return sql(seconds, dialect, x=value, million=1e6)
-
-
-def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float], dialect: str) -> Any:
-    """Seconds minus the UTC offset in force; ``by[0]`` holds before the first border."""
-    if not borders and not by[0]:
-        return seconds
-    held: Any = as_double(by[0])
-    if borders:
-        cases = exp.case()
-        for border, value in reversed([*zip(borders, by[1:], strict=True)]):
-            past = sql(":seconds >= :border", dialect, seconds=seconds, border=border)
-            cases = cases.when(past, as_double(value), copy=False)
-        held = cases.else_(held, copy=False)
-    return sql(":seconds - :held", dialect, seconds=seconds, held=held)

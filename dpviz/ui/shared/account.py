@@ -60,7 +60,7 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
         names[name] = _account_name(name)
         return name
     for each, account in {name: _account_name(name), **names}.items():
-        if Ledger().sensitive([account]):
+        if Ledger().sensitive(account):
             raise PrivacyError(
                 f"{each!r} is confidential, as the ledger records: it cannot be public too. Choose "
                 "“confidential”, or rename the file if it holds other records"
