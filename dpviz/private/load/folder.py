@@ -115,8 +115,8 @@ def footers(folder: str, places: list[str]) -> Any:
             first_kind = types.setdefault(column.name.lower(), kind)
             if first_kind != kind:
                 mixed = mixed or (
-                    f"column {shown(column.name)} is {first_kind} in one file of {folder} and {kind} "
-                    "in another: write them with one type"
+                    f"column {shown(column.name)} is {first_kind} in one file of {folder} and "
+                    f"{kind} in another: write them with one type"
                 )
     others = {name: sorted(frozenset().union(*each)) for name, each in shapes.items() if all(each)}
     stated = {"columns": first or [], "shapes": others, "mixed": mixed}

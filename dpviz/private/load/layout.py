@@ -107,7 +107,7 @@ def _holds_wkt(table: Table, name: str) -> bool:
 
 
 def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: bool) -> None:
-    """Raise if a column's declared type is wrong and no text that could be parsed."""
+    """Raise if a column is declared as another type than the one needed, and cannot be parsed."""
     kinds = {each.name: each.kind for each in table.columns}
     if alone:
         if names and kinds[names[0]] not in TEXTS:
@@ -117,12 +117,14 @@ def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: 
             )
         names = ()
     value = () if how.values is None else (how.values.column,)
-    others = ("binary",) if how.notation.declared else ("binary", "string")
+    others = {"binary": "bytes", "time": "times"}
+    if not how.notation.declared:
+        others["string"] = "text"
     for name in (*names, *value):
-        if kinds[name] in others:
+        if declared := others.get(kinds[name]):
             raise DataError(
-                f"column {shown(name)} of {table.name} is declared as text, not as numbers: choose "
-                "another, or write it as numbers"
+                f"column {shown(name)} of {table.name} is declared as {declared}, not as numbers: "
+                "choose another, or write it as numbers"
             )
 
 

@@ -27,7 +27,7 @@ from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import numbers, text_points, times, typed
+from dpviz.private.load.values import numbers, text_points, times
 from dpviz.private.load.words import kind_numbers, texts
 from dpviz.trees.lattice import STRIP, Codes, morton
 
@@ -92,17 +92,16 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
     alone = len(how.columns) == 1 and domain.place.dims == 2
     kinds, values, notation = how.kinds, how.values, how.notation
     names = [*dict.fromkeys([*how.columns, *how.extra])]
-    # In plain notation, the file reader parses numbers itself.
-    numeric = how.columns if notation.plain_numbers and not alone else ()
-    for block in table.blocks(names, numeric, geometry=not how.columns):
+    table.expect_numbers(how.columns if notation.plain_numbers and not alone else ())
+    for block in table.blocks(names, geometry=not how.columns):
         counts.read(block)
         if block.places is not None:
             points = block.places
         elif alone:
             points = text_points(block.columns[how.columns[0]], how.columns[0], notation, srid)
         else:
-            axes = block.columns if numeric else typed(block.columns, how.columns, notation)
-            points = np.stack([axes[name] for name in how.columns]).T  # each axis contiguous
+            axes = [numbers(block.columns[name], name, notation) for name in how.columns]
+            points = np.stack(axes).T  # each axis contiguous
         given = points
         points = in_crs(points, how.crs, domain.crs)
         time = None

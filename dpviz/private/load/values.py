@@ -9,7 +9,6 @@ its text, in the form of :func:`dpviz.private.load.words.texts`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -70,6 +69,8 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
     Raises:
         DataError: the declared type holds no numbers.
     """
+    if isinstance(column, np.ndarray):  # parsed by the reader: see Table.expect_numbers
+        return column
     if isinstance(column, list):
         words = texts(column, name)
         written = [isinstance(cell, (str, bytes)) for cell in column]
@@ -85,16 +86,6 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
     if types.is_decimal(kind):  # a direct cast changes the last digit of many values, such as 1.005
         column = pc.cast(column, pa.large_string())
     return _finite(_float(pc.cast(column, pa.float64(), safe=False)))
-
-
-def typed(
-    columns: dict[str, Any], numeric: Sequence[str], notation: Notation = PLAIN
-) -> dict[str, Any]:
-    """Convert some of the columns with :func:`numbers`; keep the others."""
-    return {
-        name: numbers(cells, name, notation) if name in numeric else cells
-        for name, cells in columns.items()
-    }
 
 
 def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) -> Float:

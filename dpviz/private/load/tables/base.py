@@ -60,7 +60,8 @@ class Block:
 
     Attributes:
         rows: number of records.
-        columns: pyarrow arrays (rows,) by name; float64 arrays if numbers were requested.
+        columns: by name: pyarrow arrays (rows,) or lists of Python values; float64 arrays for
+            columns of :meth:`Table.expect_numbers`, if the reader follows the hint.
         places: coordinates (rows, 2) of the geometry, NaN if it is not a point.
         broken: number of records dropped because they could not be parsed.
         ragged: number of lines dropped because they have another number of fields than the header.
@@ -89,6 +90,7 @@ class Table(ABC):
         holds_features: True if the format declares that every record is a feature.
         first_line: True if names come from the first line, a record if there is no header.
         semicolons: True if fields are separated by semicolons: decimals may have commas.
+        numeric: columns that are expected to hold plain numbers.
     """
 
     name: str
@@ -98,15 +100,17 @@ class Table(ABC):
     holds_features = False
     first_line = False
     semicolons = False
+    numeric: Sequence[str] = ()
 
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
-    ) -> Iterator[Block]:
+    def expect_numbers(self, names: Sequence[str]) -> None:
+        """Hint that these columns hold plain numbers, which a reader may then parse faster."""
+        self.numeric = names
+
+    def blocks(self, names: Sequence[str], *, geometry: bool = False) -> Iterator[Block]:
         """Yield all records in order, block by block; none if the file has no columns.
 
         Args:
             names: columns to read.
-            numeric: columns among them to read as float64; cells that are not numbers give NaN.
             geometry: True to read the places.
 
         Raises:
@@ -120,15 +124,13 @@ class Table(ABC):
         if self.declares:
             pick(plain, names, self.name, first_line=self.first_line)
         rows = 0
-        for block in self._blocks(names, numeric, geometry):
+        for block in self._blocks(names, geometry):
             rows += block.rows
             limits.ROWS.check(rows, self.name)
             yield block
 
     @abstractmethod
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Read the blocks; all requested columns exist."""
 
 

@@ -25,7 +25,7 @@ from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, parsing
-from dpviz.private.load.values import typed
+from dpviz.private.load.values import numbers
 
 BLOCK = 1 << 24
 """Bytes of text per block."""
@@ -59,19 +59,18 @@ class DelimitedText(TextFile):
         self.columns = [Column(name, "text") for name in self._names]
         self.semicolons = self.delimiter == ";"
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
-        """The records of the lines after the header."""
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
+        """Yield the records of the lines after the header."""
         with parsing(self.name, "delimited text"), self._open() as file:
             for lines, lost in _whole_lines(self._stream(file)):
                 whole, quoted = _splittable(lines, self.delimiter)
-                yield replace(self._block(whole, names, numeric), broken=lost, quoted=quoted)
+                yield replace(self._block(whole, names), broken=lost, quoted=quoted)
 
-    def _block(self, lines: bytes, names: Sequence[str], numeric: Sequence[str]) -> Block:
+    def _block(self, lines: bytes, names: Sequence[str]) -> Block:
         """Parse lines whose quotes enclose whole fields."""
         wanted = {name: f"c{self._names.index(name)}" for name in names}
         types = {column: pa.binary() for column in wanted.values()}
+        numeric = [name for name in self.numeric if name in wanted]
         quick = {**types, **{wanted[name]: pa.float64() for name in numeric}}
         if not names:  # only the number of rows is needed
             types = quick = {"c0": pa.binary()}
@@ -83,7 +82,8 @@ class DelimitedText(TextFile):
             table = self._parsed(lines, types)
         columns = {name: table[wanted[name]] for name in names}
         notation = Notation(semicolons=self.semicolons)
-        return Block(table.num_rows, typed(columns, numeric, notation), ragged=ragged)
+        columns |= {name: numbers(columns[name], name, notation) for name in numeric}
+        return Block(table.num_rows, columns, ragged=ragged)
 
     def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
         """Columns with these types; None if a line or a cell does not fit."""
@@ -143,9 +143,7 @@ class TextLines(TextFile):
 
     columns: Sequence[Column] = (Column("line", "text"),)
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """The lines that are not blank."""
         with parsing(self.name, "text"), self._open() as file:
             chunks = _chunks(file, BLOCK, self.name)
