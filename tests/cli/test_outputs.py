@@ -53,44 +53,6 @@ def test_a_ledger_that_is_not_in_use_is_not_written_over_either(folder):
 
 
 @pytest.mark.slow
-def test_records_are_not_replaced_by_their_counts(folder):
-    records = "raw.SENSITIVE.parquet"
-    pq.write_table(pa.table({"lon": [0.1, 0.2], "lat": [0.1, 0.2]}), records)
-    words = ["aggregate", records, BOX, "-o", records]
-    refused(folder, words, "holds no counts per cell to append to")
-    (folder / "link.SENSITIVE.parquet").symlink_to(records)
-    words[-1] = "link.SENSITIVE.parquet"
-    refused(folder, words, "holds no counts per cell to append to")
-    assert run("aggregate", records, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
-    more = ["counts.SENSITIVE.parquet", "points.csv"]
-    assert run("aggregate", *more, BOX, "-o", "counts.SENSITIVE.parquet")[0] == 0
-    assert dpviz.load("counts.SENSITIVE.parquet").names == ("raw", "points")
-
-
-@pytest.mark.parametrize("appends", [True, False])
-def test_of_two_commands_that_append_at_once_neither_is_lost(folder, monkeypatch, appends):
-    """Both read the same counts, and what the first one had appended was lost without a word."""
-    for day in ("mon", "tue", "wed"):
-        pq.write_table(pa.table({"lon": [0.1], "lat": [0.2]}), f"{day}.parquet")
-    output, load = "all.SENSITIVE.parquet", dpviz.load
-    both = [output, "tue.parquet"], [output, "wed.parquet"]
-    if appends:
-        assert run("aggregate", "mon.parquet", BOX, "-o", output)[0] == 0
-    one, other = both if appends else (["tue.parquet"], ["wed.parquet"])
-
-    def while_another_one_ends(*sources, **how):
-        loaded = load(*sources, **how)
-        monkeypatch.setattr(dpviz, "load", load)
-        assert run("aggregate", *other, BOX, "-o", output)[0] == 0
-        return loaded
-
-    monkeypatch.setattr(dpviz, "load", while_another_one_ends)
-    line = fails("aggregate", *one, BOX, "-o", output)
-    assert "all.SENSITIVE.parquet was changed by another program, and nothing was written" in line
-    assert load(output).names == (("mon", "wed") if appends else ("wed",))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("evaluates", [True, False], ids=["evaluate", "build"])
 def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
     folder, monkeypatch, evaluates

@@ -14,7 +14,6 @@ import pytest
 
 import dpviz
 from dpviz.cli import outputs
-from dpviz.errors import DpvizError
 from tests.commands import as_json, fails, refused, run
 
 
@@ -360,22 +359,6 @@ def test_sensitive_data_are_not_declared_public_in_passing(words, tmp_path):
     assert run(*words["points"], *output, "--public", "--declare-public")[0] == 0
     assert dpviz.Ledger().account("points").public
     assert run(*words["points"], *output, "--public")[0] == 0
-
-
-def test_several_sources_pay_under_each_of_their_names(tmp_path):
-    """Together or kept as counts: none is used without paying, and all pay or none."""
-    box, ledger = dpviz.Domain((0, 0), (1, 1)), dpviz.Ledger()
-    for name in "ab":
-        (tmp_path / f"{name}.csv").write_text("lon,lat\n0.5,0.5\n")
-    ledger.set_total("b", 0.5)
-    both = dpviz.load([tmp_path / "a.csv", tmp_path / "b.csv"], box)
-    dpviz.build(both, "ugrid", 0.3)
-    counts = dpviz.save_counts(both, tmp_path / "both.SENSITIVE.parquet")
-    with pytest.raises(DpvizError, match=r"on data set 'b': 0\.2 of 0\.5 is left"):
-        dpviz.build(dpviz.load(counts), "ugrid", 0.3)
-    dpviz.build(dpviz.load(counts), "ugrid", 0.2)
-    for name in "ab":
-        assert [row.epsilon for row in ledger.account(name).spends] == [0.3, 0.2]
 
 
 def test_prices_to_replace_count_half(words, tmp_path):

@@ -68,7 +68,6 @@ COMMANDS = {
     "points": [
         (0, *PLACES, *UNIT, "-o", "r.parquet"),
         (0, "check", "places.csv", BOX, *UNIT),
-        (0, "aggregate", "places.csv", BOX, *UNIT, "-o", "kept.SENSITIVE.parquet"),
         (0, "info", "r.parquet", "--json"),
         (0, "query", "r.parquet", "--rect", "14,23,14.1,24", "--json"),
         (0, "export", "r.parquet", "-o", "r.geojson"),

@@ -96,20 +96,6 @@ def test_what_no_ledger_holds_is_refused_before_anything_is_written(ledger, word
     assert not ledger.path.exists()
 
 
-def test_every_name_pays_or_none_does(ledger):
-    ledger.set_total("a", 1)
-    ledger.set_total("b", 0.4)
-    with pytest.raises(BudgetError, match=r"cannot spend epsilon=0.5 on data set 'b'"):
-        ledger.spend(["a", "b"], 0.5, what="x")
-    release = ledger.spend(["a", "b", "A.csv", "c"], 0.4, what="x")
-    ledger.conclude(release)
-    for name in "abc":
-        account = ledger.account(name)
-        assert [(row.release, row.epsilon, row.outcome) for row in account.spends] == [
-            (release, 0.4, "released")
-        ]
-
-
 def test_prices_to_replace_count_half_as_prices_to_add_or_remove(ledger):
     ledger.set_total("people", 1)
     ledger.spend("people", 1, what="x", neighbours="replace", unit="one person")
@@ -125,12 +111,13 @@ def test_prices_to_replace_count_half_as_prices_to_add_or_remove(ledger):
 
 def test_a_declaration_that_sensitive_data_are_public_holds_until_the_next_spend(ledger):
     ledger.set_total("people", 1)
-    assert ledger.sensitive(["PEOPLE.csv", "others"]) == ("PEOPLE.csv",)
-    ledger.declare_public(["people"])
-    assert ledger.sensitive(["people"]) == ()
+    assert ledger.sensitive("PEOPLE.csv")
+    assert not ledger.sensitive("others")
+    ledger.declare_public("people")
+    assert not ledger.sensitive("people")
     assert ledger.account("people").public
     ledger.spend("people", 0.5, what="x")
-    assert ledger.sensitive(["people"]) == ("people",)
+    assert ledger.sensitive("people")
 
 
 def test_the_clock_does_not_matter(ledger, monkeypatch):

@@ -150,9 +150,9 @@ def test_numbers_of_delimited_text(tmp_path_factory, cells):
     def read(column):
         lines = [f'a,"{cell}"\n' for cell in column]
         path.write_text("who,x\n" + "".join(lines), encoding="utf-8")
-        return np.concatenate(
-            [each.columns["x"] for each in DelimitedText(path).blocks(["x"], ["x"])]
-        )
+        table = DelimitedText(path)
+        table.expect_numbers(["x"])
+        return np.concatenate([each.columns["x"] for each in table.blocks(["x"])])
 
     same(apart(read, cells, "zed"), [number_of(cell) for cell in cells])
 
