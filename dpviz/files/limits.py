@@ -1,8 +1,8 @@
 """All limits on the size of untrusted input.
 
 Limits apply to the decoded content of a file and are checked before memory is allocated for it: a
-small file may decode to a large table. An error names the limit and the remedy, never the size
-found: the number of records is private.
+small file may decode to a large table. An error names the limit and the remedy, never the measured
+size: the number of records is private.
 """
 
 from __future__ import annotations

@@ -86,13 +86,13 @@ def destination(path: str | os.PathLike[str]) -> Path:
         target = path.resolve()
         links = [path.absolute(), *([path.readlink()] if path.is_symlink() else []), target]
         if system := next(filter(_of_system, links), None):
-            raise ReleaseError(f"{name} is one of the system's, {system}: name another")
+            raise ReleaseError(f"{name} is a system path, {system}: name another file")
         if target.is_symlink():
-            raise RuntimeError("a circle")
+            raise RuntimeError
         if not target.parent.is_dir():
             raise ReleaseError(f"{name}: the output folder does not exist: create it first")
         if target.exists() and not target.is_file():
-            raise ReleaseError(f"{name}: what is there is not a regular file: name another")
+            raise ReleaseError(f"{name}: not a regular file: name another")
     except (RuntimeError, OSError) as error:
         reason = getattr(error, "strerror", None) or "a link that leads to no file"
         raise ReleaseError(f"{name}: {reason}: name another") from None

@@ -41,7 +41,7 @@ class AreaData(Handle[AreaRelease]):
         if points.domain.kinds is not None:
             raise DataError("areas count records of all kinds: read these without kinds")
         if points.domain.values is not None:
-            raise DataError("areas count records, and add up no values: read these without values")
+            raise DataError("areas count records and hold no sums: read these without values")
         if points.domain.dims != 2:
             raise DataError(f"areas need points in 2-D, these are {points.domain.dims}-D")
         same = (areas.domain.bounds, areas.domain.crs)

@@ -16,7 +16,7 @@ from dpviz.progress import Progress
 from dpviz.releases.header import Header
 
 DECLARED = "declared public by the owner"
-SYNTHETIC = "synthetic: nobody's"
+SYNTHETIC = "synthetic data"
 """Header text on records that need no protection; the key is absent for sensitive records."""
 
 LEAST_DELTA = 1e-200

@@ -34,8 +34,8 @@ def within(most: int, records: str) -> str:
 def unit_in_words(column: str | None, most: int, records: str) -> str:
     """The privacy unit in words, with its bound; "one record" where no column names a unit.
 
-    A column that is called as a record is, and holds units of several, is quoted: its words would
-    be those of no unit, whose price is that of one record.
+    A unit column called ``record`` is quoted, so that its words differ from those of data without
+    a unit column, where one record is the unit.
 
     >>> unit_in_words(None, 1, "records"), unit_in_words("person", 10, "records")
     ('one record', 'one person with at most 10 records')
@@ -74,13 +74,13 @@ class Handle(ABC, Generic[R]):
 
     Attributes:
         kind: of data: "points", "sequences", "roads" or "areas".
-        records: what one of the data is called, in the plural.
-        name: the public name of the data set, as the ledger takes names.
-        public: whether its owner declares every record public.
-        synthetic: the records were made up by this project; they describe no real person.
+        records: plural noun for the records in messages, such as ``trips``.
+        name: public name of the data set, under which the ledger accounts for it.
+        public: True if the owner declares every record public.
+        synthetic: True for synthetic records of this project, which describe no real person.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
-        facts: more that is public and that a release's header should say, plain values.
+        facts: further public facts for a release's header, plain values.
         tally: counts of the records by outcome of reading; None unless they are public.
 
     Raises:
@@ -132,7 +132,7 @@ class Handle(ABC, Generic[R]):
         """The public frame in a few words."""
 
     def __reduce__(self) -> Any:
-        raise TypeError("a data handle is not written to disk or sent elsewhere")
+        raise TypeError("a data handle holds private records: it cannot be pickled or copied")
 
 
 class DataHandle(Handle[PointRelease]):
@@ -141,7 +141,7 @@ class DataHandle(Handle[PointRelease]):
     Attributes:
         domain: its public frame.
         bits: the records are on a public grid of 2^bits steps per axis; the lattice's by default.
-        columns: what was taken for the coordinates, by its name; empty where nothing was chosen.
+        columns: names of the coordinate columns that were read; empty for counts by cell.
     """
 
     kind: ClassVar[str] = "points"

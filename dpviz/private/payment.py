@@ -62,7 +62,7 @@ def payment(
         ledger: pays from the account of the data. Without one the caller keeps the account, and
             the release says that no ledger does.
         data: source of the release that the body makes; public data cost nothing.
-        what: is bought, for instance the method.
+        what: the thing that is bought, for instance the method.
         epsilon: the whole price for one privacy unit.
         delta: the whole delta.
         purpose: in the buyer's words.
@@ -71,15 +71,14 @@ def payment(
         conclude: record that it was released; if False, the caller does so later.
 
     Yields:
-        For the release's header: its id in the ledger, or that no ledger holds the price; nothing
+        Header fields of the release: its id in the ledger, or that no ledger holds the price; none
         for public data.
 
     Raises:
         BudgetError: not enough is left; nothing was spent.
         LedgerError: the ledger cannot be read or written; nothing was spent.
-        PrivacyError: the data are declared public and the ledger knows better; or the body failed.
-            Only our own errors are known to quote no record; of any other, its kind is named and
-            nothing else.
+        PrivacyError: the data are declared public, but the ledger knows them as sensitive; or the
+            body failed. The message of a foreign error may quote records: only its type is named.
     """
     if data.public:
         require_public(ledger, data, declare=declare_public)

@@ -30,9 +30,8 @@ class RoadData(Handle[RoadRelease]):
     Attributes:
         graph: the public road graph.
         steps: the public steps of time; None where trips have no time.
-        placed: of events at places, what was taken for these; else empty.
-        longest: the public bound on the edges of a trip that follows from what trips are made of;
-            None where methods alone bound them.
+        placed: for events, names of the columns read as their places; empty for trips.
+        longest: public bound on the edges of a trip, 1 for events; None if only methods bound them.
 
     Raises:
         DataError: a trip off the graph, or a bound below 1.

@@ -421,7 +421,7 @@ def test_an_older_copy_another_ledger_and_a_lost_one_are_noticed_and_may_be_acce
     with pytest.raises(LedgerError, match="an older copy: it has 1 of the 2 entries that were"):
         ledger.spend("people", 1, what="x")
     shutil.copy(other.path, ledger.path)
-    with pytest.raises(LedgerError, match="another one than was used here"):
+    with pytest.raises(LedgerError, match="not the ledger that was used here"):
         ledger.account("people")
     ledger.path.unlink()
     for attempt in (lambda: ledger.account("people"), lambda: ledger.spend("p", 1, what="x")):

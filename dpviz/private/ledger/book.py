@@ -89,8 +89,8 @@ class Ledger:
             before = balances(rows, {key}).get(key, Balance(name))
             if before.total is not None:
                 raise BudgetError(
-                    f"data set {before.name!r} has its total, epsilon={float(before.total):g}: "
-                    "it is set once and cannot be changed"
+                    f"data set {before.name!r} has a total already, "
+                    f"epsilon={float(before.total):g}: it is set once and cannot be changed"
                 )
             if before.spent > Fraction(total) or before.spent_delta > Fraction(total_delta):
                 raise BudgetError(
@@ -174,14 +174,14 @@ class Ledger:
         """Check every page and entry, and the seal.
 
         Args:
-            accept: go on with a restored, older or new ledger in place of the one that was sealed;
-                the ledger records it.
+            accept: use a restored, older or new ledger instead of the sealed one from now on; the
+                ledger records this.
 
         Returns:
             Number of entries.
 
         Raises:
-            LedgerError: something is not what was written; says what, and the way out.
+            LedgerError: an entry, page or the seal was changed; it names the problem and a remedy.
         """
         path = self.path
         before = sealed(path)

@@ -53,7 +53,7 @@ def checked_entries(db: sqlite3.Connection, seen: Head | None) -> tuple[list[Ent
         if Head(number, digest.decode()) != head:
             raise DamageError(f"entry {head.id} is missing or was changed")
         if seen is not None and seen.id == head.id and seen != head:
-            raise DamageError("or another one than was used here")
+            raise DamageError("or not the ledger that was used here")
         rows.append(Entry.of(body))
     if seen is not None and seen.id > head.id:
         raise DamageError(

@@ -1,7 +1,7 @@
 """Load sources larger than memory: an engine counts their records by cell.
 
-Each record goes to its cell by itself, so that the index of cells has the sensitivity of the index
-of records; what is lost is the position within a cell.
+Each record is assigned to its cell by itself, so that the index of cells has the sensitivity of
+the index of records; only the position within a cell is lost.
 """
 
 from __future__ import annotations
@@ -108,7 +108,10 @@ def _query(
     """Make the query that counts a relation by cell, from the relation's schema alone."""
     existing, unit = engine.columns(relation), chosen.unit
     if chosen.crs not in (None, domain.crs):
-        raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
+        raise DataError(
+            f"{name}: a folder or a table must be in the CRS of the domain: give the domain in "
+            f"{shown(chosen.crs)}"
+        )
     named, others = _names(existing, domain, chosen, name)
     pick(existing, [*named, *others], name)
     if unit is not None and Column(unit, "nested") in existing:
@@ -139,7 +142,7 @@ def _check_points(existing: Sequence[Column], name: str, domain: Domain, engine:
     column = next(each for each in existing if each.name == name)
     if column.kind != "geometry":
         raise DataError(
-            f"{engine.title} cannot take points in {shown(name)} apart: name two columns of "
+            f"{engine.title} cannot read points from column {shown(name)}: name two columns of "
             "coordinates"
         )
     if column.crs is not None and not same_crs(column.crs, domain.crs):
@@ -211,14 +214,14 @@ def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation:
     """Declared type of the time column.
 
     Raises:
-        DataError: a column of text or of a type that is no time, as each engine parses text by its
-            own rules; or a notation, which applies to text only.
+        DataError: a column of text, which each engine parses by other rules, or of a type that
+            holds no times; or a notation, which applies to text only.
     """
     for option, value in notation.declared.items():
         if notation.per_second is None or option != "time_format":
             raise DataError(
-                f"{option}={value!r} is of text, which {engine.title} reads by rules of its own: "
-                "give columns of numbers and times, or one file"
+                f"{option}={value!r} applies to text, which {engine.title} would read by other "
+                "rules: give columns of numbers and times, or one file"
             )
     kind = next((each.kind for each in existing if each.name == domain.time), "number")
     if kind == "number" or (kind == "other" and engine.dialect == "spark"):

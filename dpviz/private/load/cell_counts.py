@@ -56,7 +56,7 @@ def cell_sql(
             and ids as texts or whole numbers.
 
     Raises:
-        DpvizError: a name, dialect, bits or bound that cannot be.
+        DpvizError: an invalid name, dialect, bits or bound; or a domain that SQL does not serve.
     """
     query = _query(domain, columns, bits, unit, max_per_unit)
     return query.sql(table(relation), checked_dialect(dialect), secrets.token_hex(16))
@@ -85,13 +85,13 @@ def cell_counts(
     unit: str | None = None,
     max_per_unit: int = 1,
 ) -> pa.Table:
-    """EXACT COUNTS by cell of one part of the records; runs where that part is stored.
+    """EXACT COUNTS by cell of one part of the records; run it where that part is stored.
 
     SENSITIVE: only for :func:`from_counts`; never show it.
 
     Args:
         frame: a part in memory, as :func:`dpviz.load` takes it.
-        domain: as for :func:`cell_sql`, and so the rest.
+        domain: as for :func:`cell_sql`, like the other arguments.
         columns: of coordinates.
         bits: of the public grid.
         unit: column of the privacy unit. ALL RECORDS OF A UNIT MUST BE IN ONE PART (shuffle by the
@@ -134,7 +134,7 @@ def from_counts(
 ) -> DataHandle:
     """A handle on records that another engine has counted by cell.
 
-    The guarantee rests on what only the caller can see to:
+    The guarantee holds only if the caller ensures that
 
     - each record is in ONE table, and adds 1 to ONE cell;
     - with ``unit``, each unit adds at most ``max_per_unit`` over all tables together: the queries
@@ -149,11 +149,11 @@ def from_counts(
         name: public name of the data set, under which the ledger pays.
         bits: of the public grid; 16 in 2-D by default.
         unit: the privacy unit; a record by default.
-        max_per_unit: what a unit adds at most.
-        public: whether the owner declares every record public.
+        max_per_unit: most records that one unit adds.
+        public: True if the owner declares every record public.
 
     Raises:
-        DataError: other columns, counted with other public facts, or rows that no count gives.
+        DataError: other columns, counts with other public facts, or rows that are no counts.
 
     >>> import pyarrow as pa
     >>> box = Domain((0, 0), (1, 1), columns=("x", "y"))

@@ -122,7 +122,7 @@ class CellQuery:
         checked_bits(self.bits, self.domain)
         kinds = () if self.domain.kinds is None else self.domain.kinds.names
         if self.domain.dims * self.bits + len(kinds).bit_length() > MOST_BITS:
-            raise ParameterError(f"bits={self.bits}: too many beside kinds, give fewer grid bits")
+            raise ParameterError(f"bits={self.bits}: too many for a domain with kinds: give fewer")
         checked_bound(self.unit, self.max_per_unit)
 
     @property

@@ -21,13 +21,14 @@ class Layout:
     """The columns to read and how to read them: decided by the schema alone, so public.
 
     Attributes:
-        columns: of the coordinates, in the domain's order; one of points; none for the geometry.
+        columns: of the coordinates, in the domain's order; or one column of points; empty if the
+            geometry holds the points.
         crs: of the coordinates.
         unit: column of the privacy unit.
         time: column of the time.
         kinds: the public list of kinds, and their column.
         values: the public clip of values, and their column.
-        notation: how text is read.
+        notation: of numbers, times and points in text.
     """
 
     columns: tuple[str, ...]
@@ -131,7 +132,7 @@ def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: 
 def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, ...]:
     """Names of the coordinate columns; empty if the geometry holds the points.
 
-    The first record may tell that lines of JSON are features, if the data are public.
+    For public data only, the first record shows whether lines of JSON are features.
     """
     existing = table.columns
     stated = public or table.declares or table.holds_features

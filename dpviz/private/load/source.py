@@ -102,7 +102,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     Args:
         given: any of these, or a source.
         table: of a database; a layer of a GeoPackage, a sheet of a workbook.
-        built_in: whether a name may be that of a built-in data set of points.
+        built_in: True if a name may be that of a built-in data set of points.
 
     Raises:
         DataError: not a source, or a database without the name of a table.

@@ -114,8 +114,8 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
         return _race(column.cell(cell), rate, np.inf)
 
     def candidates(cell: int) -> tuple[Candidates, Fraction]:
-        low, high, far, _ = whole(cell)
-        return ((high - low).tolist(), [Fraction(each) for each in far.tolist()]), exact_rate
+        low, high, distances, _ = whole(cell)
+        return ((high - low).tolist(), [Fraction(each) for each in distances.tolist()]), exact_rate
 
     chosen, exactly = chosen_rows(noise.words, starts, np.exp(weight - best[owner]), candidates)
     below, above = below[chosen], above[chosen]

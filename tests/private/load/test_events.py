@@ -187,7 +187,7 @@ def test_columns_of_json_are_named_and_never_guessed(tmp_path):
             read = [edges[a:b] for a, b in itertools.pairwise(starts)]
             assert read == wanted, (path, columns)
         for columns in (("edge",), ("trip", "edges"), ("edges", "lon")):
-            assert "of trips, name edges, or nodes" in refused(source=path, columns=columns)
+            assert "for trips, name edges, or nodes" in refused(source=path, columns=columns)
     table = tmp_path / "steps.csv"
     table.write_text("trip,edge\n1,across\n")
     assert edges_of(read_trips(table, LISBON, columns=("trip", "edge"))) == ["across"]
@@ -208,7 +208,7 @@ def test_what_does_not_fit_is_said_in_one_line(tmp_path):
     assert "a plane of its own" in refused(source=tmp_path / "p.gpkg", graph=GRAPH)
     assert "events at places name their coordinates" in refused(source=walks[["edge"]])
     for name, value in {"unit": "who", "columns": ("x", "y"), "crs": "EPSG:4326"}.items():
-        assert "is not for made-up trips" in refused(source="generate:9", **{name: value})
+        assert "is not for synthetic trips" in refused(source="generate:9", **{name: value})
     with pytest.raises(DataError, match="an event is on several edges"):
         dpviz.private.roads.RoadData("e", GRAPH, Paths.of([[0, 1]]), placed="x, y")
 

@@ -42,10 +42,13 @@ TEXTS = ("text", "string", "binary")
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name and what its declared type holds, for a form that maps columns.
+    """A column's name and the kind of its declared type.
 
-    An instant is a time with its zone; only engines tell them apart, and floats from other numbers.
-    The CRS is that which the file states of its geometry.
+    Attributes:
+        name: of the column.
+        kind: of the values. Only engines report ``instant``, a time with its zone.
+        crs: of a geometry, as the file states it.
+        floating: True for floats; only engines report it.
     """
 
     name: str
@@ -190,7 +193,8 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
 def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
     """Parsed geometries; None if invalid, or a curve, which the library cannot read.
 
-    It refuses all for one, so that they are halved until it stands alone: it delays no other.
+    The library refuses a whole array because of one curve, so the array is halved until the curve
+    is alone.
     """
     try:
         return np.asarray(shapely.from_wkb(wkb, on_invalid="ignore"), dtype=object)
@@ -211,10 +215,10 @@ def refuse_other_types(name: str, types: set[str]) -> None:
 
 
 def refuse_release(stated: Container[Any], name: str) -> None:
-    """Raise if a file states the header of a release: its rows are answers, not records.
+    """Raise if a file has the header of a release: its rows are answers, not records.
 
     Args:
-        stated: keys of the file's own metadata, which do not depend on any record.
+        stated: keys of the file's metadata, which do not depend on any record.
         name: of the file.
 
     Raises:

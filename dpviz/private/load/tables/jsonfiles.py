@@ -1,7 +1,7 @@
 """Text of JSON: lines of objects or features, GeoJSON, and arrays of objects.
 
-A record is an object or a feature, parsed by itself by the standard parser, which opens nothing
-else than the text that it is given. Numbers stay the text that they are written as.
+A record is an object or a feature, and each is parsed by itself, with Python's json module. Numbers
+keep their written text.
 """
 
 from __future__ import annotations

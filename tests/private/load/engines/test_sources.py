@@ -185,7 +185,7 @@ def test_what_postgis_refuses(postgres):
             shape = f"'SRID=4326;MULTIPOINT({points})'"
             db.execute(f"INSERT INTO mixed SELECT 1, {shape}::geometry".encode())
     assert index_of(dpviz.load(postgres, box, table="mixed")).total == 3
-    with pytest.raises(DataError, match="cannot take points in 'who' apart"):
+    with pytest.raises(DataError, match="cannot read points from column 'who'"):
         dpviz.load(postgres, box, table="plane1_points", columns=["who"])
     globe = dpviz.load(postgres, box, table="globe", columns=["geom"])
     assert digest(index_of(globe)) == digest(CASES["plane1"].expected())
@@ -278,6 +278,6 @@ def test_spark_reads_files_by_their_path_and_refuses_what_it_cannot(spark_sessio
     assert digest(index_of(handle)) == digest(case.expected(rows=half))
     with pytest.raises(DataError, match=r"Spark refused .*: check the name of the table"):
         dpviz.load("spark://local", case.domain, table="nothing")
-    with pytest.raises(DataError, match="cannot take points in 'lon' apart"):
+    with pytest.raises(DataError, match="cannot read points from column 'lon'"):
         dpviz.load("spark://local", case.domain, table=table, columns=["lon"])
     assert spark_session.range(3).count() == 3  # a session that was running still runs
