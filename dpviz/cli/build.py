@@ -13,7 +13,7 @@ from dpviz.cli.data import POINTS, RELEASES, SYMBOLS, TAKES, Data
 from dpviz.cli.described import described
 from dpviz.cli.groups import given, grouped, option, require_fit
 from dpviz.cli.options import Bits, Order
-from dpviz.cli.outputs import apart, claimed, keep, recover, writable
+from dpviz.cli.outputs import apart, claimed, keep, writable
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import app, complain, emit, progress, settings
 from dpviz.errors import ParameterError
@@ -81,7 +81,6 @@ def build(
     writable(order.output)
     with claimed(order.output):
         account = Ledger(order.ledger)
-        recover(order.output, account)
         apart(order.output, source, workload, *data.files, ledger=order.ledger)
         started = time.perf_counter()
         if order.noise == "exact" and order.seed is not None:
@@ -182,8 +181,7 @@ def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
     if account.spends and (last := account.spends[-1]).outcome == "paid":
         complain(
             f"note: the last build of {account.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
-            "paid for and has not ended: if it was killed when its file was whole, the same "
-            "-o again gives that file, and costs nothing"
+            "paid for and has not ended: it is running, or it was killed and its release is lost"
         )
     return account.total is not None
 

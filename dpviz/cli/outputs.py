@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
-from dpviz.files.writing import beside, destination, mark, paid_for, recovered
+from dpviz.files.writing import beside, destination, mark
 
 if TYPE_CHECKING:
     from dpviz.private.ledger import Ledger
@@ -140,28 +140,10 @@ def apart(
         raise ParameterError(f"output {output!r} exists: name another file, or delete it first")
 
 
-def recover(output: str, ledger: Ledger) -> None:
-    """Finish an earlier build that was killed after writing its file, before renaming it.
-
-    Raises:
-        ReleaseError: there was one, and its release stands now.
-    """
-    left = recovered(output, lambda number: ledger.outcome(number) in ("paid", "released"))
-    number = paid_for(Path(output)) if left is None else left[1]
-    if number is not None and ledger.path.exists():
-        ledger.conclude(number)  # the build may have been killed before it
-    if left is not None:
-        raise ReleaseError(
-            f"output {output!r}: an earlier build of it was paid for, and killed before the file "
-            f"had its name; {left[0].name} is that release now ('dpviz info' says of what, and "
-            "what it cost), and nothing more was spent"
-        )
-
-
 def keep(save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None) -> None:
     """Write a release; if a paid one cannot be written there, save it beside the ledger.
 
-    Only then does the ledger say that it was released: of what a kill ends before, it says so.
+    The ledger records the outcome afterwards; if the process is killed before, it says ``paid``.
 
     Args:
         save: writes it.

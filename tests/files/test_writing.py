@@ -64,7 +64,10 @@ def test_no_file_takes_the_place_of_a_pipe_or_of_a_device(tmp_path):
     pipe, link = tmp_path / "pipe.csv", tmp_path / "device.csv"
     os.mkfifo(pipe)
     link.symlink_to(os.devnull)
-    for each, what in ((pipe, "is there is not a regular file"), (link, "the system's, /dev/null")):
+    for each, what in (
+        (pipe, "pipe.csv: not a regular file"),
+        (link, "is a system path, /dev/null"),
+    ):
         with pytest.raises(ReleaseError, match=f"{what}: name another"):
             write_bytes(each, b"new")
     assert pipe.is_fifo()
