@@ -129,7 +129,7 @@ for kind, step, place, name, instead in (
 def test_a_kill_never_leaves_an_unpaid_release_nor_one_to_pay_twice_without_a_word(
     words, tmp_path, monkeypatch
 ):
-    """The next build paid again, and a whole release was swept as a temporary file."""
+    """The next build pays again, and says that the last one has not ended."""
     dpviz.Ledger().set_total("entry", 1)  # the ledger is there; at "commit" it gains nothing
     child = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(words)]
     subprocess.run(child, cwd=Path(__file__).parents[2], timeout=100, check=True)
