@@ -75,7 +75,8 @@ def counted_handle(
             f"{title}: a cell occurs twice, as in the results of several queries, whose bounds for "
             f"each {chosen.unit} would add up: run one query over all records"
         )
-    return chosen.handle(_checked_layers(rows, chosen, title), name)
+    layers = _checked_layers(rows, chosen, title)
+    return chosen.handle(layers, name, chosen.grid_bits(chosen.box(title)))
 
 
 def _columns(names: Sequence[str]) -> tuple[str, str] | None:

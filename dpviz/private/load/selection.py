@@ -80,22 +80,22 @@ class Selection:
         """Largest number of records kept per privacy unit."""
         return 1 if self.unit is None else self.max_per_unit
 
-    @property
-    def unit_words(self) -> str:
-        """The privacy unit in words."""
-        return unit_in_words(self.unit, self.most, "records")
+    def handle(self, layers: Layers, name: str, bits: int | None) -> DataHandle:
+        """A handle on indexed records.
 
-    def handle(self, layers: Layers, name: str) -> DataHandle:
-        """A handle on records counted by cell; ``name`` is used if no name is declared."""
-        domain = self.box(name)
+        Args:
+            layers: their indexes.
+            name: of the data set, if none is declared.
+            bits: of the grid that the records are on; None for the domain's lattice.
+        """
         return DataHandle(
             self.name or name,
-            domain,
+            self.box(name),
             layers,
             public=bool(self.public),
-            unit=self.unit_words,
+            unit=unit_in_words(self.unit, self.most, "records"),
             max_per_unit=self.most,
-            bits=self.grid_bits(domain),
+            bits=bits,
         )
 
 

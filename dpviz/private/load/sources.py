@@ -117,9 +117,10 @@ def _counted(
 ) -> DataHandle:
     """A handle on records counted by an engine; public data also get a tally of dropped ones."""
     if not (chosen.public or chosen.checking):
-        return chosen.handle(engine_layers(*relation, domain, chosen), source.name)
+        layers = engine_layers(*relation, domain, chosen)
+        return chosen.handle(layers, source.name, chosen.grid_bits(domain))
     tally, columns, layers = engine_tally(*relation, domain, chosen)
-    handle = chosen.handle(layers, source.name)
+    handle = chosen.handle(layers, source.name, chosen.grid_bits(domain))
     handle.tally = tally
     if chosen.checking:
         handle.columns = ", ".join(columns)
@@ -158,22 +159,14 @@ def public_extent(
 
 def _of_table(table: Table, title: str, chosen: Selection) -> DataHandle:
     """A handle on the records of an open table, bounded per unit."""
-    domain, facts, public = chosen.box(table.name), Tally(), bool(chosen.public)
+    domain, tally = chosen.box(table.name), Tally()
     how = layout(table, chosen)
-    layers = read_layers(table, how, chosen, facts)
+    layers = read_layers(table, how, chosen, tally)
     if chosen.bits is not None:
         layers = layers.coarsened(chosen.grid_bits(domain))
-    handle = DataHandle(
-        chosen.name or title,
-        domain,
-        layers,
-        public=public,
-        unit=chosen.unit_words,
-        max_per_unit=chosen.most,
-        bits=chosen.bits,
-    )
+    handle = chosen.handle(layers, title, chosen.bits)
     handle.columns = how.words
-    handle.tally = facts if public or chosen.checking else None
+    handle.tally = tally if chosen.public or chosen.checking else None
     return handle
 
 
