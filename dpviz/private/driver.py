@@ -165,9 +165,9 @@ def header_of(
     """The header of a release.
 
     Args:
-        data: what it is of.
-        method: that made it.
-        source: of the noise in it.
+        data: the records.
+        method: that made the release.
+        source: of its noise.
         budget: of one step, as the method spent it.
         price: of the whole, for one privacy unit.
         **fields: other fields of the header.

@@ -1,4 +1,4 @@
-"""Handles: the app and the command line hold these in place of records."""
+"""Handles: the app and the command line hold handles instead of records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def within(most: int, records: str) -> str:
 
     Args:
         most: the bound.
-        records: what they are, as ``records`` or ``trips``.
+        records: plural noun for them, such as ``records`` or ``trips``.
     """
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
 
@@ -84,7 +84,7 @@ class Handle(ABC, Generic[R]):
         tally: counts of the records by outcome of reading; None unless they are public.
 
     Raises:
-        DataError: a bound below 1, a name that is no text, or `public` that is no truth value.
+        DataError: a bound below 1, a name that is not text, or `public` that is not True or False.
     """
 
     kind: ClassVar[str]

@@ -47,7 +47,7 @@ class PointIndex:
         domain: the public frame.
         codes: unique Morton codes in ascending order, uint64 of shape (m,).
         weights: records at each code, positive int64 of shape (m,).
-        cumulative: in place of weights, how many records come before each code, and all: (m + 1,).
+        cumulative: instead of weights, number of records before each code, and in all: (m + 1,).
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class PointIndex:
     def of_sums(
         cls, domain: Domain, codes: Codes, values: Int, bits: int | None = None
     ) -> PointIndex:
-        """An index of sums of whole values, in place of counts; sums may be negative.
+        """An index of sums of whole values instead of counts; sums may be negative.
 
         Args:
             domain: the public frame.

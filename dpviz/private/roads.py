@@ -91,7 +91,7 @@ def exact_visits(data: RoadData, steps: slice | None = None) -> Int:
 
     Args:
         data: the trips.
-        steps: of time, those that are counted; all trips by default.
+        steps: slice of the time steps to count; all trips by default.
 
     Raises:
         PrivacyError: the data set is not declared public.

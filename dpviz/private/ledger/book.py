@@ -118,7 +118,7 @@ class Ledger:
             dataset: the owner's name for the data set.
             epsilon: the whole price for one privacy unit.
             delta: the whole delta.
-            what: what is bought, for instance the method.
+            what: the thing that is bought, for instance the method.
             purpose: what for, in the buyer's words.
             unit: the privacy unit without its bound. Prices for different units do not add up, so
                 that the first spend fixes the unit of a data set.

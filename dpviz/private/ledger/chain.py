@@ -90,7 +90,7 @@ def seal(ledger: Path, head: Head, *, back: bool = False) -> None:
     Args:
         ledger: the file.
         head: the last entry that was committed.
-        back: also in place of a later one.
+        back: True to replace even a seal of a later entry.
     """
     before = sealed(ledger)
     if before is not None and (before == head or (before.id > head.id and not back)):

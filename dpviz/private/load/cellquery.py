@@ -4,8 +4,8 @@ It knows public facts only: the box, the grid, names of columns. Its rows are (c
 the cell of (x, y, …) is the number ix · 2^bits + iy with ix = ⌊(x − low) / (high − low) · 2^bits⌋,
 evaluated in this order as in :meth:`Domain.to_lattice`, so that every engine gets the same cells.
 
-With kinds, the number of a cell has the place of the kind in their public list before it, as
-kind · 2^(bits · dims) + cell, so that what is one cell here is one cell of one kind.
+With kinds, the number is kind · 2^(bits · dims) + cell, where a kind is its position in the public
+list: each number is one cell of one kind.
 
 The outcome of a record depends on that record alone: a value that is not a number is outside the
 box, by a cast that gives NULL where it fails, and no record makes an engine refuse. PostgreSQL has
@@ -99,8 +99,8 @@ class CellQuery:
         bits: grid bits per axis.
         unit: column of the privacy unit; None if a record is the unit.
         max_per_unit: with ``unit``, max contributions per unit.
-        clock: what the column of the time is declared to hold: seconds or milliseconds since 1970,
-            times (UTC where no zone is known), or times with their zone.
+        clock: declared content of the time column: seconds or milliseconds since 1970, times
+            without a zone, or times with their zone.
 
     Raises:
         DataError: the number of columns does not match the domain, an invalid bound, or a bound
@@ -169,7 +169,7 @@ class CellQuery:
     def records_sql(self, relation: Any, dialect: str) -> str:
         """The query for EXACT counts of records outside (0) and inside (1): for owners only.
 
-        Inside are those that a bound per unit chooses from.
+        A bound per unit chooses from the records inside.
 
         Args:
             relation: as for :meth:`sql`.

@@ -127,8 +127,8 @@ def load(
             ``edge``, or a list column ``edges`` or ``nodes``; or records are events at places, like
             points, each of which counts on the nearest street.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
-            domain's by default for columns, the graph's for those of events. Another than the
-            file states is an error.
+            domain's by default for columns, the graph's for events. It is an error if the file
+            states another CRS.
         unit: column that names the privacy unit (a person), and records without an id in it are
             dropped; by default a record is the unit.
         max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
@@ -143,7 +143,7 @@ def load(
             ``cycle`` and ``every``: each trip is counted in the step in which it starts.
         side: of places, cells along each axis of the public grid; 8 by default.
         gap: of places, the session gap in hours; a longer one begins a new sequence. 12 by default.
-        cells: of places, leaves of a release in place of a grid.
+        cells: of places, leaves of a release instead of a grid.
         neighbours: of places, only steps to a cell that touches; sequences are cut at others.
         drop_unknown: drop symbols that the alphabet lacks, or edges that the graph lacks, instead
             of the whole record. Without it, such a record is an error if the data are public.

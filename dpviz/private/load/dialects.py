@@ -13,7 +13,7 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.lazy import exp, sqlglot
 
 DIALECTS = ("duckdb", "postgres", "spark")
-"""Dialects that the query is written in: those of the engines that the tests run."""
+"""Dialects of the engines that the tests run."""
 
 SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres"}
 """Other names of dialects."""

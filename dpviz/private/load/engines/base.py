@@ -47,7 +47,7 @@ class Engine(ABC):
         """Run a query that returns two columns of whole numbers."""
 
     def fraction(self) -> float:
-        """Progress of the running query, from 0 to 1, or as much as the engine reports."""
+        """Progress of the running query, from 0 to 1, as far as the engine reports it."""
         return 0.0
 
     @abstractmethod

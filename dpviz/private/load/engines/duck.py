@@ -183,8 +183,8 @@ class Duck(Engine):
 def _shared_spill(_path: str) -> str:
     """Folder where all connections to a database file spill.
 
-    In one process they share one instance, which refuses other settings. DuckDB removes what it has
-    written there.
+    In one process they share one instance, which refuses other settings. DuckDB removes its files
+    there.
     """
     folder = tempfile.mkdtemp(prefix="dpviz-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

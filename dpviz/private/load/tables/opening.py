@@ -31,7 +31,7 @@ def open_table(given: Any, table: str | None = None, *, header: bool = True) -> 
             column ``line``.
 
     Raises:
-        DataError: no such file, too large, or not what its name says.
+        DataError: no such file, too large, or of another format than its name says.
     """
     if isinstance(given, Table):
         return given
@@ -78,8 +78,8 @@ def _of_file(path: Path, layer: str | None, header: bool) -> Table:
 def tables_in(path: Path) -> tuple[str, ...]:
     """Layers or sheets of a file that may hold records; empty if the file is one table.
 
-    The file's name alone says whether it may have several: the first line of a text may be a
-    record's, which must decide nothing.
+    The file's name alone decides whether it may have several: the first bytes of a text may belong
+    to a record, which must decide nothing.
 
     Raises:
         DataError: the file cannot be read.
