@@ -77,8 +77,8 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The public name: the last part of the table name."""
-        return parts_of(self.table)[-1]
+        """The public name: the last part of the table name, or of the path in its place."""
+        return Path(parts_of(self.table)[-1]).name
 
 
 @dataclass(frozen=True)
