@@ -177,7 +177,7 @@ def _asked_before(ledger: Ledger, data: Handle[Any]) -> bool:
     """
     if data.public:
         return True
-    account = ledger.account(data.name)
+    account = ledger.account(data.account)
     if account.spends and (last := account.spends[-1]).outcome == "paid":
         complain(
             f"note: the last build of {account.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "

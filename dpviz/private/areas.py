@@ -55,6 +55,7 @@ class AreaData(Handle[AreaRelease]):
                 f"may lie in several areas; give a file of records, or the lattice itself, "
                 f"bits={points.domain.bits} (--bits)"
             )
+        self.account = points.account
         self.synthetic = points.synthetic
         self.columns = points.columns
         self.tally = points.tally

@@ -76,6 +76,7 @@ class Handle(ABC, Generic[R]):
         kind: of data: "points", "sequences", "roads" or "areas".
         records: plural noun for the records in messages, such as ``trips``.
         name: public name of the data set, under which the ledger accounts for it.
+        account: name of the ledger account that pays for builds; ``name`` by default.
         public: True if the owner declares every record public.
         synthetic: True for synthetic records of this project, which describe no real person.
         unit: the privacy unit in words.
@@ -102,7 +103,7 @@ class Handle(ABC, Generic[R]):
     ) -> None:
         if not isinstance(name, str):
             raise DataError(f"name={name!r}: give a text")
-        self.name = clean_name(name)
+        self.name = self.account = clean_name(name)
         self.public = public is not None and flag(public, "public", DataError)
         self.unit = unit
         self.max_per_unit = checked_most(max_per_unit, self.records)

@@ -31,13 +31,13 @@ def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = 
     """
     if ledger is None or not data.public or data.synthetic:
         return
-    if not ledger.sensitive(data.name):
+    if not ledger.sensitive(data.account):
         return
     if declare:
-        ledger.declare_public(data.name)
+        ledger.declare_public(data.account)
     else:
         raise PrivacyError(
-            f"data set {data.name!r} is recorded as sensitive in the ledger, so it cannot be "
+            f"data set {data.account!r} is recorded as sensitive in the ledger, so it cannot be "
             "public: build it as sensitive, or declare it public with declare_public=True (dpviz "
             "build --public --declare-public), which the ledger records"
         )
@@ -90,7 +90,7 @@ def payment(
     release, paid = new_release(), False
     try:
         ledger.spend(
-            data.name,
+            data.account,
             epsilon,
             delta,
             what=what,

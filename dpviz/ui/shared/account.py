@@ -68,7 +68,7 @@ def charge_visitor(data: Data) -> Data:
     These are accounts of the login, or of this visit. The local user of a server that only this
     computer reaches is its owner, and uses the accounts of the command line.
     """
-    data.names = tuple(map(_account_name, data.names))
+    data.account = _account_name(data.account)
     return data
 
 
