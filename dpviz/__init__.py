@@ -54,7 +54,6 @@ __all__ = [  # noqa: F405
     "read_areas",
     "read_graph",
     "save",
-    "save_counts",
     "workload_of",
 ]
 

@@ -7,8 +7,7 @@ from dpviz.methods import METHODS, method
 from dpviz.notebook.frame import frame
 from dpviz.planning.search import Plan, plan
 from dpviz.private.ledger import Ledger
-from dpviz.private.load.contract import cell_counts, cell_sql, from_counts
-from dpviz.private.load.counts import save_counts
+from dpviz.private.load.cell_counts import cell_counts, cell_sql, from_counts
 from dpviz.private.load.data import load
 from dpviz.releases.answers import Answers, RangeAnswers, Timeline
 from dpviz.releases.areas.area_file import read_areas

@@ -156,7 +156,7 @@ def hidden():
 
 def test_only_the_vault_reads_private_attributes_of_a_handle():
     names = hidden()
-    assert {"_index", "_trips", "_sequences", "_digests", "_DataHandle__index"} <= names
+    assert {"_index", "_trips", "_sequences", "_DataHandle__index"} <= names
     offenders = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in modules()

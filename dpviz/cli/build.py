@@ -12,7 +12,7 @@ import typer
 from dpviz.cli.data import OPTIONS_OF, POINTS, RELEASES, SYMBOLS, Data
 from dpviz.cli.groups import given, grouped, option, require_applicable
 from dpviz.cli.options import Bits, BuildOptions
-from dpviz.cli.outputs import locked, recover, require_free, require_writable, save_release
+from dpviz.cli.outputs import locked, require_free, require_writable, save_release
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import app, emit, print_stderr, progress, settings
 from dpviz.cli.sizes import SIZES
@@ -83,7 +83,6 @@ def build(
     require_writable(common.output)
     with locked(common.output):
         account = Ledger(common.ledger)
-        recover(common.output, account)
         require_free(common.output, source, workload, *data.files, ledger=common.ledger)
         started = time.perf_counter()
         if common.declare_public and not common.public:
@@ -173,16 +172,15 @@ def _has_limit(ledger: Ledger, data: Handle[Any]) -> bool:
 
     Asked before the payment: once the release stands, an unreadable ledger is no reason to fail.
     """
-    accounts = [] if data.public else [ledger.account(each) for each in data.names]
-    for each in accounts:
-        if each.spends and (last := each.spends[-1]).outcome == "paid":
-            print_stderr(
-                f"note: the last build of {each.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
-                "paid for and did not end: if its file was complete, the same -o recovers it at "
-                "no cost"
-            )
-            break
-    return not accounts or any(each.total is not None for each in accounts)
+    if data.public:
+        return True
+    account = ledger.account(data.account)
+    if account.spends and (last := account.spends[-1]).outcome == "paid":
+        print_stderr(
+            f"note: the last build of {account.dataset!r} (ε = {last.epsilon:g}, {last.at}) was "
+            "paid for and has not ended: it is running, or it was killed and its release is lost"
+        )
+    return account.total is not None
 
 
 def _notes(handle: Handle[Any], data: Data, source: str, kind: str) -> list[str]:

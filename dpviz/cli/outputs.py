@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
-from dpviz.files.writing import beside, destination, mark, paid_for, recovered
+from dpviz.files.writing import beside, destination, mark
 
 if TYPE_CHECKING:
     from dpviz.private.ledger import Ledger
@@ -139,30 +139,12 @@ def require_free(output: str, *inputs: str | None, ledger: str | None = None) ->
         raise ParameterError(f"output {output!r} exists: name another file, or delete it first")
 
 
-def recover(output: str, ledger: Ledger) -> None:
-    """Finish an earlier build that was killed between writing and renaming its file.
-
-    Raises:
-        ReleaseError: such a file was found and renamed; nothing more is paid.
-    """
-    found = recovered(output, lambda number: ledger.outcome(number) in ("paid", "released"))
-    release_id = paid_for(Path(output)) if found is None else found[1]
-    if release_id is not None and ledger.path.exists():
-        ledger.conclude(release_id)  # the build may have been killed before it did so
-    if found is not None:
-        raise ReleaseError(
-            f"output {output!r}: an earlier build was paid for and killed before its file had "
-            f"this name: {found[0].name} is that release now, see 'dpviz info'; nothing more was "
-            "spent"
-        )
-
-
 def save_release(
     save: Callable[[Path], Any], output: str, ledger: Ledger, release_id: str | None
 ) -> None:
     """Write a release; if a paid one cannot be written there, save it beside the ledger.
 
-    The ledger then records that the release was released or lost.
+    The ledger records the outcome afterwards; if the process is killed before, it says ``paid``.
 
     Args:
         save: function that writes the release to a path.

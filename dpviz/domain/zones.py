@@ -36,12 +36,6 @@ class Offsets:
     since: tuple[float, ...]
     ahead: tuple[float, ...]
 
-    def within(self, start: float, end: float) -> Offsets:
-        """Offsets that hold from a day before ``start`` to a day after ``end``."""
-        day = _DAY
-        first, last = np.searchsorted(self.since, [start - day, end + day])
-        return Offsets(self.since[first:last], self.ahead[first : last + 1])
-
     @property
     def borders(self) -> tuple[float, ...]:
         """Clock times, as seconds, from which each change holds: both edges are standard time."""

@@ -71,12 +71,12 @@ def file_of(path: str | os.PathLike[str]) -> tuple[Path, str | None]:
 
 
 def readable(path: Path) -> Path | bytes:
-    """A file for a library that resolves links: one in memory has no name to resolve to."""
+    """A path, or the file's bytes if the path resolves to nothing, such as of an open file."""
     return path if Path(os.path.realpath(path)).exists() else path.read_bytes()
 
 
 def shapefiles(path: Path) -> bytes:
-    """The Shapefiles in a zip archive as one for GDAL, which looks into none of its folders.
+    """Repack the Shapefiles of a zip archive without folders, into which GDAL does not look.
 
     GDAL detects formats by content: other files in the archive might make it open files of this
     machine.
@@ -176,5 +176,5 @@ def refuse_texts(path: Path, layer: str, columns: list[str]) -> None:
             if db.execute(f"SELECT 1 FROM {quoted(layer)} WHERE {odd} LIMIT 1").fetchone():
                 raise DataError(
                     f"column {name!r} of {path.name} is declared to hold numbers and holds a text: "
-                    "declare it as text, or mend the cell"
+                    "declare it as text, or correct the cell"
                 )

@@ -1,8 +1,8 @@
 """All limits on the size of untrusted input.
 
 Limits apply to the decoded content of a file and are checked before memory is allocated for it: a
-small file may decode to a large table. An error names the limit and the remedy, never the size
-found: the number of records is private.
+small file may decode to a large table. An error names the limit and the remedy, never the measured
+size: the number of records is private.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DECODED = Limit(4 * 2**30, "bytes when decoded", "give a folder of Parquet, whic
 SMALL = Limit(256 * MEBI, "bytes when decoded", "write it again without runs of one value")
 GROWTH = Limit(16, "times its size when decoded", SMALL.remedy)
 COLUMNS = Limit(4_096, "columns", "keep those that are read")
-LAYERS = Limit(1_000, "layers or sheets", "write the one that is meant as a file of its own")
+LAYERS = Limit(1_000, "layers or sheets", "write the layer or sheet to a separate file")
 NAME = Limit(200, "characters in a name", "use short names")
 SYMBOLS = Limit(4_096, "symbols in an alphabet", "use a coarser one")
 ALPHABET_FILE = Limit(SYMBOLS.most * 4 * (NAME.most + 2), "bytes", "give one short symbol a line")

@@ -86,7 +86,7 @@ def confined(
         raise getattr(errors, kind)(words)
     raise DataError(
         f"{where} cannot be read within {limits.CHILD_SECONDS} and the memory for it: it is "
-        f"damaged or too intricate; {limits.CHILD_SECONDS.remedy}"
+        f"damaged or too complex; {limits.CHILD_SECONDS.remedy}"
     )
 
 

@@ -2,8 +2,8 @@
 
 Every write goes to a temporary file beside the target that is then renamed, so that a failure
 leaves no partial file and overwrites nothing. Temporary files of a killed process are deleted at
-the next write into the same folder, except a complete release that was paid for. Only names of the
-exact pattern that we generate are deleted: a user's file may have a similar name.
+the next write into the same folder. Only names of the exact pattern that we generate are deleted: a
+user's file may have a similar name.
 """
 
 from __future__ import annotations
@@ -23,12 +23,6 @@ from typing import Any
 from dpviz.errors import ReleaseError
 
 HOUR = 3600.0
-
-MAGIC = b"PAR1"
-"""First and last bytes of every Parquet file."""
-
-PAID = re.compile(rb'"release_id": *"([\w-]*)')
-"""A release's ledger number, only characters safe in a file name: a header is untrusted."""
 
 TEMPORARY = re.compile(r"\.dpviz-[0-9a-f]{16}-[0-9a-f]{16}([.-].*)?", re.DOTALL)
 """Names of our temporary files, and of files that their writers put beside them."""
@@ -86,13 +80,13 @@ def destination(path: str | os.PathLike[str]) -> Path:
         target = path.resolve()
         links = [path.absolute(), *([path.readlink()] if path.is_symlink() else []), target]
         if system := next(filter(_of_system, links), None):
-            raise ReleaseError(f"{name} is one of the system's, {system}: name another")
+            raise ReleaseError(f"{name} is a system path, {system}: name another file")
         if target.is_symlink():
-            raise RuntimeError("a circle")
+            raise RuntimeError
         if not target.parent.is_dir():
             raise ReleaseError(f"{name}: the output folder does not exist: create it first")
         if target.exists() and not target.is_file():
-            raise ReleaseError(f"{name}: what is there is not a regular file: name another")
+            raise ReleaseError(f"{name}: not a regular file: name another")
     except (RuntimeError, OSError) as error:
         reason = getattr(error, "strerror", None) or "a link that leads to no file"
         raise ReleaseError(f"{name}: {reason}: name another") from None
@@ -106,53 +100,10 @@ def mark(target: Path) -> str:
     return hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
 
 
-def recovered(
-    path: str | os.PathLike[str], wanted: Callable[[str], bool], rest: float = 0.0
-) -> tuple[Path, str] | None:
-    """Rename a paid release whose process was killed after writing, before renaming it.
-
-    If the target exists by now, the release gets a name beside it.
-
-    Args:
-        path: the target of the interrupted write.
-        wanted: True for the ledger number of a release that is to be recovered.
-        rest: least age in seconds; a younger file may still be renamed by its writer.
-
-    Returns:
-        The file, and its number in the ledger; None if there is no such file.
-
-    Raises:
-        ReleaseError: as :func:`destination`.
-    """
-    target = destination(path)
-    for left in target.parent.glob(f".dpviz-{mark(target)}-*"):
-        with suppress(OSError):  # another process renamed it first
-            number = paid_for(left)
-            if number and wanted(number) and time.time() - left.lstat().st_mtime >= rest:
-                return left.replace(beside(target, number) if target.exists() else target), number
-    return None
-
-
 def beside(path: Path, number: str) -> Path:
     """Alternative path, with the ledger number, for a paid release whose target exists."""
     name = f"{path.stem}-{number[:8]}{path.suffix}"
     return path.with_name(name if len(os.fsencode(name)) <= LETTERS else number + path.suffix)
-
-
-def paid_for(path: Path) -> str | None:
-    """Read the ledger number from the end of a complete release file; None for other files.
-
-    Nothing is decoded here: a damaged file may end the process that does.
-    """
-    with suppress(OSError), path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(size - 8, 0))
-        length, end = int.from_bytes(file.read(4), "little"), file.read(4)
-        if end == MAGIC and length < size:
-            file.seek(size - 8 - length)
-            match = PAID.search(file.read(length))
-            return None if match is None else match[1].decode()
-    return None
 
 
 def _of_system(path: Path) -> bool:
@@ -186,13 +137,10 @@ def csv_text(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove temporary files of processes that were killed here an hour ago or longer.
-
-    A release that was paid for stays: :func:`recovered` names it.
-    """
+    """Remove temporary files of processes that were killed here an hour ago or longer."""
     for stale in folder.glob(".dpviz-*"):
         with suppress(OSError):
             ours = TEMPORARY.fullmatch(stale.name) and stale.is_file()
             old = ours and time.time() - stale.lstat().st_mtime > HOUR
-            if old and paid_for(stale) is None:
+            if old:
                 stale.unlink()

@@ -37,12 +37,11 @@ class AreaData(Handle[AreaRelease]):
             public=points.public,
             unit=points.unit,
             max_per_unit=points.max_per_unit,
-            names=points.names,
         )
         if points.domain.kinds is not None:
             raise DataError("areas count records of all kinds: read these without kinds")
         if points.domain.values is not None:
-            raise DataError("areas count records, and add up no values: read these without values")
+            raise DataError("areas count records and hold no sums: read these without values")
         if points.domain.dims != 2:
             raise DataError(f"areas need points in 2-D, these are {points.domain.dims}-D")
         same = (areas.domain.bounds, areas.domain.crs)
@@ -56,6 +55,7 @@ class AreaData(Handle[AreaRelease]):
                 f"may lie in several areas; give a file of records, or the lattice itself, "
                 f"bits={points.domain.bits} (--bits)"
             )
+        self.account = points.account
         self.synthetic = points.synthetic
         self.columns = points.columns
         self.tally = points.tally

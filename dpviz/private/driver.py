@@ -16,7 +16,7 @@ from dpviz.progress import Progress
 from dpviz.releases.header import Header
 
 DECLARED = "declared public by the owner"
-SYNTHETIC = "synthetic: nobody's"
+SYNTHETIC = "synthetic data"
 """Header text on records that need no protection; the key is absent for sensitive records."""
 
 LEAST_DELTA = 1e-200
@@ -165,9 +165,9 @@ def header_of(
     """The header of a release.
 
     Args:
-        data: what it is of.
-        method: that made it.
-        source: of the noise in it.
+        data: the records.
+        method: that made the release.
+        source: of its noise.
         budget: of one step, as the method spent it.
         price: of the whole, for one privacy unit.
         **fields: other fields of the header.

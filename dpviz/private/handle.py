@@ -1,4 +1,4 @@
-"""Handles: the app and the command line hold these in place of records."""
+"""Handles: the app and the command line hold handles instead of records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def within(most: int, records: str) -> str:
 
     Args:
         most: the bound.
-        records: what they are, as ``records`` or ``trips``.
+        records: plural noun for them, such as ``records`` or ``trips``.
     """
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
 
@@ -34,8 +34,8 @@ def within(most: int, records: str) -> str:
 def unit_in_words(column: str | None, most: int, records: str) -> str:
     """The privacy unit in words, with its bound; "one record" where no column names a unit.
 
-    A column that is called as a record is, and holds units of several, is quoted: its words would
-    be those of no unit, whose price is that of one record.
+    A unit column called ``record`` is quoted, so that its words differ from those of data without
+    a unit column, where one record is the unit.
 
     >>> unit_in_words(None, 1, "records"), unit_in_words("person", 10, "records")
     ('one record', 'one person with at most 10 records')
@@ -74,19 +74,18 @@ class Handle(ABC, Generic[R]):
 
     Attributes:
         kind: of data: "points", "sequences", "roads" or "areas".
-        records: what one of the data is called, in the plural.
-        name: the public name of the data set, as the ledger takes names.
-        names: every name in the ledger that a build of these records is charged to: those of all
-            sources that are in them.
-        public: whether its owner declares every record public.
-        synthetic: the records were made up by this project; they describe no real person.
+        records: plural noun for the records in messages, such as ``trips``.
+        name: public name of the data set, under which the ledger accounts for it.
+        account: name of the ledger account that pays for builds; ``name`` by default.
+        public: True if the owner declares every record public.
+        synthetic: True for synthetic records of this project, which describe no real person.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
-        facts: more that is public and that a release's header should say, plain values.
+        facts: further public facts for a release's header, plain values.
         tally: counts of the records by outcome of reading; None unless they are public.
 
     Raises:
-        DataError: a bound below 1, a name that is no text, or `public` that is no truth value.
+        DataError: a bound below 1, a name that is not text, or `public` that is not True or False.
     """
 
     kind: ClassVar[str]
@@ -101,12 +100,10 @@ class Handle(ABC, Generic[R]):
         public: bool,
         unit: str,
         max_per_unit: int,
-        names: tuple[str, ...] = (),
     ) -> None:
         if not isinstance(name, str):
             raise DataError(f"name={name!r}: give a text")
-        self.name = clean_name(name)
-        self.names = names or (self.name,)
+        self.name = self.account = clean_name(name)
         self.public = public is not None and flag(public, "public", DataError)
         self.unit = unit
         self.max_per_unit = checked_most(max_per_unit, self.records)
@@ -136,7 +133,7 @@ class Handle(ABC, Generic[R]):
         """The public frame in a few words."""
 
     def __reduce__(self) -> Any:
-        raise TypeError("a data handle is not written to disk or sent elsewhere")
+        raise TypeError("a data handle holds private records: it cannot be pickled or copied")
 
 
 class DataHandle(Handle[PointRelease]):
@@ -145,7 +142,7 @@ class DataHandle(Handle[PointRelease]):
     Attributes:
         domain: its public frame.
         bits: the records are on a public grid of 2^bits steps per axis; the lattice's by default.
-        columns: what was taken for the coordinates, by its name; empty where nothing was chosen.
+        columns: names of the coordinate columns that were read; empty for counts by cell.
     """
 
     kind: ClassVar[str] = "points"
@@ -161,10 +158,8 @@ class DataHandle(Handle[PointRelease]):
         unit: str = "one record",
         max_per_unit: int = 1,
         bits: int | None = None,
-        digests: tuple[str, ...] = (),
-        names: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit, names=names)
+        super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
         counts, sums = index if isinstance(index, Layers) else Layers((), ())
         if domain.kinds is not None and len(counts) != len(domain.kinds.names):
             raise DataError(f"{name} does not say the kind of a record: leave the kinds out")
@@ -172,7 +167,6 @@ class DataHandle(Handle[PointRelease]):
             raise DataError(f"{name} does not say the value of a record: leave the sum out")
         self.domain = domain
         self.bits = domain.bits if bits is None else bits
-        self.__digests = digests
         self.__index = index if isinstance(index, Layers) else Layers((index,))
 
     @property
@@ -183,11 +177,6 @@ class DataHandle(Handle[PointRelease]):
     def _layers(self) -> Layers:
         """The indexes of all kinds of records."""
         return self.__index
-
-    @property
-    def _digests(self) -> tuple[str, ...]:
-        """Digests that recognise data counted before; as private as the counts."""
-        return self.__digests or self._index.digest
 
     @property
     def _frame(self) -> str:

@@ -8,7 +8,6 @@ call.
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -35,7 +34,7 @@ class PointIndex:
         domain: the public frame.
         codes: unique Morton codes in ascending order, uint64 of shape (m,).
         weights: records at each code, positive int64 of shape (m,).
-        cumulative: in place of weights, how many records come before each code, and all: (m + 1,).
+        cumulative: instead of weights, number of records before each code, and in all: (m + 1,).
     """
 
     def __init__(
@@ -91,23 +90,12 @@ class PointIndex:
         occupied = totals > 0
         return cls(domain, codes[starts[occupied]] << shift, totals[occupied].astype(np.int64))
 
-    @property
-    def digest(self) -> tuple[str, ...]:
-        """Digest of the index, or an empty tuple if it is empty: private."""
-        if not len(self.codes):
-            return ()
-        digest = hashlib.sha256(self.codes.tobytes())
-        digest.update(self.weights.tobytes())
-        return (digest.hexdigest(),)
-
     def merged(self, other: PointIndex) -> PointIndex:
-        """The index of the records of both indexes; their boxes must be equal.
+        """The index of the records of both indexes, which have one domain.
 
         Raises:
-            DataError: two boxes, or more records than histograms add up exactly.
+            DataError: more records than histograms add up exactly.
         """
-        if self.domain.bounds != other.domain.bounds:
-            raise DataError("records in two domains cannot be counted together: use one")
         if self.total + other.total >= MOST_RECORDS:
             raise DataError("the counts add up to more than 2^53")
         weights = self.weights.copy()
@@ -123,7 +111,7 @@ class PointIndex:
     def of_sums(
         cls, domain: Domain, codes: Codes, values: Int, bits: int | None = None
     ) -> PointIndex:
-        """An index of sums of whole values, in place of counts; sums may be negative.
+        """An index of sums of whole values instead of counts; sums may be negative.
 
         Args:
             domain: the public frame.
@@ -227,15 +215,6 @@ class Layers(NamedTuple):
 
     counts: tuple[PointIndex, ...]
     sums: tuple[PointIndex, ...] = ()
-
-    def merged(self, other: Layers) -> Layers:
-        """The records of both data sets, kind by kind; see :meth:`PointIndex.merged`."""
-        return Layers(
-            *(
-                tuple(one.merged(two) for one, two in zip(mine, others, strict=True))
-                for mine, others in zip(self, other, strict=True)
-            )
-        )
 
     def coarsened(self, bits: int) -> Layers:
         """The same records on a coarser public grid; see :meth:`PointIndex.coarsened`."""

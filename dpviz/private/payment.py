@@ -17,34 +17,29 @@ UNPAID = {"ledger": "not entered in a ledger"}
 """Header text of a release of sensitive records that no ledger paid for."""
 
 
-def charged_names(data: Handle[Any]) -> tuple[str, ...]:
-    """The accounts that pay for a release of these data, without repeats."""
-    return tuple(dict.fromkeys(data.names))
-
-
 def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = False) -> None:
     """Refuse data declared public that the ledger knows as sensitive.
 
     Args:
-        ledger: that may know the data as sensitive; None skips the check.
+        ledger: may know the data as sensitive; None skips the check.
         data: declared public. Data that are sensitive or made up by this project pass.
-        declare: their owner insists, and the ledger keeps that they did.
+        declare: the owner insists that they are public, and the ledger records it.
 
     Raises:
-        PrivacyError: the ledger knows one of the names as sensitive.
+        PrivacyError: the ledger knows the data as sensitive.
         LedgerError: the ledger cannot be read, or not written where the owner insists.
     """
     if ledger is None or not data.public or data.synthetic:
         return
-    known = ledger.sensitive(charged_names(data))
-    if known and declare:
-        ledger.declare_public(known)
-    elif known:
+    if not ledger.sensitive(data.account):
+        return
+    if declare:
+        ledger.declare_public(data.account)
+    else:
         raise PrivacyError(
-            f"data set {known[0]!r} is recorded as sensitive in the ledger, so it cannot be "
-            f"public: build it as sensitive, or declare it public with declare_public=True "
-            f"(dpviz build --public "
-            "--declare-public), which the ledger records"
+            f"data set {data.account!r} is recorded as sensitive in the ledger, so it cannot be "
+            "public: build it as sensitive, or declare it public with declare_public=True (dpviz "
+            "build --public --declare-public), which the ledger records"
         )
 
 
@@ -64,10 +59,10 @@ def payment(
     """Pay before the body runs, and record its outcome in the ledger.
 
     Args:
-        ledger: pays, from every account whose records are in the data, or from none of them.
-            Without one the caller keeps the account, and the release says that no ledger does.
+        ledger: pays from the account of the data. Without one the caller keeps the account, and
+            the release says that no ledger does.
         data: source of the release that the body makes; public data cost nothing.
-        what: is bought, for instance the method.
+        what: the thing that is bought, for instance the method.
         epsilon: the whole price for one privacy unit.
         delta: the whole delta.
         purpose: in the buyer's words.
@@ -76,15 +71,14 @@ def payment(
         conclude: record that it was released; if False, the caller does so later.
 
     Yields:
-        For the release's header: its id in the ledger, or that no ledger holds the price; nothing
+        Header fields of the release: its id in the ledger, or that no ledger holds the price; none
         for public data.
 
     Raises:
         BudgetError: not enough is left; nothing was spent.
         LedgerError: the ledger cannot be read or written; nothing was spent.
-        PrivacyError: the data are declared public and the ledger knows better; or the body failed.
-            Only our own errors are known to quote no record; of any other, its kind is named and
-            nothing else.
+        PrivacyError: the data are declared public, but the ledger knows them as sensitive; or the
+            body failed. The message of a foreign error may quote records: only its type is named.
     """
     if data.public:
         require_public(ledger, data, declare=declare_public)
@@ -96,7 +90,7 @@ def payment(
     release, paid = new_release(), False
     try:
         ledger.spend(
-            charged_names(data),
+            data.account,
             epsilon,
             delta,
             what=what,

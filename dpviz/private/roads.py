@@ -30,9 +30,8 @@ class RoadData(Handle[RoadRelease]):
     Attributes:
         graph: the public road graph.
         steps: the public steps of time; None where trips have no time.
-        placed: of events at places, what was taken for these; else empty.
-        longest: the public bound on the edges of a trip that follows from what trips are made of;
-            None where methods alone bound them.
+        placed: for events, names of the columns read as their places; empty for trips.
+        longest: public bound on the edges of a trip, 1 for events; None if only methods bound them.
 
     Raises:
         DataError: a trip off the graph, or a bound below 1.
@@ -92,7 +91,7 @@ def exact_visits(data: RoadData, steps: slice | None = None) -> Int:
 
     Args:
         data: the trips.
-        steps: of time, those that are counted; all trips by default.
+        steps: slice of the time steps to count; all trips by default.
 
     Raises:
         PrivacyError: the data set is not declared public.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,12 +21,18 @@ from numpy.typing import NDArray
 from dpviz.errors import DataError, DpvizError, ReleaseError
 from dpviz.files import arrow
 from dpviz.files.sandbox import confined, warm
-from dpviz.files.writing import MAGIC, PAID, beside, write_file
+from dpviz.files.writing import beside, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
 
 KEY = b"dpviz"
 """Key of a release's header in the metadata of its table."""
+
+MAGIC = b"PAR1"
+"""First and last bytes of every Parquet file."""
+
+PAID = re.compile(rb'"release_id": *"([\w-]*)')
+"""A release's ledger number, only characters safe in a file name: a header is untrusted."""
 
 ROW_GROUP = 1 << 20
 """Rows that are written at once, and make one group of a file."""

@@ -147,19 +147,6 @@ def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path):
         refused(tmp_path, many, "give 1 or more, up to 1,000,000")
 
 
-@pytest.mark.slow
-def test_files_of_counts_state_the_names_of_their_data_sets(tmp_path, visits):
-    box = dpviz.Domain((0, 0), (1, 1))
-    (tmp_path / "b.csv").write_text(TABLE)
-    counts = tmp_path / "all.SENSITIVE.parquet"
-    both = dpviz.load([visits, tmp_path / "b.csv"], box)
-    assert both.names == ("visits", "b")
-    dpviz.save_counts(both, counts)
-    assert dpviz.load(counts).names == ("visits", "b")
-    assert dpviz.load(counts, name="other").names == ("visits", "b", "other")
-    assert dpviz.load([visits, tmp_path / "b.csv"], box, name="one").names == ("one",)
-
-
 def test_a_table_in_memory_is_sent_to_the_right_door():
     frame = pd.DataFrame({"x": [0.5], "y": ["12 Acacia Avenue"]})
     with pytest.raises(DataError, match=r"give it to dpviz.load") as caught:

@@ -155,7 +155,7 @@ def test_an_engine_reads_declared_types_and_refuses_notations_of_text(tmp_path, 
     (tmp_path / "r.parquet").unlink()
     for option in (("--time-format", "us"), ("--decimal", ","), ("--order", "lat,lon")):
         words = ("build", tmp_path / "a", BOX, *PERIOD, *option, "-o", tmp_path / "r.parquet")
-        refused(tmp_path, words, "is of text, which DuckDB reads by rules of its own")
+        refused(tmp_path, words, "applies to text, which DuckDB reads by rules of its own")
     check = as_json("check", tmp_path / "a", BOX, *PERIOD, *options)
     assert check["facts"] == {"records read": 100, "kept": 100}
 

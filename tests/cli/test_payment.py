@@ -14,7 +14,6 @@ import pytest
 
 import dpviz
 from dpviz.cli import outputs
-from dpviz.errors import DpvizError
 from tests.commands import as_json, fails, refused, run
 
 
@@ -130,7 +129,7 @@ for kind, step, place, name, instead in (
 def test_a_kill_never_leaves_an_unpaid_release_nor_one_to_pay_twice_without_a_word(
     words, tmp_path, monkeypatch
 ):
-    """The next build paid again, and a whole release was swept as a temporary file."""
+    """The next build pays again, and says that the last one has not ended."""
     dpviz.Ledger().set_total("entry", 1)  # the ledger is there; at "commit" it gains nothing
     child = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(words)]
     subprocess.run(child, cwd=Path(__file__).parents[2], timeout=100, check=True)
@@ -144,29 +143,17 @@ def test_a_kill_never_leaves_an_unpaid_release_nor_one_to_pay_twice_without_a_wo
     assert [each.name for each in tmp_path.glob("[!.]*.parquet")] == ["named.parquet"]
     hidden = list(tmp_path.glob(".dpviz-*"))
     assert len(hidden) == 2
-    for each in hidden:  # they may be swept
+    for each in hidden:
         os.utime(each, (0, 0))
-    for step in ("made", "half"):
-        _, _, said = run(*words["points"], f"--dataset={step}", "-o", f"{step}.parquet")
-        assert f"note: the last build of '{step}' (ε = 1, " in said
+    for step in ("made", "half", "whole"):
+        _, _, notes = run(*words["points"], f"--dataset={step}", "-o", f"{step}.parquet")
+        assert f"note: the last build of '{step}' (ε = 1, " in notes
         assert outcomes(step) == ["paid", "released"]
-    (whole,) = tmp_path.glob(".dpviz-*")
-    for step, words_of_it in (("whole", "is that release now"), ("named", "was paid for: name")):
-        for reason in (words_of_it, "is a release that was paid for: name another"):
-            assert reason in fails(*words["points"], f"--dataset={step}", "-o", f"{step}.parquet")
-        (spend,) = dpviz.Ledger().account(step).spends
-        assert spend.outcome == "released"
-        assert dpviz.read(f"{step}.parquet").header.extra["release_id"] == spend.release
-    assert not whole.exists()
-    Path("whole.parquet").rename(whole)
-    Path("whole.parquet").touch()  # something else has the name
-    assert "is that release now" in fails(*words["points"], "-o", "whole.parquet")
-    (beside,) = tmp_path.glob("whole-*.parquet")
-    assert dpviz.read(beside).header.source == "whole"
-    beside.rename(whole)
-    run(*words["points"], "--ledger", tmp_path / "other.sqlite", "-o", "whole.parquet")
-    assert whole.exists()  # nobody paid for it there: anybody may have put it here
-    assert dpviz.read("whole.parquet").header.source != "whole"
+    assert not list(tmp_path.glob(".dpviz-*"))
+    reason = "is a release that was paid for: name another"
+    assert reason in fails(*words["points"], "--dataset=named", "-o", "named.parquet")
+    (spend,) = dpviz.Ledger().account("named").spends
+    assert dpviz.read("named.parquet").header.extra["release_id"] == spend.release
 
 
 def test_a_fault_after_saving_keeps_the_release(words, tmp_path, monkeypatch):
@@ -354,22 +341,6 @@ def test_sensitive_data_are_not_declared_public_in_passing(words, tmp_path):
     assert run(*words["points"], *output, "--public", "--declare-public")[0] == 0
     assert dpviz.Ledger().account("points").public
     assert run(*words["points"], *output, "--public")[0] == 0
-
-
-def test_several_sources_pay_under_each_of_their_names(tmp_path):
-    """Together or kept as counts: none is used without paying, and all pay or none."""
-    box, ledger = dpviz.Domain((0, 0), (1, 1)), dpviz.Ledger()
-    for name in "ab":
-        (tmp_path / f"{name}.csv").write_text("lon,lat\n0.5,0.5\n")
-    ledger.set_total("b", 0.5)
-    both = dpviz.load([tmp_path / "a.csv", tmp_path / "b.csv"], box)
-    dpviz.build(both, "ugrid", 0.3)
-    counts = dpviz.save_counts(both, tmp_path / "both.SENSITIVE.parquet")
-    with pytest.raises(DpvizError, match=r"on data set 'b': 0\.2 of 0\.5 is left"):
-        dpviz.build(dpviz.load(counts), "ugrid", 0.3)
-    dpviz.build(dpviz.load(counts), "ugrid", 0.2)
-    for name in "ab":
-        assert [row.epsilon for row in ledger.account(name).spends] == [0.3, 0.2]
 
 
 def test_prices_to_replace_count_half(words, tmp_path):

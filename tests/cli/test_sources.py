@@ -2,12 +2,11 @@
 
 import duckdb
 import geopandas
-import pyarrow.parquet as pq
 import pytest
 
 import dpviz
 from dpviz.errors import DataError
-from tests.commands import as_json, fails, refused
+from tests.commands import fails, refused
 
 POINTS = ("points.csv", "--bounds=0,0,1,1")
 PLACES = (*POINTS, "--time=time", "--unit=who", "--side=4")
@@ -108,38 +107,18 @@ def test_built_in_points_are_projected_into_a_box_of_another_crs():
     assert built.count(box.bounds).count[0] == pytest.approx(50_000, rel=0.001)
 
 
-def test_counts_in_another_crs_are_refused_before_payment(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "points.csv").write_text("lon,lat\n0.1,0.2\n0.3,0.4\n")
-    kept = dpviz.load("points.csv", dpviz.Domain((0, 0), (1, 1)))
-    dpviz.save_counts(kept, "agg.SENSITIVE.parquet")
-    words = ("build", "agg.SENSITIVE.parquet", "-o", "out.parquet")
-    line = "holds counts per cell, with crs of its own: it has EPSG:4326"
-    refused(tmp_path, (*words, "--crs", "EPSG:3857"), line)
-    # Beside the counts it is of the records that they are put together with.
-    metres = geopandas.GeoSeries.from_xy([0.5], [0.5], crs="EPSG:4326").to_crs("EPSG:3857")
-    (tmp_path / "new.csv").write_text(f"lon,lat\n{metres.x[0]:.9f},{metres.y[0]:.9f}\n")
-    both = dpviz.load(["agg.SENSITIVE.parquet", "new.csv"], crs="EPSG:3857")
-    assert both.names == ("points", "new")
-    dpviz.save_counts(both, "both.SENSITIVE.parquet")
-    assert pq.read_table("both.SENSITIVE.parquet")["n"].to_pylist() == [1, 1, 1]
-
-
 @pytest.mark.parametrize(
-    ("kind", "options"),
+    "options",
     [
-        ("roads", ("--graph=nodes.csv,edges.csv", "--workload=clustered:1")),
-        ("sequences", ("--alphabet=a,b", "--column=edges")),
+        ("--graph=nodes.csv,edges.csv", "--workload=clustered:1"),
+        ("--alphabet=a,b", "--column=edges"),
     ],
 )
-def test_one_table_of_a_database_is_built(kind, options, tmp_path, monkeypatch):
-    """Its refusal named an option that only builds of points had."""
+def test_a_database_gives_points_only(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nodes.csv").write_text("node,x,y\n1,0,0\n2,1,1\n")
     (tmp_path / "edges.csv").write_text("edge,src,dst\na,1,2\n")
     with duckdb.connect("city.duckdb") as database:
         database.execute("CREATE TABLE rides AS SELECT ['a'] AS edges FROM range(9)")
-    words = ("build", "duckdb:///city.duckdb", *options, "-o", "r.parquet")
-    assert "(--table)" in fails(*words)
-    as_json(*words, "--table=rides")
-    assert dpviz.read("r.parquet", kind).header.source == "rides"
+    words = ("build", "duckdb:///city.duckdb", *options, "-o", "r.parquet", "--table=rides")
+    refused(tmp_path, words, "rides: a database gives points only, which it counts by cell: export")

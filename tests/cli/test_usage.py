@@ -111,7 +111,7 @@ def test_the_app_refuses_a_file_that_is_not_a_release(folder, monkeypatch):
 
 def test_made_up_trips_pay_under_no_name():
     graph = dpviz.read_graph("city")
-    with pytest.raises(DpvizError, match="name='x' is not for made-up trips: leave it out"):
+    with pytest.raises(DpvizError, match="name='x' is not for synthetic trips: leave it out"):
         dpviz.load("generate:5", graph, name="x")
 
 

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from dpviz.domain import Domain
 from dpviz.domain.calendar import Calendar, fixed_step, moment, seconds_words, step_text
 from dpviz.domain.zones import OF_ZONES, offsets
-from dpviz.errors import DomainError, ParameterError
-from dpviz.private.load.cellquery import CellQuery
-from dpviz.private.load.dialects import table
+from dpviz.errors import DomainError
 from dpviz.private.load.values import times
 
 BERLIN = Calendar("Europe/Berlin")
@@ -150,14 +148,6 @@ def test_invalid_zones_and_cycles_of_a_domain_are_refused(wrong, words):
 def test_invalid_parts_of_a_week_are_refused(asked, words):
     with pytest.raises(DomainError, match=words):
         Calendar(cycle="week").period(asked)
-
-
-def test_an_engine_is_not_asked_about_two_centuries_of_changing_clocks():
-    box: dict = {"bounds": [0, 0, 1, 1], "time": "t", "cycle": "week", "zone": "Europe/Berlin"}
-    with pytest.raises(ParameterError, match="its clocks change 266 times in the period"):
-        CellQuery(Domain.from_bounds(**box), ("x", "y"), 4)
-    decade = Domain.from_bounds(**box, period="2015-01-01,2025-01-01")
-    assert len(CellQuery(decade, ("x", "y"), 4).sql(table("visits"), "duckdb")) < 100_000
 
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00+14:00", "9999-12-31T23:00-12:00"])

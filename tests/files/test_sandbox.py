@@ -171,7 +171,6 @@ def test_bytes_of_foreign_parquet_are_parsed_by_the_child_only(tmp_path, monkeyp
     import pyarrow.parquet as pq
 
     import dpviz
-    from dpviz.private.load import counts
     from dpviz.releases.store import kind_in
     from tests.golden.make import MADE
 
@@ -191,7 +190,6 @@ def test_bytes_of_foreign_parquet_are_parsed_by_the_child_only(tmp_path, monkeyp
     monkeypatch.setattr(ds, "dataset", opened_here)
     assert dpviz.read(path).header == release.header
     assert kind_in(path) == "points"
-    assert counts.stated(path) is None
     box = dpviz.Domain((0, 0), (1, 1), ("x", "y"))
     for source in (folder, folder / "a.parquet"):
         assert index_of(dpviz.load(source, box)).total == 1

@@ -64,7 +64,10 @@ def test_no_file_takes_the_place_of_a_pipe_or_of_a_device(tmp_path):
     pipe, link = tmp_path / "pipe.csv", tmp_path / "device.csv"
     os.mkfifo(pipe)
     link.symlink_to(os.devnull)
-    for each, what in ((pipe, "is there is not a regular file"), (link, "the system's, /dev/null")):
+    for each, what in (
+        (pipe, "pipe.csv: not a regular file"),
+        (link, "is a system path, /dev/null"),
+    ):
         with pytest.raises(ReleaseError, match=f"{what}: name another"):
             write_bytes(each, b"new")
     assert pipe.is_fifo()
@@ -119,13 +122,13 @@ def test_a_file_that_a_standard_file_leads_to_is_refused(tmp_path):
         place = f"/proc/self/fd/{file.fileno()}"
         (tmp_path / "link.csv").symlink_to(place)
         for each in (place, tmp_path / "link.csv"):
-            with pytest.raises(ReleaseError, match=r"one of the system's, /proc/.*: name another"):
+            with pytest.raises(ReleaseError, match=r"is a system path, /proc/.*: name another"):
                 write_bytes(each, b"new")
     assert (tmp_path / "open.csv").read_bytes() == b""
 
 
 def test_what_lies_under_dev_is_refused():
-    with pytest.raises(ReleaseError, match=r"one of the system's, /dev/dpviz\.csv: name another"):
+    with pytest.raises(ReleaseError, match=r"is a system path, /dev/dpviz\.csv: name another"):
         destination("/dev/dpviz.csv")
 
 

@@ -139,7 +139,7 @@ def test_areas_and_methods_that_do_not_fit_are_one_line(people):
     values = dpviz.Domain.from_bounds((0, 0, 1, 1), ("x", "y"), value="what", clip=(0, 9))
     sized = dpviz.load(pa.table({"x": [0.5], "y": [0.5], "what": [7.0]}), values, name="sized")
     cases = [
-        ((sized,), {"areas": grid()}, "areas count records, and add up no values"),
+        ((sized,), {"areas": grid()}, "areas count records, and hold no sums"),
         ((sorts,), {"areas": grid()}, "areas count records of all kinds"),
         ((people, "areas"), {}, "method areas needs its areas"),
         ((people, "privtree"), {"areas": grid()}, "works on points, the data are areas"),

@@ -86,28 +86,14 @@ def test_a_total_is_set_once_and_covers_what_is_spent(ledger):
             for each in ("\n", "\x1b", "\u2028", "\udce9")
         ),
         ({"neighbours": "swap"}, "choose one of add-remove, replace"),
-        ({"dataset": []}, "name the one that pays"),
-        ({"dataset": ["people", "a/b"]}, "U\\+002F"),
+        ({"dataset": ["people"]}, "give a text"),
+        ({"dataset": "a/b"}, "U\\+002F"),
     ],
 )
 def test_what_no_ledger_holds_is_refused_before_anything_is_written(ledger, words, line):
     with pytest.raises(BudgetError, match=line):
         ledger.spend(**{"dataset": "people", "epsilon": 1, "what": "x", **words})
     assert not ledger.path.exists()
-
-
-def test_every_name_pays_or_none_does(ledger):
-    ledger.set_total("a", 1)
-    ledger.set_total("b", 0.4)
-    with pytest.raises(BudgetError, match=r"cannot spend epsilon=0.5 on data set 'b'"):
-        ledger.spend(["a", "b"], 0.5, what="x")
-    release = ledger.spend(["a", "b", "A.csv", "c"], 0.4, what="x")
-    ledger.conclude(release)
-    for name in "abc":
-        account = ledger.account(name)
-        assert [(row.release, row.epsilon, row.outcome) for row in account.spends] == [
-            (release, 0.4, "released")
-        ]
 
 
 def test_prices_to_replace_count_half_as_prices_to_add_or_remove(ledger):
@@ -125,12 +111,13 @@ def test_prices_to_replace_count_half_as_prices_to_add_or_remove(ledger):
 
 def test_a_declaration_that_sensitive_data_are_public_holds_until_the_next_spend(ledger):
     ledger.set_total("people", 1)
-    assert ledger.sensitive(["PEOPLE.csv", "others"]) == ("PEOPLE.csv",)
-    ledger.declare_public(["people"])
-    assert ledger.sensitive(["people"]) == ()
+    assert ledger.sensitive("PEOPLE.csv")
+    assert not ledger.sensitive("others")
+    ledger.declare_public("people")
+    assert not ledger.sensitive("people")
     assert ledger.account("people").public
     ledger.spend("people", 0.5, what="x")
-    assert ledger.sensitive(["people"]) == ("people",)
+    assert ledger.sensitive("people")
 
 
 def test_the_clock_does_not_matter(ledger, monkeypatch):
@@ -169,8 +156,12 @@ def test_other_names_are_other_accounts():
 
 
 def test_no_character_makes_a_second_account_of_the_same_look():
-    """Every code point behind a name is refused, is a visible one, or leaves the account."""
-    for number in range(sys.maxunicode + 1):
+    """A code point behind a name is refused, is a visible one, or leaves the account.
+
+    All of the first 13,312, which hold every script but ideographs and some signs, and many others.
+    """
+    others = random.Random(7).sample(range(0x3400, sys.maxunicode + 1), 20_000)
+    for number in [*range(0x3400), *others]:
         letter = chr(number)
         try:
             name = checked_name(f"people{letter}")
@@ -334,7 +325,7 @@ def test_the_user_s_folder_is_no_folder_called_tilde(tmp_path, monkeypatch):
     names = sorted(each.name for each in (tmp_path / "ann").glob("*.sqlite"))
     assert names == ["named.sqlite", "of all.sqlite"]
     monkeypatch.setenv("DPVIZ_LEDGER", "books/ledger.sqlite")
-    with pytest.raises(LedgerError, match=r"of its own.* the whole path, .*books.*; nothing"):
+    with pytest.raises(LedgerError, match=r"in each folder.* the whole path, .*books.*; nothing"):
         Ledger().accounts()
     assert [each.name for each in tmp_path.iterdir()] == ["ann"]
 
@@ -434,7 +425,7 @@ def test_an_older_copy_another_ledger_and_a_lost_one_are_noticed_and_may_be_acce
     with pytest.raises(LedgerError, match="an older copy: it has 1 of the 2 entries that were"):
         ledger.spend("people", 1, what="x")
     shutil.copy(other.path, ledger.path)
-    with pytest.raises(LedgerError, match="another one than was used here"):
+    with pytest.raises(LedgerError, match="not the ledger that was used here"):
         ledger.account("people")
     ledger.path.unlink()
     for attempt in (lambda: ledger.account("people"), lambda: ledger.spend("p", 1, what="x")):

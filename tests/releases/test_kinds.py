@@ -204,22 +204,18 @@ def test_points_without_kinds_are_no_records_of_a_domain_with_kinds():
 
 
 @pytest.mark.slow
-def test_a_file_a_folder_and_kept_counts_give_the_same_layers(tmp_path):
+def test_a_file_a_folder_and_counts_by_cell_give_the_same_layers(tmp_path):
     RECORDS.to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "folder").mkdir()
     RECORDS.to_parquet(tmp_path / "folder" / "t.parquet")
     how = {"columns": ("x", "y"), "bits": 8, "public": True}
     handles = [dpviz.load(tmp_path / name, BOX, **how) for name in ("t.csv", "folder")]
-    stored = dpviz.save_counts(handles[1], tmp_path / "kept.parquet")
-    handles.append(dpviz.load(stored))
+    counts = dpviz.cell_counts(RECORDS, BOX, columns=("x", "y"), bits=8)
+    handles.append(dpviz.from_counts(counts, BOX, name="kept", bits=8))
     assert [index.total for index in layers_of(handles[0]).counts] == [*EXACT.values()]
     for other in handles[1:]:
         for one, two in zip(layers_of(handles[0]).counts, layers_of(other).counts, strict=True):
             assert distance(one, two) == 0
-    both = dpviz.load([tmp_path / "t.csv", tmp_path / "folder"], BOX, **how)
-    assert [index.total for index in layers_of(both).counts] == [
-        2 * each for each in EXACT.values()
-    ]
 
 
 def test_shares_are_covered_by_their_intervals():

@@ -127,11 +127,9 @@ def test_a_damaged_ledger_spends_nothing_and_is_one_clear_line(tmp_path, monkeyp
     assert broken.read_bytes() == b"not a database" * 100
 
 
-def opened_upload(name, *, public=False, tables=None):
+def opened_upload(name, *, public=False):
     """Page Explore with a file of one's own, described."""
     app = app_of()
-    if tables is not None:
-        app.secrets["dpviz"] = {"tables": tables}
     app.query_params.update({"data": "Your own file"})
     app.run()
     if public:
@@ -165,14 +163,6 @@ def test_built_in_records_that_count_as_confidential_are_the_visitor_s_own(page,
     (account,) = dpviz.Ledger().accounts()
     assert account.dataset == f"uploads.visit.0123456789a.{data}"
     assert account.spent == 1.0
-
-
-@pytest.mark.parametrize("public", [False, True])
-def test_no_upload_takes_the_name_of_a_table_of_the_server_s_owner(public):
-    facts = {"url": "duckdb:///x.duckdb", "table": "t", "bounds": [0, 0, 1, 1]}
-    app = opened_upload("Clínic.csv", public=public, tables={"clínic": facts})
-    assert "is the name of a table of this server’s owner" in texts(app)
-    assert "explore.scene" not in app.session_state
 
 
 def test_a_file_in_place_of_another_has_its_own_name_unless_one_was_typed():

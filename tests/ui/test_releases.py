@@ -1,7 +1,6 @@
 """Your releases: kept before they are seen, found again by another visit, opened in four ways."""
 
 import json
-import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import ReleaseError
-from dpviz.files.writing import mark
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.store import kind_in
 from dpviz.ui.points import share
@@ -61,17 +59,6 @@ def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(sto
     assert Shelf().of("here") == []
     assert not Shelf().path(stored.id).exists()
     assert [each.release for each in dpviz.Ledger().account("visits").spends] == [stored.id]
-
-
-def test_a_file_that_a_killed_server_left_without_its_name_gets_it(release, stored):
-    file = Shelf().path(stored.id)
-    hidden = file.replace(file.with_name(f".dpviz-{mark(file)}-0.parquet"))
-    with pytest.raises(ReleaseError, match=LOST):
-        Shelf().open(stored.id)  # its server may still be naming it
-    os.utime(hidden, (0, 0))
-    assert Shelf().open(stored.id)[1].header == release.header
-    assert not hidden.exists()
-    assert [each.outcome for each in dpviz.Ledger().account("visits").spends] == ["released"]
 
 
 def test_a_release_whose_file_is_lost_is_said_to_be(stored):

@@ -2,10 +2,11 @@
 
 A spend is checked against the total and made durable in one exclusive transaction BEFORE any noise
 is drawn, so that neither two processes together nor a crash at any point can give a release that
-was not paid for; what a crashed build had paid stays paid. Entries are only ever added. Sums are
+was not paid for; the price of a crashed build stays spent. Entries are only ever added. Sums are
 exact: an amount counts as the decimal number that was typed.
 
-A data set is what its owner calls by one name; a hash of the file would be a fact about records.
+A data set is identified by the name that its owner gives it; a hash of the file would be a fact
+about records.
 The owner must use one name for all files about the same people, and keep the file: A SECOND NAME
 FOR THE SAME RECORDS, OR A COPY OF THE LEDGER ELSEWHERE, STARTS A NEW ACCOUNT.
 

@@ -66,19 +66,16 @@ class Ledger:
             outcomes = _outcomes(rows)
             return tuple(each.account(outcomes) for _, each in sorted(balances(rows).items()))
 
-    def sensitive(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The names known as sensitive: a total is set, or something was spent."""
-        keys = {name: account_key(name) for name in names}
+    def sensitive(self, dataset: str) -> bool:
+        """True if a data set is known as sensitive: a total is set, or something was spent."""
+        key = account_key(dataset)
         with self._opened() as (rows, _):
-            matches = balances(rows, keys.values())
-        known = {key for key, each in matches.items() if each.sensitive}
-        return tuple(name for name, key in keys.items() if key in known)
+            return balances(rows, {key}).get(key, Balance(dataset)).sensitive
 
-    def declare_public(self, names: Sequence[str]) -> None:
-        """Record the owner's declaration that these data are public after all."""
+    def declare_public(self, dataset: str) -> None:
+        """Record the owner's declaration that a data set is public after all."""
         with self._opened(write=True) as (_, add):
-            for name in names:
-                add("public", account=account_key(name), name=checked_name(name))
+            add("public", account=account_key(dataset), name=checked_name(dataset))
 
     def set_total(self, dataset: str, epsilon: float, delta: float = 0.0) -> Account:
         """Set the lifetime budget of a data set, to add or remove one of its units.
@@ -92,8 +89,8 @@ class Ledger:
             before = balances(rows, {key}).get(key, Balance(name))
             if before.total is not None:
                 raise BudgetError(
-                    f"data set {before.name!r} has its total, epsilon={float(before.total):g}: "
-                    "it is set once and cannot be changed"
+                    f"data set {before.name!r} has a total already, "
+                    f"epsilon={float(before.total):g}: it is set once and cannot be changed"
                 )
             if before.spent > Fraction(total) or before.spent_delta > Fraction(total_delta):
                 raise BudgetError(
@@ -105,7 +102,7 @@ class Ledger:
 
     def spend(
         self,
-        dataset: str | list[str] | tuple[str, ...],
+        dataset: str,
         epsilon: float,
         delta: float = 0.0,
         *,
@@ -115,21 +112,20 @@ class Ledger:
         neighbours: str = "add-remove",
         release: str = "",
     ) -> str:
-        """Pay; when this returns, the entries are on disk.
+        """Pay; when this returns, the entry is on disk.
 
         Args:
-            dataset: the owner's name for the data set; or the names of all that are in it, each of
-                which pays the whole price, or none does.
+            dataset: the owner's name for the data set.
             epsilon: the whole price for one privacy unit.
             delta: the whole delta.
-            what: what is bought, for instance the method.
+            what: the thing that is bought, for instance the method.
             purpose: what for, in the buyer's words.
             unit: the privacy unit without its bound. Prices for different units do not add up, so
                 that the first spend fixes the unit of a data set.
             neighbours: the relation that the price is for, "add-remove" or "replace". An account
                 counts what adding or removing a unit costs: half of what replacing one does.
-            release: its id, a new one by default. Who chose it can conclude the release also where
-                an interrupt came between the entries and the return.
+            release: its id, a new one by default. A caller who chose it can conclude the release
+                even if an interrupt came between the entry and the return.
 
         Returns:
             The id of the release that may now be made.
@@ -140,22 +136,17 @@ class Ledger:
         """
         if neighbours not in NEIGHBOURS:
             raise BudgetError(f"neighbours={neighbours!r}: choose one of {', '.join(NEIGHBOURS)}")
-        names = list(dataset) if isinstance(dataset, list | tuple) else [dataset]
-        if not names:
-            raise BudgetError("no data set: name the one that pays")
         release = release or new_release()
         texts = {"what": what, "purpose": purpose, "unit": unit, "release": release}
         for field, text in texts.items():
             _require_line(field, text)
         price = {"epsilon": amount(epsilon, "epsilon"), "delta": probability(delta)}
         bought = {**price, **texts, "neighbours": neighbours}
-        payers = {account_key(name): checked_name(name) for name in reversed(names)}
+        key, name = account_key(dataset), checked_name(dataset)
         with self._opened(write=True) as (rows, add):
-            accounts = balances(rows, payers)
-            for key, name in reversed(payers.items()):
-                entry = Entry(kind="spend", at="", **bought)
-                accounts.get(key, Balance(name)).require_room(entry)
-                add("spend", account=key, name=name, **bought)
+            balance = balances(rows, {key}).get(key, Balance(name))
+            balance.require_room(Entry(kind="spend", at="", **bought))
+            add("spend", account=key, name=name, **bought)
         return release
 
     def conclude(self, release: str, *, failed: bool = False, lost: bool = False) -> None:
@@ -183,14 +174,14 @@ class Ledger:
         """Check every page and entry, and the seal.
 
         Args:
-            accept: go on with a restored, older or new ledger in place of the one that was sealed;
-                the ledger records it.
+            accept: use a restored, older or new ledger instead of the sealed one from now on; the
+                ledger records this.
 
         Returns:
             Number of entries.
 
         Raises:
-            LedgerError: something is not what was written; says what, and the way out.
+            LedgerError: an entry, page or the seal was changed; it names the problem and a remedy.
         """
         path = self.path
         before = sealed(path)

@@ -53,7 +53,7 @@ def checked_entries(db: sqlite3.Connection, seen: Head | None) -> tuple[list[Ent
         if Head(number, digest.decode()) != head:
             raise DamageError(f"entry {head.id} is missing or was changed")
         if seen is not None and seen.id == head.id and seen != head:
-            raise DamageError("or another one than was used here")
+            raise DamageError("or not the ledger that was used here")
         rows.append(Entry.of(body))
     if seen is not None and seen.id > head.id:
         raise DamageError(
@@ -90,7 +90,7 @@ def seal(ledger: Path, head: Head, *, back: bool = False) -> None:
     Args:
         ledger: the file.
         head: the last entry that was committed.
-        back: also in place of a later one.
+        back: True to replace even a seal of a later entry.
     """
     before = sealed(ledger)
     if before is not None and (before == head or (before.id > head.id and not back)):

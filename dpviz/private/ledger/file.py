@@ -15,7 +15,7 @@ from dpviz.private.ledger.entries import DamageError
 
 VERSION = 3
 OLDEST = (3, 37, 0)
-"""The first SQLite with STRICT tables; some systems' own Python comes with an older one."""
+"""The first SQLite with STRICT tables; the Python of some systems has an older one."""
 WAIT = 30.0
 """Seconds that a spend waits for another one to finish."""
 VARIABLE = "DPVIZ_LEDGER"
@@ -45,8 +45,9 @@ def default_path() -> Path:
     path = located(given)
     if not path.is_absolute():
         raise LedgerError(
-            f"{VARIABLE}={given}: in each folder this would be a ledger of its own, and all could "
-            f"be spent once more; give the whole path, such as {path.absolute()}; nothing was spent"
+            f"{VARIABLE}={given}: a relative path names another ledger in each folder, and budgets "
+            f"could be spent again: give the whole path, such as {path.absolute()}; nothing was "
+            "spent"
         )
     return path
 
@@ -55,8 +56,6 @@ def located(path: str | os.PathLike[str]) -> Path:
     """Expand ``~`` in a path: no shell expands it in ``--ledger=~/a.sqlite``.
 
     A folder literally called ~ would hold a second ledger, and the budget could be spent again.
-
-    A folder called ~ would have a ledger of its own, and all could be spent once more.
     """
     with suppress(RuntimeError):  # an unknown user
         return Path(path).expanduser()

@@ -1,13 +1,13 @@
 """Load sources larger than memory: an engine counts their records by cell.
 
-Each record goes to its cell by itself, so that the index of cells has the sensitivity of the index
-of records; what is lost is the position within a cell.
+Each record is assigned to its cell by itself, so that the index of cells has the sensitivity of
+the index of records; only the position within a cell is lost.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from dpviz.private.load.selection import Selection
 from dpviz.private.load.source import Database
 from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.trees.lattice import morton
+from dpviz.trees.lattice import Int, morton
 
 BLOCK = 1 << 22
 """Number of cells interleaved at once, to limit memory."""
@@ -93,12 +93,8 @@ def engine_layers(
     query = _query(engine, relation, name, domain, chosen)
     # A fixed salt for public data only: otherwise it would reveal which records were dropped.
     salt = "" if chosen.public else secrets.token_hex(16)
-    texts = [
-        f"{query.sql(relation, engine.dialect, salt, sums=sums)}\nLIMIT {MAX_CELLS + 1}"
-        for sums in (False, True)[: 1 if domain.values is None else 2]
-    ]
-    counted = [watched(engine, text, chosen.progress) for text in texts]
-    layers = layers_of_rows(counted, domain, query.bits)
+    text = f"{query.sql(relation, engine.dialect, salt)}\nLIMIT {MAX_CELLS + 1}"
+    layers = layers_of_rows(watched(engine, text, chosen.progress), domain, query.bits)
     if layers.cells > MAX_CELLS:
         raise too_many(query.bits)
     if chosen.progress:
@@ -112,7 +108,10 @@ def _query(
     """Make the query that counts a relation by cell, from the relation's schema alone."""
     existing, unit = engine.columns(relation), chosen.unit
     if chosen.crs not in (None, domain.crs):
-        raise DataError(f"{name}: a folder or a table must be in the CRS of the domain")
+        raise DataError(
+            f"{name}: a folder or a table must be in the CRS of the domain: give the domain in "
+            f"{shown(chosen.crs)}"
+        )
     named, others = _names(existing, domain, chosen, name)
     pick(existing, [*named, *others], name)
     if unit is not None and Column(unit, "nested") in existing:
@@ -128,10 +127,10 @@ def _query(
             )
     clock = _clock(existing, domain, engine, chosen.notation)
     query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
-    values = () if domain.values is None else (domain.values.column,)
-    _refuse_other_types(existing, (*(() if query.of_geometry else named), *values), engine)
     if query.of_geometry:
         _check_points(existing, named[0], domain, engine)
+    else:
+        _refuse_other_types(existing, named, engine)
     return query
 
 
@@ -143,7 +142,7 @@ def _check_points(existing: Sequence[Column], name: str, domain: Domain, engine:
     column = next(each for each in existing if each.name == name)
     if column.kind != "geometry":
         raise DataError(
-            f"{engine.title} cannot take points in {shown(name)} apart: name two columns of "
+            f"{engine.title} cannot read points from column {shown(name)}: name two columns of "
             "coordinates"
         )
     if column.crs is not None and not same_crs(column.crs, domain.crs):
@@ -177,42 +176,33 @@ def engine_tally(
     return facts, query.columns, layers
 
 
-def layers_of_rows(counted: Sequence[Rows], domain: Domain, bits: int) -> Layers:
-    """The indexes of (cell, count) rows, and of any (cell, sum) rows, by kind.
+def layers_of_rows(rows: Rows, domain: Domain, bits: int) -> Layers:
+    """The indexes of (cell, count) rows, by kind.
 
     Args:
-        counted: rows of counts, then of sums where the domain has values; the kind stands before
-            the number of a cell.
+        rows: in any order; the kind stands before the number of a cell.
         domain: the public box of the grid.
         bits: grid bits per axis.
     """
+    cell, number = rows
     width = domain.dims * bits
     kinds = 1 if domain.kinds is None else len(domain.kinds.names)
-    columns: list[tuple[PointIndex, ...]] = []
-    for make, (cell, number) in zip(_MAKERS, counted, strict=False):
-        every = [(cell, number)]
-        if kinds > 1:
-            kind, cell = cell >> width, cell & ((1 << width) - 1)
-            every = [(cell[kind == each], number[kind == each]) for each in range(kinds)]
-        columns.append(tuple(_index(make, rows, domain.plain, bits) for rows in every))
-    return Layers(*columns)
+    every = [(cell, number)]
+    if kinds > 1:
+        kind, cell = cell >> width, cell & ((1 << width) - 1)
+        every = [(cell[kind == each], number[kind == each]) for each in range(kinds)]
+    return Layers(tuple(_index(*each, domain.plain, bits) for each in every))
 
 
-Maker = Callable[[Domain, Any, Any, int], PointIndex]
-_MAKERS: tuple[Maker, Maker] = (PointIndex.from_codes, PointIndex.of_sums)
-
-
-def _index(make: Maker, rows: Rows, domain: Domain, bits: int) -> PointIndex:
-    """An index of rows in any order; cells are numbered as in the query."""
-    cell, number = rows
+def _index(cell: Int, number: Int, domain: Domain, bits: int) -> PointIndex:
+    """An index of cells, numbered as in the query, and their counts."""
     mask, places = (1 << bits) - 1, range(domain.dims - 1, -1, -1)
     codes = np.empty(len(cell), dtype=np.uint64)
     for start in range(0, len(cell), BLOCK):
         block = slice(start, start + BLOCK)
         steps = np.column_stack([(cell[block] >> (bits * place)) & mask for place in places])
         codes[block] = morton(steps)
-    del rows, cell  # as large as the index
-    return make(domain, codes, number, bits)
+    return PointIndex.from_codes(domain, codes, number, bits)
 
 
 def too_many(bits: int) -> DataError:
@@ -224,14 +214,14 @@ def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation:
     """Declared type of the time column.
 
     Raises:
-        DataError: a column of text or of a type that is no time, as each engine parses text by its
-            own rules; or a notation, which applies to text only.
+        DataError: a column of text, which each engine parses by other rules, or of a type that
+            holds no times; or a notation, which applies to text only.
     """
     for option, value in notation.declared.items():
         if notation.per_second is None or option != "time_format":
             raise DataError(
-                f"{option}={value!r} is of text, which {engine.title} reads by rules of its own: "
-                "give columns of numbers and times, or one file"
+                f"{option}={value!r} applies to text, which {engine.title} would read by other "
+                "rules: give columns of numbers and times, or one file"
             )
     kind = next((each.kind for each in existing if each.name == domain.time), "number")
     if kind == "number" or (kind == "other" and engine.dialect == "spark"):
@@ -262,9 +252,9 @@ def _names(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the columns to read: the coordinates and any others."""
     named = _columns(existing, chosen.columns, domain.place, name)
-    attributes = [each.column for each in (domain.kinds, domain.values) if each is not None]
-    others = (each for each in (chosen.unit, domain.time) if each is not None)
-    return named, (*others, *attributes)
+    kind = None if domain.kinds is None else domain.kinds.column
+    others = (chosen.unit, domain.time, kind)
+    return named, tuple(each for each in others if each is not None)
 
 
 def _columns(

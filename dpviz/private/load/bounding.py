@@ -1,8 +1,8 @@
 """Keep at most K records of each privacy unit, chosen with secret randomness.
 
-Which records of a unit are kept is a function of a fresh secret key, of the unit's id and of how
-many records it has: of nothing that belongs to another unit. So adding or removing one unit
-changes the retained records by at most that unit's K records, under every key.
+The choice among a unit's records depends on a fresh secret key, the unit's id and its number of
+records, and on no other unit. So adding or removing one unit changes the retained records by at
+most that unit's K records, under every key.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def fresh_key() -> bytes:
 
 
 def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
-    """A number for each id (n,), −1 where it is missing; and the distinct ids in that order.
+    """A number for each id (n,), −1 if it is missing; and the distinct ids by number.
 
-    Ids are equal if their texts are, byte by byte; see :func:`dpviz.private.load.words.texts`.
+    Ids are equal if their texts are equal byte by byte; see :func:`dpviz.private.load.words.texts`.
     """
     column = pa.chunked_array(list(ids), pa.large_binary()).combine_chunks()
     encoded = pc.dictionary_encode(column)
@@ -40,14 +40,14 @@ def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
 def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
     """Row numbers (m,), ascending, of at most `k` random records of each unit.
 
-    Stability: with one unit more or less, the kept records differ by at most its own k.
+    Stability: one unit more or less changes the retained records by at most its k records.
 
     Args:
         unit: number of each record's privacy unit (n,), at least 0.
-        ids: of the units by number, as from :func:`numbered`.
+        ids: distinct ids by number, from :func:`numbered`.
         k: the bound, at least 1.
-        public: a key that is known, so that the choice is repeatable; never for sensitive data,
-            where it would reveal who was left out.
+        public: use a fixed key, so that the choice is repeatable; never for sensitive data, as it
+            would reveal which records were dropped.
     """
     size = np.bincount(unit, minlength=len(ids))
     over = size > k

@@ -4,19 +4,22 @@ It knows public facts only: the box, the grid, names of columns. Its rows are (c
 the cell of (x, y, …) is the number ix · 2^bits + iy with ix = ⌊(x − low) / (high − low) · 2^bits⌋,
 evaluated in this order as in :meth:`Domain.to_lattice`, so that every engine gets the same cells.
 
-With kinds, the number of a cell has the place of the kind in their public list before it, as
-kind · 2^(bits · dims) + cell, so that what is one cell here is one cell of one kind.
+With kinds, the number is kind · 2^(bits · dims) + cell, where a kind is its position in the public
+list: each number is one cell of one kind.
 
-A record's fate depends on that record alone: what is no number is outside of the box, by a cast
-that gives nothing where it fails, and no record makes an engine refuse. PostgreSQL has no such
-cast: there a column of coordinates must be declared as numbers. A unit is its id as the engine
-writes it as text; a record whose id is missing or empty is dropped like one outside.
+The outcome of a record depends on that record alone: a value that is not a number is outside the
+box, by a cast that gives NULL where it fails, and no record makes an engine refuse. PostgreSQL has
+no such cast: there a column of coordinates must be declared as numbers. A unit is its id in the
+engine's text form; a record whose id is missing or empty is dropped like one outside.
 
-With a privacy unit, the query keeps at most K records of each. A record's place in the order of its
-unit is a salted hash of (unit, cell, how many-th of the unit's records in the cell): a function of
-the unit's own records alone, also where two have one hash: then their cells decide. So one unit
-adds at most K records WHATEVER THE SALT, however often an engine evaluates the query; and over a
-random salt the K are chosen uniformly, as records of one unit in one cell are alike.
+With a privacy unit, the query keeps at most K records of each. A unit's records are ordered by a
+salted hash of (unit, cell, ordinal of the record among the unit's records in the cell), and by the
+cell where two hashes are equal: a function of the unit's own records alone. So one unit adds at
+most K records WHATEVER THE SALT, however often an engine evaluates the query; and over a random
+salt the K are chosen uniformly, as records of one unit in one cell are alike.
+
+Sums of values, cycles of time, and local times of a zone other than UTC are not written in SQL:
+such records are read from a file.
 """
 
 from __future__ import annotations
@@ -27,21 +30,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dpviz.domain import Domain
-from dpviz.domain.attributes import OTHER, Kinds, Values
-from dpviz.domain.calendar import MONDAY
+from dpviz.domain.attributes import OTHER, Kinds
 from dpviz.domain.crs import known_crs
-from dpviz.domain.zones import ZONE, Offsets
+from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError, ParameterError
 from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.dialects import (
-    LARGEST,
     as_axes,
     as_column,
     as_number,
     as_seconds,
     as_text,
     as_unit,
-    less_offsets,
     sql,
 )
 from dpviz.private.load.selection import checked_bits, checked_bound
@@ -49,50 +49,37 @@ from dpviz.private.load.selection import checked_bits, checked_bound
 MOST_BITS = 62
 """Most bits of a cell number, including its kind."""
 
-MOST_CHANGES = 40
-"""Most changes of UTC offset in a period: each is a line of the query, several times."""
-
-
 Clock = Literal["number", "milliseconds", "time", "instant"]
 
 
 COUNT = """
-SELECT cell, {total} AS {number} FROM (
-  SELECT :cell AS cell{read} FROM source WHERE :inside
+SELECT cell, COUNT(*) AS {number} FROM (
+  SELECT :cell AS cell FROM source WHERE :inside
 ) AS records GROUP BY cell
 """
 
 COUNT_BOUNDED = """
 WITH dpviz_records AS (
-  SELECT :unit AS unit_value, :cell AS cell{read} FROM source WHERE :inside
+  SELECT :unit AS unit_value, :cell AS cell FROM source WHERE :inside
 ),
 dpviz_copies AS (
-  SELECT unit_value, cell{name},
-    ROW_NUMBER() OVER (PARTITION BY unit_value, cell{name} ORDER BY cell) AS copy_number
+  SELECT unit_value, cell,
+    ROW_NUMBER() OVER (PARTITION BY unit_value, cell ORDER BY cell) AS copy_number
   FROM dpviz_records
 ),
 dpviz_keys AS (
-  SELECT unit_value, cell{name}, copy_number, SUBSTRING(MD5(CONCAT(
-    :salt, unit_value, ' ', CAST(cell AS VARCHAR), ' ', {written}CAST(copy_number AS VARCHAR)
+  SELECT unit_value, cell, copy_number, SUBSTRING(MD5(CONCAT(
+    :salt, unit_value, ' ', CAST(cell AS VARCHAR), ' ', CAST(copy_number AS VARCHAR)
     )), 1, 12) AS sort_key
   FROM dpviz_copies
 ),
 dpviz_places AS (
-  SELECT cell{name},
-    ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell{name}, copy_number) AS place
+  SELECT cell,
+    ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell, copy_number) AS place
   FROM dpviz_keys
 )
-SELECT cell, {total} AS {number} FROM dpviz_places WHERE place <= :most GROUP BY cell
+SELECT cell, COUNT(*) AS {number} FROM dpviz_places WHERE place <= :most GROUP BY cell
 """
-
-WITH_VALUES = {
-    "read": ", :amount AS amount",
-    "name": ", amount",
-    "written": "CAST(amount AS VARCHAR), ' ', ",
-}
-"""Additions to the templates for records with values, in steps of their grid. Then records of one
-unit in one cell are equal only if their values are equal."""
-
 
 RECORDS = """
 SELECT inside, COUNT(*) AS n FROM (
@@ -112,8 +99,8 @@ class CellQuery:
         bits: grid bits per axis.
         unit: column of the privacy unit; None if a record is the unit.
         max_per_unit: with ``unit``, max contributions per unit.
-        clock: what the column of the time is declared to hold: seconds or milliseconds since 1970,
-            times (UTC where no zone is known), or times with their zone.
+        clock: declared content of the time column: seconds or milliseconds since 1970, times
+            without a zone, or times with their zone.
 
     Raises:
         DataError: the number of columns does not match the domain, an invalid bound, or a bound
@@ -135,27 +122,13 @@ class CellQuery:
         checked_bits(self.bits, self.domain)
         kinds = () if self.domain.kinds is None else self.domain.kinds.names
         if self.domain.dims * self.bits + len(kinds).bit_length() > MOST_BITS:
-            raise ParameterError(f"bits={self.bits}: too many beside kinds, give fewer grid bits")
-        changes = len(self._offsets.since)
-        if changes > MOST_CHANGES:
-            raise ParameterError(
-                f"time zone {self.domain.zone}: its clocks change {changes} times in the period: "
-                f"give one of at most {MOST_CHANGES} changes (20 years), or a file in its place"
-            )
+            raise ParameterError(f"bits={self.bits}: too many for a domain with kinds: give fewer")
         checked_bound(self.unit, self.max_per_unit)
 
     @property
     def of_geometry(self) -> bool:
         """True if a single column of points holds the coordinates of a 2-D domain."""
         return self.domain.place.dims == 2 and len(self.columns) == 1
-
-    @property
-    def _offsets(self) -> Offsets:
-        """UTC offsets of the time zone within the span or period of the domain."""
-        domain = self.domain
-        if domain.time is None:
-            return Offsets((), (0.0,))
-        return domain.calendar.offsets.within(*(domain.span or domain.period))
 
     @property
     def count_column(self) -> str:
@@ -168,30 +141,25 @@ class CellQuery:
             facts += [domain.zone, domain.cycle, domain.span]
         if domain.kinds is not None:
             facts += [domain.kinds.column, domain.kinds.names]
-        if domain.values is not None:
-            facts += list(domain.values.to_dict().values())
         if self.unit is not None:
             facts += [self.unit, self.max_per_unit]
         return "n_" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
 
-    def sql(self, relation: Any, dialect: str, salt: str = "", *, sums: bool = False) -> str:
+    def sql(self, relation: Any, dialect: str, salt: str = "") -> str:
         """The query in a dialect, as rows ``cell`` and :attr:`count_column`, in no order.
 
         Args:
             relation: a sqlglot expression to select from, such as :func:`table`.
             dialect: one of :data:`DIALECTS`.
             salt: a fresh random text, with ``unit``.
-            sums: of the values, in steps, in place of the records: with the same salt, of those
-                that the other query counts.
+
+        Raises:
+            DataError: a domain with values or a cycle, or local times of a zone other than UTC.
         """
         template = COUNT if self.unit is None else COUNT_BOUNDED
-        beside = dict.fromkeys(WITH_VALUES, "") if self.domain.values is None else WITH_VALUES
-        total = "CAST(SUM(amount) AS BIGINT)" if sums else "COUNT(*)"
-        template = template.format(total=total, number=self.count_column, **beside)
+        template = template.format(number=self.count_column)
         places = self._coordinates(dialect)
         values = {"cell": self._cell(places, dialect), "inside": self._inside(places, dialect)}
-        if self.domain.values is not None:
-            values["amount"] = self._steps(self.domain.values, dialect)
         if self.unit is not None:
             values["unit"] = as_unit(as_column(self.unit), dialect)
             values["salt"] = exp.Literal.string(salt)
@@ -201,7 +169,7 @@ class CellQuery:
     def records_sql(self, relation: Any, dialect: str) -> str:
         """The query for EXACT counts of records outside (0) and inside (1): for owners only.
 
-        Inside are those that a bound per unit chooses from.
+        A bound per unit chooses from the records inside.
 
         Args:
             relation: as for :meth:`sql`.
@@ -212,6 +180,7 @@ class CellQuery:
 
     def _coordinates(self, dialect: str) -> list[Any]:
         """Each coordinate as a double."""
+        self._require_plain()
         columns = [as_column(name) for name in self.columns]
         if self.of_geometry:
             srid = known_crs(self.domain.crs).to_epsg() if self.domain.crs else None
@@ -219,30 +188,22 @@ class CellQuery:
         else:
             places = [as_number(each, dialect) for each in columns]
         if self.domain.time is not None:
-            places.append(self._time(as_column(self.domain.time), dialect))
+            places.append(as_seconds(as_column(self.domain.time), dialect, self.clock))
         return places
 
-    def _time(self, column: Any, dialect: str) -> Any:
-        """Position of a record's time on the axis; see :meth:`Domain.on_axis`."""
-        domain, seconds = self.domain, as_seconds(column, dialect, self.clock)
-        start, end = domain.span or domain.period
-        moved = self._offsets
-        if self.clock == "time":  # clocks of the zone
-            seconds = less_offsets(seconds, moved.borders, moved.ahead, dialect)
-        if domain.cycle is None:
-            return seconds
-        clocks = less_offsets(seconds, moved.since, [-each for each in moved.ahead], dialect)
-        passed = sql("FLOOR(:clocks) - :monday", dialect, clocks=clocks, monday=MONDAY)
-        length = domain.calendar.length
-        return sql(
-            """
-            CASE WHEN :seconds >= :start AND :seconds < :end
-            THEN :passed - FLOOR(:passed / :length) * :length
-            WHEN NOT :seconds IS NULL THEN :outside END
-            """,
-            dialect, seconds=seconds, start=start, end=end, passed=passed, length=length,
-            outside=-1.0,
-        )  # fmt: skip
+    def _require_plain(self) -> None:
+        """Refuse a domain that only the readers of files serve."""
+        domain = self.domain
+        for wrong, what in (
+            (domain.values is not None, f"values={domain.values and domain.values.column!r}"),
+            (domain.cycle is not None, f"cycle={domain.cycle!r}"),
+            (self.clock == "time" and domain.zone != ZONE, f"zone={domain.zone!r}, local times"),
+        ):
+            if wrong:
+                raise DataError(
+                    f"{what}: an engine counts records by place, kind and UTC time only: export "
+                    "the rows to one file, or leave it out"
+                )
 
     def _kind(self, kinds: Kinds, dialect: str) -> Any:
         """Index of a record's kind in the public list; NULL for unlisted kinds."""
@@ -256,30 +217,18 @@ class CellQuery:
             place = place.when(some, exp.Literal.number(kinds.number(OTHER)))
         return exp.cast(place, "bigint")
 
-    def _steps(self, values: Values, dialect: str) -> Any:
-        """A record's value in grid steps; see :meth:`Values.steps`."""
-        return sql(
-            "CAST(FLOOR(LEAST(GREATEST(:x, :low), :high) / :grid + :half) AS BIGINT)",
-            dialect, x=as_number(as_column(values.column), dialect), low=values.low,
-            high=values.high, grid=values.grid, half=0.5,
-        )  # fmt: skip
-
     def _inside(self, places: list[Any], dialect: str) -> Any:
         """Condition for a record that is complete and inside the box (half open in time).
 
         NaN and NULL are outside.
         """
-        domain, most = self.domain, float(LARGEST)
-        box = [*zip(places, domain.lower, domain.upper, strict=True)]
-        ends = ["<="] * len(box)
+        domain = self.domain
+        ends = ["<="] * domain.dims
         if domain.time is not None:
             ends[-1] = "<"
-        if domain.values is not None:
-            box.append((as_number(as_column(domain.values.column), dialect), -most, most))
-            ends.append("<=")
         conditions = [
             sql(f":x >= :low AND :x {end} :high", dialect, x=x, low=low, high=high)
-            for (x, low, high), end in zip(box, ends, strict=True)
+            for x, low, high, end in zip(places, domain.lower, domain.upper, ends, strict=True)
         ]
         if domain.kinds is not None:
             kind = self._kind(domain.kinds, dialect)

@@ -32,13 +32,13 @@ def check_source(
 
     Args:
         source: as :func:`dpviz.load` takes it.
-        domain: says what the records are: points, or places in time where ``how`` names a time;
+        domain: decides the form of the records: points, or places in time if ``how`` names a time;
             trips or events; sequences of symbols.
-        **how: further arguments of the reader. The cells of places do not matter: a sequence is cut
-            at session gaps alone.
+        **how: further arguments of the reader. The cells of places do not matter: sequences are cut
+            at session gaps.
 
     Raises:
-        DataError: the source cannot be read so, or holds counts in place of records.
+        DataError: the source cannot be read in this form, or holds counts instead of records.
     """
     facts, how = Tally(), with_notation(how)
     if isinstance(domain, RoadGraph):

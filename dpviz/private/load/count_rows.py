@@ -1,4 +1,4 @@
-"""Rows of (cell, count): find their columns, check their origin, index them.
+"""Read rows of (cell, count): find their columns, check their public facts, index them.
 
 They are EXACT COUNTS, as SENSITIVE as the records; no message holds one.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import pa, pc
@@ -25,9 +25,61 @@ from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table
 
 _COUNT = re.compile(r"n|count|n_[0-9a-f]{8}")
+_RESULTS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+"""Endings of files that may hold the result of a query."""
 
 
-def columns_of(names: Sequence[str]) -> tuple[str, str] | None:
+def are_counts(path: Path, names: Sequence[str]) -> bool:
+    """True if a file or folder has the columns of a query result, by its name and schema."""
+    return (path.is_dir() or path.suffix.lower() in _RESULTS) and _columns(names) is not None
+
+
+def result_handle(tables: Iterable[Table], chosen: Selection, path: Path) -> DataHandle:
+    """A handle on the result of one query, in one file or several.
+
+    Raises:
+        DataError: rows that no such query gives, or one with other public facts.
+    """
+    chosen.of_counts(path.name)
+    return counted_handle(tables, chosen, path.name, path.stem, one_query=True)
+
+
+def counted_handle(
+    tables: Iterable[Table], chosen: Selection, title: str, name: str, *, one_query: bool = False
+) -> DataHandle:
+    """A handle on tables of cells and counts; a cell may occur in several rows.
+
+    Args:
+        tables: each with a column of cells and one of counts.
+        chosen: the public facts that they were counted with.
+        title: of the source, for messages.
+        name: of the data set, unless ``chosen`` has one.
+        one_query: the rows are the result of a single query, so that with a unit no cell may occur
+            twice: the bounds of several queries would add up.
+
+    Raises:
+        DataError: other columns, other public facts, or rows that no query of these facts gives.
+    """
+    cells, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for table in tables:
+        columns = _columns([column.name for column in table.columns])
+        if columns is None:
+            raise DataError(f"{title} needs the columns cell and n, or those of dpviz.cell_sql")
+        _check_facts(columns[1], chosen, title)
+        for block in table.blocks(columns):
+            for column, collected in zip(columns, (cells, counts), strict=True):
+                collected.append(_whole(block.columns[column], column, title))
+    rows = np.concatenate(cells), np.concatenate(counts)
+    if one_query and chosen.unit is not None and len(np.unique(rows[0])) < len(rows[0]):
+        raise DataError(
+            f"{title}: a cell occurs twice, as in the results of several queries, whose bounds for "
+            f"each {chosen.unit} would add up: run one query over all records"
+        )
+    layers = _checked_layers(rows, chosen, title)
+    return chosen.handle(layers, name, chosen.grid_bits(chosen.box(title)))
+
+
+def _columns(names: Sequence[str]) -> tuple[str, str] | None:
     """The columns of cells and counts in a table; None if it has other columns."""
     lowered = {name.strip().lower(): name for name in names}
     counts = [name for key, name in lowered.items() if _COUNT.fullmatch(key)]
@@ -36,12 +88,12 @@ def columns_of(names: Sequence[str]) -> tuple[str, str] | None:
     return lowered["cell"], counts[0]
 
 
-def check_facts(count: str, chosen: Selection, title: str) -> None:
+def _check_facts(count: str, chosen: Selection, title: str) -> None:
     """Refuse counts made with other public facts than the declared ones.
 
     Args:
-        count: the name of their column, which carries a check of the facts.
-        chosen: what is stated.
+        count: name of the column of counts, which carries a checksum of the facts.
+        chosen: the declared facts.
         title: of the source, for messages.
 
     Raises:
@@ -62,59 +114,13 @@ def check_facts(count: str, chosen: Selection, title: str) -> None:
         )
 
 
-def handle_of(
-    rows: Rows, chosen: Selection, title: str, name: str, digests: tuple[str, ...] = ()
-) -> DataHandle:
-    """A handle on (cell, count) rows; a cell may occur in several rows.
-
-    Args:
-        rows: two columns of whole numbers.
-        chosen: the public facts that they were counted with.
-        title: of the source, for messages.
-        name: of the data set, where none is chosen.
-        digests: what a part is known by when it is given again.
-
-    Raises:
-        DataError: rows that no query of these facts gives.
-    """
-    domain = chosen.box(title)
-    layers = checked_layers(rows, domain, chosen.grid_bits(domain), title)
-    return chosen.handle(layers, name, digests)
-
-
-def read_rows(tables: Iterable[Table], title: str, chosen: Selection | None = None) -> Rows:
-    """The cells and counts of tables, as whole numbers.
-
-    Args:
-        tables: each with a column of cells and one of counts.
-        title: of the source, for messages.
-        chosen: the public facts that they must have been counted with; None where they state them.
-
-    Raises:
-        DataError: other columns, other facts, or a value that is missing or no whole number.
-    """
-    cells, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for table in tables:
-        columns = columns_of([column.name for column in table.columns])
-        if columns is None:
-            raise DataError(f"{title} needs the columns cell and n, or those of dpviz.cell_sql")
-        if chosen is not None:
-            check_facts(columns[1], chosen, title)
-        for block in table.blocks(columns):
-            for name, collected in zip(columns, (cells, counts), strict=True):
-                collected.append(whole(block.columns[name], name, title))
-    return np.concatenate(cells), np.concatenate(counts)
-
-
-def whole(column: Any, name: str, file: str) -> Any:
+def _whole(column: Any, name: str, file: str) -> Any:
     """Convert a column of cells or counts to whole numbers.
 
     Raises:
         DataError: a value is missing, or not a whole number.
     """
     column = plain(column)
-    if pa.types.is_null(column.type):
-        column = column.cast(pa.int64())
     if is_text(column.type):
         column = pc.ascii_trim_whitespace(pc.cast(column, pa.large_string()))
         column = pc.if_else(pc.equal(column, ""), None, column)
@@ -126,13 +132,14 @@ def whole(column: Any, name: str, file: str) -> Any:
         raise DataError(f"{file}: column {name} does not hold whole numbers") from None
 
 
-def checked_layers(rows: Rows, domain: Domain, bits: int, file: str) -> Layers:
+def _checked_layers(rows: Rows, chosen: Selection, file: str) -> Layers:
     """Check that the public facts allow these rows, and index them.
 
     Raises:
-        DataError: they are not.
+        DataError: they do not.
     """
-    cell, count = rows
+    (cell, count), domain = rows, chosen.box(file)
+    bits = chosen.grid_bits(domain)
     if len(cell) > MAX_CELLS:
         raise too_many(bits)
     kinds = 1 if domain.kinds is None else len(domain.kinds.names)
@@ -147,4 +154,4 @@ def checked_layers(rows: Rows, domain: Domain, bits: int, file: str) -> Layers:
         raise DataError(f"{file}: a count is below 0")
     if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
         raise DataError(f"{file}: the counts add up to more than 2^53")
-    return layers_of_rows([rows], domain, bits)
+    return layers_of_rows(rows, domain, bits)

@@ -19,7 +19,7 @@ from dpviz.private.load.notation import OPTIONS, with_notation
 from dpviz.private.load.roads import city_paths, city_trips, read_trips, synthetic
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import city_sequences, read_places, read_sequences
-from dpviz.private.load.source import source_of, sources_of
+from dpviz.private.load.source import source_of
 from dpviz.private.load.sources import read_points
 from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
@@ -109,29 +109,28 @@ def load(
             also zipped; workbooks, .xlsx, .xlsm, .xls and .ods; JSON, an array of objects, or one
             object or feature per line), a table in memory (pandas, geopandas, polars, pyarrow), the
             URL of a database (with ``table``), or the name of a built-in data set: ``city`` for
-            sequences and trips. Points also come from a folder of Parquet, and from a file of
-            (cell, count) rows, of :func:`save_counts` or of :func:`cell_sql`. A list of sources of
-            points counts as one that has the records of all; NO RECORD MAY BE IN TWO.
+            sequences and trips. Points also come from a folder of Parquet, and from a file or a
+            folder of (cell, count) rows, the result of :func:`cell_sql`.
         domain: what a record may be, public and chosen without looking at the records: a
             :class:`Domain`, the box of points or places; an :class:`Alphabet`, of sequences of
             symbols; a :class:`RoadGraph`, of trips. A built-in data set has its own. Records
             outside are dropped.
-        kind: of data, "points", "sequences" or "roads": the domain's by default. With
+        kind: of data, "points", "sequences" or "roads"; by default the domain decides. With
             "sequences" and a box, each unit's places in time become sequences of cells.
-        columns: coordinate columns in the domain's order, or in 2-D one column of points; the
-            geometry or columns of usual names otherwise, as ``handle.columns`` then says. JSON
-            declares none: name them here, or in the domain. Of symbols, the one column of lists; by
-            default the only one, or a row for each symbol with the columns ``sequence`` and
-            ``symbol``, or text with a sequence a line. Trips have the columns ``trip`` and
-            ``edge``, or a list column ``edges`` or ``nodes``; or records are events at places, as
-            points are, and each counts on the street that is nearest.
+        columns: coordinate columns in the domain's order, or in 2-D one column of points; by
+            default the geometry, or columns recognised by their names (see ``handle.columns``).
+            JSON declares no columns: name them here, or in the domain. For symbols, the column of
+            lists; by default the only one, or one row per symbol with the columns ``sequence`` and
+            ``symbol``, or text with one sequence per line. Trips have the columns ``trip`` and
+            ``edge``, or a list column ``edges`` or ``nodes``; or records are events at places, like
+            points, each of which counts on the nearest street.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
-            domain's by default for columns, the graph's for those of events. Another than the
-            file states is an error.
+            domain's by default for columns, the graph's for events. It is an error if the file
+            states another CRS.
         unit: column that names the privacy unit (a person), and records without an id in it are
             dropped; by default a record is the unit.
         max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
-        public: whether the owner declares every record public; false for files by default.
+        public: True if the owner declares every record public; false for files by default.
         name: public name of the data set, of letters, digits, spaces and ``. _ -``; by default the
             file's name without its ending, or the table's, with ``_`` for other characters.
         table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table; or a
@@ -143,8 +142,8 @@ def load(
         side: of places, cells along each axis of the public grid; 8 by default.
         gap: of places, the session gap in hours; a longer one begins a new sequence. 12 by default.
         neighbours: of places, only steps to a cell that touches; sequences are cut at others.
-        drop_unknown: leave out symbols that the alphabet lacks, or edges that the graph lacks,
-            instead of the whole record. Of public records, one that holds such is an error.
+        drop_unknown: drop symbols that the alphabet lacks, or edges that the graph lacks, instead
+            of the whole record. Without it, such a record is an error if the data are public.
         period: of trips with time, the public start and end (exclusive).
         every: the public step, such as ``1h``.
         zone: of times that state none, such as ``Europe/Berlin``; UTC by default.
@@ -180,7 +179,7 @@ def load(
     require(domain, Domain | Alphabet | RoadGraph | None, "domain", DataError)
     form = _form(domain, kind)
     built_in = domain is None and isinstance(source, str) and source == CITY
-    source = sources_of(source, table) if form == "points" else source_of(source, table)
+    source = source_of(source, table, built_in=form == "points")
     if name is not None:
         name = checked_name(name)
     options: dict[str, Any] = {

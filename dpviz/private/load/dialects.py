@@ -7,14 +7,13 @@ NULL. In PostgreSQL that holds for columns declared as numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from dpviz.errors import DataError, ParameterError
 from dpviz.lazy import exp, sqlglot
 
 DIALECTS = ("duckdb", "postgres", "spark")
-"""Dialects that the query is written in: those of the engines that the tests run."""
+"""Dialects of the engines that the tests run."""
 
 SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres"}
 """Other names of dialects."""
@@ -77,7 +76,7 @@ def sql(text: str, dialect: str, /, **values: Any) -> Any:
     """Parse SQL text in a dialect, and replace each ``:name`` by its value.
 
     Args:
-        text: what the dialect says.
+        text: SQL in the dialect.
         dialect: one of :data:`DIALECTS`.
         **values: expressions, doubles (floats), whole numbers (ints) and texts.
     """
@@ -115,10 +114,10 @@ def as_column(name: str) -> Any:
 
 
 def as_text(value: Any, dialect: str) -> Any:
-    """A value as text, as the engine writes it; the column type rules out floats.
+    """A value in the engine's text form, compared byte by byte; floats are refused by their type.
 
-    Two are equal where their letters are: a column of a database may take others for the same, as
-    ``Ann`` and ``ann``, which are two ids. In Spark it is so by default.
+    A column's collation may treat ``Ann`` and ``ann`` as equal, although they are two ids: the
+    collation C does not. Spark compares bytes by default.
     """
     text = exp.cast(value, "varchar")
     letters = exp.to_identifier("C", quoted=True)
@@ -126,11 +125,11 @@ def as_text(value: Any, dialect: str) -> Any:
 
 
 def as_unit(value: Any, dialect: str) -> Any:
-    """A unit's id as text; two are equal only if all their letters are equal.
+    """A unit's id as text; two are equal only if all their bytes are equal.
 
-    In DuckDB, which reads untrusted files, a long id is its SHA-256: a small file may
-    repeat one of a megabyte, which each of the query's windows would hold once for every record.
-    The hash is longer than every id that stands for itself.
+    In DuckDB, which reads untrusted files, a long id is replaced by its SHA-256: a small file may
+    repeat an id of a megabyte, and each window of the query would hold a copy for every record.
+    The hash is longer than every id that is compared as text.
     """
     text = as_text(value, dialect)
     if dialect != "duckdb":
@@ -201,17 +200,3 @@ def as_seconds(value: Any, dialect: str, clock: str) -> Any:
     kind = "TIMESTAMP" if clock == "time" else "TIMESTAMPTZ"  # distant years would overflow
     seconds = f"CAST(EPOCH_US(TRY_CAST(:x AS {kind})) AS DOUBLE) / :million"
     return sql(seconds, dialect, x=value, million=1e6)
-
-
-def less_offsets(seconds: Any, borders: Sequence[float], by: Sequence[float], dialect: str) -> Any:
-    """Seconds minus the UTC offset in force; ``by[0]`` holds before the first border."""
-    if not borders and not by[0]:
-        return seconds
-    held: Any = as_double(by[0])
-    if borders:
-        cases = exp.case()
-        for border, value in reversed([*zip(borders, by[1:], strict=True)]):
-            past = sql(":seconds >= :border", dialect, seconds=seconds, border=border)
-            cases = cases.when(past, as_double(value), copy=False)
-        held = cases.else_(held, copy=False)
-    return sql(":seconds - :held", dialect, seconds=seconds, held=held)

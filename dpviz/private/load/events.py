@@ -72,7 +72,7 @@ def read_events(
     stated = crs if chosen.columns else opened.crs or crs
     if stated and not graph.crs:
         raise DataError(
-            f"{opened.name}: places in {stated}, and a road graph in a plane of its own: name the "
+            f"{opened.name}: the places are in {stated}, but the road graph has no CRS: name the "
             "CRS of the graph"
         )
     around = surroundings(graph, steps)

@@ -59,33 +59,23 @@ def size_of(files: Sequence[Path]) -> int:
 def parquet_files(folder: Path) -> list[Path]:
     """The Parquet files in a folder and its subfolders, in the order of their paths.
 
-    Raises:
-        DataError: there is none; or as :func:`files_of`.
-    """
-    files = files_of(folder, "*.parquet")
-    if not files:
-        raise DataError(
-            f"no Parquet file in the folder {folder.name or folder}: give one with .parquet files, "
-            "or one file of another format; tracks in GPX are to be converted to either"
-        )
-    return files
-
-
-def files_of(folder: Path, pattern: str = "*") -> list[Path]:
-    """The files in a folder and its subfolders, without hidden and unfinished ones.
-
-    Names that begin with ``_`` or ``.`` are left out, as Spark and Arrow do: writers and copies
-    that are under way, or were cut off, keep their files under such.
+    Names that begin with ``_`` or ``.`` are skipped, as Spark and Arrow do: unfinished and
+    temporary files have such names.
 
     Raises:
-        DataError: one has two names there, or links to nothing.
+        DataError: there is none, one has two names there, or one is a link to nothing.
     """
     files = [
         path
-        for path in sorted(folder.rglob(pattern))
+        for path in sorted(folder.rglob("*.parquet"))
         if not any(part[0] in "_." for part in path.relative_to(folder).parts) and not path.is_dir()
     ]
     _require_each_once(files, folder)
+    if not files:
+        raise DataError(
+            f"no Parquet file in the folder {folder.name or folder}: give one with .parquet files, "
+            "or one file of another format (convert GPX tracks to one of these)"
+        )
     return files
 
 
@@ -122,11 +112,11 @@ def footers(folder: str, places: list[str]) -> Any:
         first = schema.names if first is None else first
         for column in schema:
             kind = str(column.type).removeprefix("large_")
-            usual = types.setdefault(column.name.lower(), kind)
-            if usual != kind:
+            first_kind = types.setdefault(column.name.lower(), kind)
+            if first_kind != kind:
                 mixed = mixed or (
-                    f"column {shown(column.name)} is {usual} in one file of {folder} and {kind} "
-                    "in another: write them with one type"
+                    f"column {shown(column.name)} is {first_kind} in one file of {folder} and "
+                    f"{kind} in another: write them with one type"
                 )
     others = {name: sorted(frozenset().union(*each)) for name, each in shapes.items() if all(each)}
     stated = {"columns": first or [], "shapes": others, "mixed": mixed}

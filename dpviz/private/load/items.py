@@ -1,9 +1,9 @@
 """Records that are sequences: the items of each in order, with its privacy unit.
 
-They stand in a column of lists, a record per row; or in rows, one per step, that are grouped by
-(unit, id): two units that use one id have two records. Which rows make a record, and in which
-order, depends on the rows of that unit alone: stability 1 in records, and in units. A row without
-the id of its unit or of its record belongs to none and is dropped.
+The items are in a column of lists, one record per row; or in rows, one per item, that are grouped
+by (unit, id): two units that use the same id have two records. The rows of a record and their order
+depend on the rows of its unit alone: stability 1 in records, and in units. A row without the id of
+a unit or of a record is dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Form:
 
     Attributes:
         item: the column of items, or of lists of them.
-        group: the column that says to which record a row belongs; None for lists.
+        group: the column of record ids, where each row is one item; None for lists.
     """
 
     item: str
@@ -76,8 +76,8 @@ def read_items(
 
     Args:
         table: opened.
-        form: where the items stand.
-        names: of the items that there may be, public and distinct.
+        form: the columns of the items.
+        names: the public names of all items, without repeats.
         unit: column of the privacy unit.
         counts: receives the outcome of every row.
         time: column of the moment, the zone of those that state none, and their notation.
@@ -114,23 +114,24 @@ def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -
     """Records whose items all have public names.
 
     Args:
-        items: −1 for what the names lack.
-        drop_unknown: keep every record, without its unknown items.
+        items: −1 for items without a public name.
+        drop_unknown: drop unknown items instead of the records that hold them.
         counts: receives the outcome of every record.
-        refusal: of public data, why the first other record is an error, by its number ``{}``.
+        refusal: for public data, the error if a record holds an unknown item; ``{}`` is replaced by
+            the number of the first such record. Empty for sensitive data.
 
     Raises:
-        DataError: a record with an unknown item, where ``refusal`` says so.
+        DataError: ``refusal``, if it is not empty and a record holds an unknown item.
     """
     unknown = items.item < 0
     if drop_unknown:
         counts.add(Fact.STEPS, np.count_nonzero(unknown))
         return items.only(~unknown)
-    lost = np.bincount(items.owner, unknown, minlength=len(items)) > 0
-    if refusal and lost.any():
-        raise DataError(refusal.format(int(np.argmax(lost))))
-    counts.add(Fact.UNKNOWN, np.count_nonzero(lost))
-    return items.take(np.flatnonzero(~lost))
+    incomplete = np.bincount(items.owner, unknown, minlength=len(items)) > 0
+    if refusal and incomplete.any():
+        raise DataError(refusal.format(int(np.argmax(incomplete))))
+    counts.add(Fact.UNKNOWN, np.count_nonzero(incomplete))
+    return items.take(np.flatnonzero(~incomplete))
 
 
 def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) -> Items:

@@ -21,13 +21,14 @@ class Layout:
     """The columns to read and how to read them: decided by the schema alone, so public.
 
     Attributes:
-        columns: of the coordinates, in the domain's order; one of points; none for the geometry.
+        columns: of the coordinates, in the domain's order; or one column of points; empty if the
+            geometry holds the points.
         crs: of the coordinates.
         unit: column of the privacy unit.
         time: column of the time.
         kinds: the public list of kinds, and their column.
         values: the public clip of values, and their column.
-        notation: how text is read.
+        notation: of numbers, times and points in text.
     """
 
     columns: tuple[str, ...]
@@ -107,7 +108,7 @@ def _holds_wkt(table: Table, name: str) -> bool:
 
 
 def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: bool) -> None:
-    """Raise if a column's declared type is wrong and no text that could be parsed."""
+    """Raise if a column is declared as another type than the one needed, and cannot be parsed."""
     kinds = {each.name: each.kind for each in table.columns}
     if alone:
         if names and kinds[names[0]] not in TEXTS:
@@ -117,19 +118,21 @@ def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: 
             )
         names = ()
     value = () if how.values is None else (how.values.column,)
-    others = ("binary",) if how.notation.declared else ("binary", "string")
+    others = {"binary": "bytes", "time": "times"}
+    if not how.notation.declared:
+        others["string"] = "text"
     for name in (*names, *value):
-        if kinds[name] in others:
+        if declared := others.get(kinds[name]):
             raise DataError(
-                f"column {shown(name)} of {table.name} is declared as text, not as numbers: choose "
-                "another, or write it as numbers"
+                f"column {shown(name)} of {table.name} is declared as {declared}, not as numbers: "
+                "choose another, or write it as numbers"
             )
 
 
 def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, ...]:
     """Names of the coordinate columns; empty if the geometry holds the points.
 
-    The first record may tell that lines of JSON are features, if the data are public.
+    For public data only, the first record shows whether lines of JSON are features.
     """
     existing = table.columns
     stated = public or table.declares or table.holds_features

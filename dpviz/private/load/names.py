@@ -70,11 +70,11 @@ def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str,
     Raises:
         DataError: several may be meant.
     """
-    found = coordinate_candidates(existing, domain)
-    if len(found) > 1:
-        choices = " or ".join(", ".join(map(shown, each)) for each in found[:4])
+    candidates = coordinate_candidates(existing, domain)
+    if len(candidates) > 1:
+        choices = " or ".join(", ".join(map(shown, each)) for each in candidates[:4])
         raise DataError(f"several columns may be the coordinates, {choices}: name them (--columns)")
-    return found[0] if found else None
+    return candidates[0] if candidates else None
 
 
 def _places(

@@ -35,16 +35,16 @@ class Notation:
     """The arguments of :func:`dpviz.load` that declare how text is parsed.
 
     Attributes:
-        decimal: the decimal mark, "." or ","; a point by default, and in a file whose fields are
-            divided by semicolons a point or a comma.
-        thousands: the mark between groups of three digits; by default there is none.
+        decimal: the decimal mark, "." or ",". By default a point, and in a file whose fields are
+            separated by semicolons a point or a comma.
+        thousands: the mark between groups of three digits; none by default.
         time_format: one of :data:`TIME_FORMATS` or a pattern of strptime. By default text is
             ISO 8601, and numbers, in columns of numbers, are seconds since 1970 UTC.
         order: of the coordinates in one column of text, such as ``lat,lon``.
-        semicolons: whether semicolons divide the fields of the file.
+        semicolons: True if fields of the file are separated by semicolons.
 
     Raises:
-        DataError: one of them is not on offer.
+        DataError: one of them is not supported.
     """
 
     decimal: str | None = None
@@ -82,8 +82,9 @@ class Notation:
     @property
     def marks(self) -> str:
         """The decimal marks."""
-        usual = ".," if self.semicolons and self.thousands is None else "."
-        return self.decimal or usual
+        if self.decimal is None and self.thousands is None and self.semicolons:
+            return ".,"
+        return self.decimal or "."
 
     @cached_property
     def number(self) -> str:
@@ -122,7 +123,7 @@ def _check_pattern(given: str, pattern: str) -> None:
     """Refuse a strptime pattern with an unknown directive, or without a whole date.
 
     Raises:
-        DataError: naming what is on offer.
+        DataError: naming what is supported.
     """
     directives = re.findall(r"%(.?)", pattern, re.DOTALL)
     named = f"time_format={given[:60]!r}"

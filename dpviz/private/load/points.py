@@ -27,7 +27,7 @@ from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import numbers, text_points, times, typed
+from dpviz.private.load.values import numbers, text_points, times
 from dpviz.private.load.words import kind_numbers, texts
 from dpviz.trees.lattice import STRIP, Codes, morton
 
@@ -39,10 +39,10 @@ class Records:
     Attributes:
         points: coordinates (n, dims), float64, in the domain's CRS.
         unit: number of each record's privacy unit (n,), int64, if a unit column was named.
-        ids: of the units by number, a pyarrow array of bytes.
+        ids: distinct ids of the units by number, a pyarrow array of bytes.
         time: seconds since 1970 of each record (n,), NaN for none, if a time column was named.
         counts: outcomes of all records; never shown for sensitive data.
-        columns: what was taken for the coordinates.
+        columns: names of the coordinate columns, for messages.
     """
 
     points: NDArray[np.float64]
@@ -92,17 +92,16 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
     alone = len(how.columns) == 1 and domain.place.dims == 2
     kinds, values, notation = how.kinds, how.values, how.notation
     names = [*dict.fromkeys([*how.columns, *how.extra])]
-    # In plain notation, the file reader parses numbers itself.
-    numeric = how.columns if notation.plain_numbers and not alone else ()
-    for block in table.blocks(names, numeric, geometry=not how.columns):
+    table.expect_numbers(how.columns if notation.plain_numbers and not alone else ())
+    for block in table.blocks(names, geometry=not how.columns):
         counts.read(block)
         if block.places is not None:
             points = block.places
         elif alone:
             points = text_points(block.columns[how.columns[0]], how.columns[0], notation, srid)
         else:
-            axes = block.columns if numeric else typed(block.columns, how.columns, notation)
-            points = np.stack([axes[name] for name in how.columns]).T  # each axis contiguous
+            axes = [numbers(block.columns[name], name, notation) for name in how.columns]
+            points = np.stack(axes).T  # each axis contiguous
         given = points
         points = in_crs(points, how.crs, domain.crs)
         time = None
@@ -178,17 +177,17 @@ def read_layers(
 
     Stability, from parse to index: one record more or less moves the indexes, all kinds together,
     by at most 1; with a unit, one unit more or less moves them by at most its bound, whatever the
-    others have. A record of no listed kind is dropped by itself, like one outside, before the bound
-    of its unit; the bound holds for a unit's records of all kinds together, and to split what is
-    left by kind moves no record out of one index without moving it into another. A record without
-    a readable value is dropped likewise; the sums move by at most :attr:`Values.reach` steps for
-    each record that the counts move by, as a value is clipped and rounded by itself.
+    records of other units. A record of an unlisted kind, or without a readable value, is dropped by
+    itself before the bound of its unit, like one outside the domain. The bound holds for a unit's
+    records of all kinds together, and splitting them by kind puts each record into one index. The
+    sums move by at most :attr:`Values.reach` steps for each record that the counts move by, as a
+    value is clipped and rounded by itself.
 
     Args:
         table: opened.
         how: its layout.
-        chosen: the domain, and max contributions per unit. Of public data the choice of those may
-            be repeatable, and a file is refused whose places do not fit.
+        chosen: the domain, and max contributions per unit. For public data the choice of records
+            is repeatable, and a file whose places do not fit the domain is refused.
         counts: receives the outcome of every record.
     """
     counts, domain = Tally() if counts is None else counts, chosen.box(table.name)
@@ -247,7 +246,7 @@ def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) ->
     if counts[Fact.NO_PLACE] == placed > 0:
         raise DataError(
             f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, "
-            "or points; for numbers such as 52,5 say decimal=… (--decimal)"
+            "or points; for numbers such as 52,5 give decimal=… (--decimal)"
         )
     outside = counts[Fact.OUTSIDE] + counts[Fact.NO_PLACE]
     if domain.dims != 2 or outside == 0 or placed - outside > 0.01 * placed:

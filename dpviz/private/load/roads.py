@@ -53,7 +53,7 @@ def synthetic(name: str, graph: RoadGraph, made: Paths, steps: Steps | None = No
     if steps is not None:
         if steps.column != START:
             raise DataError(
-                f"time={steps.column!r}: the made-up trips have the column {START!r}, from "
+                f"time={steps.column!r}: the synthetic trips have the column {START!r}, from "
                 f"{WEEK[0]} to {WEEK[1]}: name it"
             )
         step = steps.of_moments(commuter_starts(made))
@@ -84,14 +84,14 @@ def read_trips(
     less here; with a unit, one unit more or less changes at most ``max_per_unit`` trips. A trip is
     the rows of one (unit, trip), so that two persons may use the same numbers.
 
-    With steps of time a trip is in that of its start: the time in its row, or of a trip in several
-    rows in the first of them. The column is typed cell by cell, so its step follows from the trip
-    alone, and one without a readable time within the period is dropped like what lies outside. The
-    bound of a unit holds over all steps together.
+    With steps of time a trip is in the step of its start: the time in its row, or in the first of
+    its rows. Cells are typed one by one, so the step follows from the trip alone, and a trip
+    without a readable time within the period is dropped like one outside. The bound of a unit holds
+    over all steps together.
 
     Arguments are those of :func:`dpviz.load`, with ``steps`` of time by the column of the start.
-    ``generate:N`` makes N synthetic trips up, whose column is ``start``. ``counts`` receives what
-    became of the trips.
+    ``generate:N`` generates N synthetic trips with the time column ``start``. ``counts`` receives
+    the outcome of every trip.
 
     Raises:
         DataError: the source cannot be read as trips.
@@ -106,7 +106,7 @@ def read_trips(
         given |= {"name": name, "table": table}
         for each, value in given.items():
             if value is not None:
-                raise DataError(f"{each}={value!r} is not for made-up trips: leave it out")
+                raise DataError(f"{each}={value!r} is not for synthetic trips: leave it out")
         return synthetic("generated", graph, commuter_trips(graph, int(generated[1])), steps)
     if steps is not None:
         steps.require_room(len(graph))
@@ -117,8 +117,8 @@ def read_trips(
         traces = opened.declares and TRIP in [column.name for column in opened.columns]
         if unit is None and traces:
             raise DataError(
-                f"{opened.name} has places of whole trips, each of which would count as a unit of "
-                f"its own: match trips to edges, or bound their places (unit={TRIP})"
+                f"{opened.name} has several places for each trip, and each place would be a "
+                f"privacy unit: match the trips to edges, or bound their places (unit={TRIP})"
             )
         chosen = Selection(None, columns, crs, unit, public=public, notation=notation)
         items, placed = read_events(opened, graph, chosen, steps=steps, counts=counts)
@@ -210,14 +210,14 @@ def _named_form(columns: Sequence[str] | None) -> Form | None:
     stands = trip_columns(columns)
     if {*columns} != {*stands}:
         raise DataError(
-            f"columns={', '.join(columns)}: of trips, name edges, or nodes, or trip and edge; of "
+            f"columns={', '.join(columns)}: for trips, name edges, or nodes, or trip and edge; for "
             "events, their coordinates"
         )
     return _form_of(stands)
 
 
 def _form_of(stands: Sequence[str]) -> Form:
-    """Form of the steps in columns found by :func:`~dpviz.roads.paths.trip_columns`."""
+    """Form of the steps in the columns that :func:`~dpviz.roads.paths.trip_columns` returns."""
     *group, item = stands
     return Form(item, *group)
 

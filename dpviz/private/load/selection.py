@@ -9,7 +9,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
-from dpviz.private.handle import DataHandle, checked_most, unit_in_words, unit_named, within
+from dpviz.private.handle import DataHandle, checked_most, unit_in_words
 from dpviz.private.index import Layers
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.progress import Progress
@@ -64,7 +64,7 @@ class Selection:
         if self.checking:
             raise DataError(
                 f"{source} holds counts per cell, not records: check the records in the engine "
-                f"that counted them"
+                "that counted them"
             )
         for option, value in self.notation.declared.items():
             raise DataError(
@@ -80,23 +80,22 @@ class Selection:
         """Largest number of records kept per privacy unit."""
         return 1 if self.unit is None else self.max_per_unit
 
-    @property
-    def unit_words(self) -> str:
-        """The privacy unit in words."""
-        return unit_in_words(self.unit, self.most, "records")
+    def handle(self, layers: Layers, name: str, bits: int | None) -> DataHandle:
+        """A handle on indexed records.
 
-    def handle(self, layers: Layers, name: str, digests: tuple[str, ...] = ()) -> DataHandle:
-        """A handle on records counted by cell; ``name`` is used if no name is declared."""
-        domain = self.box(name)
+        Args:
+            layers: their indexes.
+            name: of the data set, if none is declared.
+            bits: of the grid that the records are on; None for the domain's lattice.
+        """
         return DataHandle(
             self.name or name,
-            domain,
+            self.box(name),
             layers,
             public=bool(self.public),
-            unit=self.unit_words,
+            unit=unit_in_words(self.unit, self.most, "records"),
             max_per_unit=self.most,
-            bits=self.grid_bits(domain),
-            digests=digests,
+            bits=bits,
         )
 
 
@@ -116,13 +115,6 @@ def checked_bound(unit: str | None, most: int) -> int:
             f"at most {most} records per unit, but no unit: name its column too (unit, --unit)"
         )
     return most
-
-
-def bounded(unit: str, most: int) -> str:
-    """A privacy unit in words with its bound; a bound of one record is not stated."""
-    if unit != unit_named(None, "records"):
-        return unit + within(most, "records")
-    return unit if most == 1 else unit_in_words("record", most, "records")
 
 
 def checked_bits(bits: int | None, domain: Domain) -> int:

@@ -173,10 +173,10 @@ def read_places(
     """Read places with a person and a time, as sequences of cells.
 
     Stability, from parse to handle: one person more or less changes at most ``max_per_unit``
-    sequences; which places make one, and where it is cut, is of that person's places alone.
+    sequences; the places of a sequence and its cuts depend on that person's places alone.
 
-    Arguments are those of :func:`dpviz.load`. A bound of None keeps every sequence, of public data,
-    and a sequence is the unit. ``counts`` receives their outcomes.
+    Arguments are those of :func:`dpviz.load`. A bound of None, for public data, keeps every
+    sequence, and a sequence is the unit. ``counts`` receives their outcomes.
 
     Raises:
         DataError: the file cannot be read as places in time.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,8 +77,8 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The public name: the last part of the table name or of a folder's path."""
-        return Path(self.table).name if "/" in self.table else parts_of(self.table)[-1]
+        """The public name: the last part of the table name, or of the path in its place."""
+        return Path(parts_of(self.table)[-1]).name
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     Args:
         given: any of these, or a source.
         table: of a database; a layer of a GeoPackage, a sheet of a workbook.
-        built_in: whether a name may be that of a built-in data set of points.
+        built_in: True if a name may be that of a built-in data set of points.
 
     Raises:
         DataError: not a source, or a database without the name of a table.
@@ -122,7 +121,8 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     if not isinstance(given, (str, os.PathLike)):
         raise DataError(
             f"source of type {type(given).__name__}: give a path, the URL of a database, or a "
-            "table in memory (an array of coordinates: to dpviz.from_points)"
+            "table in memory (several files: as a folder of Parquet; an array of coordinates: to "
+            "dpviz.from_points)"
         )
     if is_url(given):
         return _database(str(given), table)
@@ -133,22 +133,6 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     path = Path(text)
     path = path.resolve() if path.name in ("", "..") else path  # the name of the data set
     return Folder(path) if path.is_dir() else File(path, table)
-
-
-def sources_of(given: Any, table: str | None = None) -> Source | list[Source]:
-    """Recognise the sources of points, or in a list of paths and URLs.
-
-    Raises:
-        DataError: as :func:`source_of`, or tables in memory in a list.
-    """
-    # A column, an array or a mapping is not a list of sources: its items may be records.
-    listed = isinstance(given, (Sequence, Iterator)) and not isinstance(given, (str, bytes))
-    if not listed or _is_frame(given):
-        return source_of(given, table, built_in=True)
-    every = list(given)
-    if any(map(_is_frame, every)):
-        raise DataError("a list of tables in memory: put them into one table first")
-    return [source_of(each, table if is_url(each) else None, built_in=True) for each in every]
 
 
 def _is_frame(value: Any) -> bool:

@@ -1,15 +1,14 @@
 """Convert a cell to a value, by the content of that cell alone.
 
 Every function maps columns cell by cell: a value that cannot be read becomes a missing one (NaN or
-null) and nothing else changes, so each has stability 1. What a column's declared type rules out
-(times where numbers belong) is refused: that is the schema, not a record. A column is a pyarrow
-array of a declared type, or a list of Python values, which declares none: of those each is read as
-its text, in the form of :func:`dpviz.private.load.words.texts`.
+null) and nothing else changes, so each has stability 1. A column of the wrong declared type (times
+instead of numbers) is refused: the type is in the schema, not in a record. A column is a pyarrow
+array, which has a declared type, or a list of Python values, which has none: these are read as
+their text, in the form of :func:`dpviz.private.load.words.texts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -70,6 +69,8 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
     Raises:
         DataError: the declared type holds no numbers.
     """
+    if isinstance(column, np.ndarray):  # parsed by the reader: see Table.expect_numbers
+        return column
     if isinstance(column, list):
         words = texts(column, name)
         written = [isinstance(cell, (str, bytes)) for cell in column]
@@ -85,16 +86,6 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
     if types.is_decimal(kind):  # a direct cast changes the last digit of many values, such as 1.005
         column = pc.cast(column, pa.large_string())
     return _finite(_float(pc.cast(column, pa.float64(), safe=False)))
-
-
-def typed(
-    columns: dict[str, Any], numeric: Sequence[str], notation: Notation = PLAIN
-) -> dict[str, Any]:
-    """Convert some of the columns with :func:`numbers`; keep the others."""
-    return {
-        name: numbers(cells, name, notation) if name in numeric else cells
-        for name, cells in columns.items()
-    }
 
 
 def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) -> Float:
@@ -168,9 +159,9 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     points = np.column_stack(
         [_parsed(pc.if_else(allowed, pc.struct_field(matched, axis), None)) for axis in ("x", "y")]
     )
-    rest = arrow.number_array(pc.and_(cells.is_valid(), pc.invert(matched.is_valid())))
-    if rest.any():
-        points[rest] = point_coordinates(cells.filter(arrow.numbers(rest)), srid)
+    other = arrow.number_array(pc.and_(cells.is_valid(), pc.invert(matched.is_valid())))
+    if other.any():
+        points[other] = point_coordinates(cells.filter(arrow.numbers(other)), srid)
     return points
 
 

@@ -1,8 +1,7 @@
 """Canonical text of ids, by which units, trips, symbols and kinds are compared.
 
-As in :mod:`dpviz.private.load.values`, a cell's text follows from that cell alone. Nor does it
-depend on the type of its column where that follows from other cells: pandas makes floats of whole
-numbers as soon as one is missing.
+As in :mod:`dpviz.private.load.values`, a cell's text depends on that cell alone, and not on a
+column type that other cells decide: pandas makes floats of whole numbers as soon as one is missing.
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ def texts(column: Any, name: str) -> Any:
     Text stays as it is written, byte by byte: ``7``, ``07`` and ``7.0`` are three ids. A typed
     column has one canonical form: whole numbers and decimals in decimal digits, floats as the
     shortest decimal that reads back the same, whole ones below 10^16 without ``.0``, times in
-    ISO 8601, truth as true or false, a UUID in its five groups; any other type that extends one is
-    as that. What is no id is missing: a null, a NaN, and text without a character in every format
-    (text of spaces is an id).
+    ISO 8601, truth as true or false, a UUID in its five groups; another extension type is written
+    like its storage type. A null, a NaN and an empty text are missing ids; text of spaces is an id.
 
     Raises:
         DataError: the declared type has no such form, as lists have none.
@@ -93,9 +91,8 @@ def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
 def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
     """Offsets (n + 1,) and canonical ids of a column of lists; stability 1.
 
-    A cell of text is a list of what stands between spaces, commas or semicolons. A missing list is
-    empty, and so is a text of more than a MiB: no line of a file is longer. A missing item is a
-    null.
+    A cell of text is split at spaces, commas and semicolons. A missing list is empty, and so is a
+    text of more than a MiB, the limit of a line. A missing item is a null.
 
     Raises:
         DataError: the declared type holds neither lists nor text.

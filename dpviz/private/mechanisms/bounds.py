@@ -14,7 +14,7 @@ Bounds = Callable[[int], tuple[int, int]]
 """Function of a number of bits b: integers low ≤ 2^b·q ≤ high, with high − low small."""
 
 GUARD = 16
-"""Bits beyond those asked for, so that what is lost on the way stays below the last one."""
+"""Additional bits of precision, so that rounding errors stay below the last requested bit."""
 
 
 @lru_cache(maxsize=4096)

@@ -59,7 +59,7 @@ def less(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int], B
 
 
 def settled(words: Source, drawn: int, width: int, bounds: Bounds) -> bool:
-    """Return whether the uniform number whose first ``width`` bits are ``drawn`` is below q.
+    """True if the uniform number whose first ``width`` bits are ``drawn`` is below q.
 
     More bits are drawn until the bounds of q decide.
     """

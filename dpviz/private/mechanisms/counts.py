@@ -140,7 +140,7 @@ def change_probability(rates: ArrayLike, finest: ArrayLike) -> NDArray[np.floati
 
 
 def _added(noise: Noise, rates: Float, finest: Float) -> tuple[Int, Int]:
-    """W of :func:`nested_at`: the rows where it is not 0, and what it is there."""
+    """W of :func:`nested_at`: the rows where it is not 0, and its values there."""
 
     def bounds(row: int) -> Bounds:
         return changed(Fraction(float(rates[row])), Fraction(float(finest[row])))

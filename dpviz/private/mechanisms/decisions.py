@@ -69,7 +69,7 @@ def bernoulli(
         noise: the source of randomness.
         share: pays for all bits.
         no_probability: q of each, any shape.
-        exact: what the doubles stand for, entries flattened.
+        exact: the exact values that the doubles approximate, entries flattened.
     """
     share.use()
     q = np.asarray(no_probability, dtype=np.float64)

@@ -114,8 +114,8 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
         return _race(column.cell(cell), rate, np.inf)
 
     def candidates(cell: int) -> tuple[Candidates, Fraction]:
-        low, high, far, _ = whole(cell)
-        return ((high - low).tolist(), [Fraction(each) for each in far.tolist()]), exact_rate
+        low, high, distances, _ = whole(cell)
+        return ((high - low).tolist(), [Fraction(each) for each in distances.tolist()]), exact_rate
 
     chosen, exactly = chosen_rows(noise.words, starts, np.exp(weight - best[owner]), candidates)
     below, above = below[chosen], above[chosen]
@@ -126,7 +126,7 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
 
 
 def log_weights(cuts: Int, distance: Float, owner: Int, starts: Int, rate: float) -> Float:
-    """ln(cuts · e^(−rate·distance)) but for one factor in each cell.
+    """ln(cuts · e^(−rate·distance)), up to a common factor in each cell.
 
     Distances, in halves, are taken from the least one of those with cuts before they are
     multiplied: a million records at one place must not cost the digits that tell their neighbours

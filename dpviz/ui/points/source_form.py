@@ -12,7 +12,6 @@ import streamlit as st
 
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
-from dpviz.errors import DpvizError
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.sources import public_extent
@@ -20,11 +19,8 @@ from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.area_form import checked_area, public_box
-from dpviz.ui.shared.panels import ErrorsShown, refuse
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.sources import DataSource
-from dpviz.ui.shared.tables import offered as offered_tables
-from dpviz.ui.shared.tables import table_handle
-from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
 from dpviz.ui.shared.uploads import chosen_table
@@ -89,8 +85,7 @@ def source_form(
         for name, each in domains.items()
         if (each.place if more else each).dims == dims and (more or each == each.plain)
     ]
-    tables = offered_tables(dims, sensitive=owner is not None)
-    titles = {**{name: DATASETS[name].title for name in offered}, **tables, UPLOAD: UPLOAD}
+    titles = {**{name: DATASETS[name].title for name in offered}, UPLOAD: UPLOAD}
     chosen = data_choice(prefix, "Data", titles, start)
     if chosen in DATASETS:
         st.caption(DATASETS[chosen].description)
@@ -101,8 +96,6 @@ def source_form(
             return _rehearsal(prefix, chosen)
         handle, title = built_in(chosen), DATASETS[chosen].title
         return PointSource(data=handle, title=title, key=chosen, backdrop=True, name=chosen)
-    if chosen in tables:
-        return _table(chosen, tables[chosen])
     return upload_form(
         prefix,
         partial(_described, prefix, dims, more, owner),
@@ -111,18 +104,6 @@ def source_form(
         help="Points, one record per row. The file stays in the memory of this server's process.",
         owner=owner is not None,
     )
-
-
-def _table(name: str, title: str) -> PointSource | None:
-    """Source of a table that the server's owner offers; the owner has made all choices."""
-    try:
-        handle = table_handle(name)
-    except DpvizError:  # the message is for the owner, who sees it in dpviz build
-        refuse("This table cannot be read at the moment.")
-        return None
-    kind = "already public" if handle.public else "confidential"
-    st.caption(f"A table of this server’s owner, {kind}. Privacy unit: {plain(handle.unit)}.")
-    return PointSource(data=handle, title=title, key=f"table|{name}")
 
 
 def _rehearsal(prefix: str, name: str, unit: str | None = None, bound: int = 1) -> PointSource:

@@ -10,14 +10,13 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpviz.errors import DataError, PrivacyError
-from dpviz.private.ledger import Account, Ledger, account_key
+from dpviz.errors import PrivacyError
+from dpviz.private.ledger import Account, Ledger
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
 from dpviz.ui.shared.access import may_publish, signed
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.shelf import kept_release
-from dpviz.ui.shared.tables import reserved_names
 from dpviz.ui.shared.text import plain
 
 Data = TypeVar("Data", bound=Any)
@@ -39,7 +38,6 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
     """Name of a file's data set in the ledger: typed if confidential, else the file name.
 
     Raises:
-        DataError: the name of a table that the owner of this server offers.
         PrivacyError: records declared public that the ledger knows as sensitive, under this name or
             another one that a file of this name had in this visit.
     """
@@ -51,16 +49,12 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
     name = name.strip() or suggestion
-    if account_key(name) in {account_key(each) for each in reserved_names()}:
-        raise DataError(
-            f"{name!r} is the name of a table of this server’s owner: give these records another"
-        )
     names = st.session_state.setdefault(f"names.{suggestion}", {})
     if not public:
         names[name] = _account_name(name)
         return name
     for each, account in {name: _account_name(name), **names}.items():
-        if Ledger().sensitive([account]):
+        if Ledger().sensitive(account):
             raise PrivacyError(
                 f"{each!r} is confidential, as the ledger records: it cannot be public too. Choose "
                 "“confidential”, or rename the file if it holds other records"
@@ -74,7 +68,7 @@ def charge_visitor(data: Data) -> Data:
     These are accounts of the login, or of this visit. The local user of a server that only this
     computer reaches is its owner, and uses the accounts of the command line.
     """
-    data.names = tuple(map(_account_name, data.names))
+    data.account = _account_name(data.account)
     return data
 
 

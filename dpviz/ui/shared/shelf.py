@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DpvizError, ReleaseError
-from dpviz.files.writing import recovered, write_bytes
+from dpviz.files.writing import write_bytes
 from dpviz.private.ledger import Ledger
 from dpviz.releases.counts import domain_of
 from dpviz.releases.store import NEEDED, read, stated_kind
@@ -29,8 +29,6 @@ SHOWN = 200
 """Most releases of a list, the newest."""
 TITLE = 120
 """Most letters of a title."""
-WRITING = 60.0
-"""Seconds for which a complete file may be unnamed while its server still writes it."""
 LOST = "the file of this release is not here; what was paid for it stays spent"
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -146,9 +144,6 @@ class Shelf:
             or not isinstance(stored.receipt, dict)
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
-        file = self.path(identity)
-        if not file.exists() and recovered(file, identity.__eq__, WRITING) is not None:
-            Ledger().conclude(identity)
         return stored
 
     def open(self, identity: str) -> tuple[Stored, Any]:

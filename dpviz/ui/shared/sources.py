@@ -25,7 +25,7 @@ class DataSource:
     @property
     def account(self) -> str:
         """Name of the data set's account in the ledger."""
-        return str(self.data.names[0])
+        return str(self.data.account)
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,10 +82,6 @@ rows = st.lists(
 )
 """Records (who, x, y)."""
 
-broken = st.lists(
-    st.tuples(st.sampled_from(LINES), st.sampled_from(IDS), st.sampled_from(CELLS)), max_size=4
-)
-
 bounds = st.integers(1, 3)
 
 units = st.one_of(st.none(), st.sampled_from(IDS))
@@ -166,15 +162,6 @@ def check(read, files, most, far=moved_points):
     assert (handle is None) == (other is None)
     if handle is not None:
         assert far(handle, other) <= most, f"moved by more than {most}"
-
-
-def check_files(form, folders, read, records, extra, unit, most, far=moved_points):
-    """The same of two files of a format, with lines that are no record; the second lacks a unit."""
-    paths = [folder / f"table.{form}" for folder in folders]
-    write(form, paths[0], records, extra)
-    lines = extra if unit is None else [each for each in extra if each[1] != unit]
-    write(form, paths[1], without(records, unit), lines)
-    check(read, paths, most, far)
 
 
 def delimited(records, extra=(), mark=","):

@@ -71,7 +71,7 @@ def test_built_in_data_of_every_kind_need_no_domain():
             {"crs": "EPSG:4326"},
             "crs goes with points, or places in time, or trips, the data are seq",
         ),
-        (TRIPS, STREETS, {"columns": ("edges", "x")}, "columns=edges, x: of trips, name edges"),
+        (TRIPS, STREETS, {"columns": ("edges", "x")}, "columns=edges, x: for trips, name edges"),
         (
             PLACES,
             BOX,

@@ -356,7 +356,7 @@ class TestBadInput:
         path = write(tmp_path, "parquet")
         with pytest.raises(DataError, match=r"column 'who' of taxi\.parquet is declared as text"):
             read_records(path, NYC, columns=("who", "lat"))
-        with pytest.raises(DataError, match=r"column 'when' holds timestamp.*not numbers"):
+        with pytest.raises(DataError, match=r"column 'when' of .* declared as times"):
             read_records(path, NYC, columns=("when", "lat"))
 
     def test_unknown_crs(self, tmp_path):

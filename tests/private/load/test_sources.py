@@ -12,7 +12,6 @@ import pytest
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import sandbox
-from dpviz.planning.calls import unit_of
 from dpviz.private.ledger import account_key
 from dpviz.private.ledger.names import stem
 from dpviz.private.load.tables.formats import FORMATS
@@ -82,7 +81,7 @@ def calls(monkeypatch):
 
 @pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see dpviz.files.sandbox")
 def test_a_file_is_given_to_as_few_children_as_it_has_questions(taxi, tmp_path, calls):
-    """The layout answers whether a file holds counts, and which; a folder is counted by DuckDB."""
+    """The layout answers whether a file holds counts; a folder is counted by DuckDB."""
     path, _ = taxi
     tasks, _ = calls
     dpviz.load(path, NYC)
@@ -90,10 +89,6 @@ def test_a_file_is_given_to_as_few_children_as_it_has_questions(taxi, tmp_path, 
     tasks.clear()
     dpviz.load(tmp_path, NYC)
     assert tasks == ["footers"]
-    counts = dpviz.save_counts(dpviz.load(path, NYC, bits=9), tmp_path / "SENSITIVE.parquet")
-    tasks.clear()
-    assert index_of(dpviz.load(counts)).total == 36
-    assert tasks == ["layout", "records"]
 
 
 def truncated(path):
@@ -108,15 +103,9 @@ def other_columns(path):
 @pytest.mark.skipif(not sandbox.CAN_FORK, reason="needs fork: see dpviz.files.sandbox")
 @pytest.mark.parametrize("change", [truncated, other_columns, Path.unlink])
 @pytest.mark.parametrize("when", [0, 1])
-@pytest.mark.parametrize("kind", ["file", "counts"])
-def test_a_file_that_changes_while_it_is_read_is_one_clear_line(
-    taxi, tmp_path, calls, change, when, kind
-):
+def test_a_file_that_changes_while_it_is_read_is_one_clear_line(taxi, calls, change, when):
     path, _ = taxi
-    if kind == "counts":
-        path = dpviz.save_counts(dpviz.load(path, NYC, bits=9), tmp_path / "SENSITIVE.parquet")
-    tasks, before = calls
-    tasks.clear()
+    _, before = calls
     before[when] = lambda: change(path)
     with pytest.raises(DataError) as caught:
         dpviz.load(path, NYC, name="taxi")
@@ -160,30 +149,3 @@ def test_a_total_under_the_name_of_a_file_is_kept_whatever_its_ending():
         assert stem(f"visits{ending}") == account_key(f"visits{ending}") == "visits"
     for name in ("visits.2030.zip", "visits.2030", ".csv"):
         assert account_key(stem(name)) == account_key(name) != "visits"
-
-
-def test_a_column_called_record_is_a_unit_with_its_bound(tmp_path):
-    """It was taken for no unit: of several files the bound was 1, and the noise that of a row."""
-    box, made = dpviz.Domain((0, 0), (1, 1)), {}
-    for day in ("mon", "tue"):
-        rows = "".join(f"0.5,0.5,{each},{each}\n" for each in (1, 1, 2))
-        (tmp_path / f"{day}.csv").write_text(f"lon,lat,patient,record\n{rows}")
-    sources = [tmp_path / "mon.csv", tmp_path / "tue.csv"]
-    for unit in ("patient", "record"):
-        how = {"unit": unit, "max_per_unit": 10}
-        both = dpviz.load(sources, box, **how)
-        path = dpviz.save_counts(
-            dpviz.load(sources[0], box, **how), tmp_path / f"{unit}.SENSITIVE.parquet"
-        )
-        again = dpviz.load(path)
-        assert again.unit == dpviz.load(path, unit=unit, max_per_unit=10).unit
-        with pytest.raises(DataError, match="different units"):
-            dpviz.load([path, sources[1]])
-        made[unit] = [
-            dpviz.build(each, "ugrid", 1.0, ledger=None, cells=2) for each in (both, again)
-        ]
-    for one, other, most in zip(*made.values(), (20, 10), strict=True):
-        assert (one.nodes.variance == other.nodes.variance).all()
-        assert one.header.unit == f"one patient with at most {most} records"
-        assert other.header.unit == f"one 'record' with at most {most} records"
-        assert unit_of(other.header) == {"unit": "record", "max_per_unit": most}

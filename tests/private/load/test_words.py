@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dpviz
@@ -51,6 +51,7 @@ FLOATS = (
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16])
+@settings(max_examples=30)
 @given(st.lists(st.floats(), max_size=20))
 @example([*FLOATS, *(-each for each in FLOATS)])
 def test_a_float_has_one_text(kind, cells):

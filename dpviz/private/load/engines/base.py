@@ -22,10 +22,10 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Cells and counts, int64 of shape (n,) each."""
 
 _ALMOST = 0.99
-"""An engine may call a query done before its rows are here."""
+"""Largest progress that is reported before the rows have arrived."""
 
 _POLL = 0.1
-"""Seconds between two looks at a running query."""
+"""Seconds between two checks of a running query."""
 
 
 class Engine(ABC):
@@ -47,7 +47,7 @@ class Engine(ABC):
         """Run a query that returns two columns of whole numbers."""
 
     def fraction(self) -> float:
-        """Progress of the running query, from 0 to 1, or as much as the engine reports."""
+        """Progress of the running query, from 0 to 1, as far as the engine reports it."""
         return 0.0
 
     @abstractmethod
@@ -62,13 +62,13 @@ class Engine(ABC):
 def column_of(name: str, declared: str, dialect: str, crs: str | None = None) -> Column:
     """A column by its declared type, as the engine writes it."""
     try:
-        kind = exp.DataType.build(declared, dialect=dialect).this.value
+        sql_type = exp.DataType.build(declared, dialect=dialect).this.value
     except (sqlglot.errors.SqlglotError, RecursionError):
-        kind = declared
-    found = next((each for each, types in _KINDS.items() if kind in types), "other")
-    if dialect == "spark" and found == "time":  # they have no zone: no cast
-        found = "other"
-    return Column(name, cast(Kind, found), crs, floating=kind in ("FLOAT", "DOUBLE"))
+        sql_type = declared
+    kind = next((each for each, types in _KINDS.items() if sql_type in types), "other")
+    if dialect == "spark" and kind == "time":  # they have no zone: no cast
+        kind = "other"
+    return Column(name, cast(Kind, kind), crs, floating=sql_type in ("FLOAT", "DOUBLE"))
 
 
 _SIZES = ("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128")
@@ -83,7 +83,7 @@ _KINDS = {
     "nested": {"ARRAY", "LIST", "STRUCT", "MAP", "UNION", "VARIANT"},
     "geometry": {"GEOMETRY", "GEOGRAPHY"},
 }  # fmt: skip
-"""Kinds of columns, by sqlglot's names of types."""
+"""Kinds of columns, with sqlglot's names of their types."""
 
 
 def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:

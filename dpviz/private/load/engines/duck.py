@@ -38,7 +38,7 @@ _FILES = "dpviz_files"
 class Duck(Engine):
     """A connection to DuckDB, in memory unless a database file is given.
 
-    It lives as long as its data may take to read: what runs on is interrupted.
+    A query that runs beyond the time limit for data of its size is interrupted.
     """
 
     dialect = "duckdb"
@@ -48,8 +48,8 @@ class Duck(Engine):
         """Connect.
 
         Args:
-            path: of a database file; its rows come in the order in which they were inserted.
-            size: in bytes of what will be read, where it is no database file.
+            path: of a database file.
+            size: in bytes of the files to read, if there is no database file.
 
         Raises:
             DataError: the file is no database, or cannot be opened in time.
@@ -66,7 +66,7 @@ class Duck(Engine):
             # The default is the current folder.
             "temp_directory": _shared_spill(target) if self._spill is None else self._spill.name,
             "memory_limit": MEMORY,
-            "preserve_insertion_order": str(self._is_file).lower(),
+            "preserve_insertion_order": "false",
             "autoinstall_known_extensions": "false",  # no extension is downloaded
         }
         try:
@@ -160,12 +160,6 @@ class Duck(Engine):
             first, second = self._engine.execute(query).fetchnumpy().values()
         return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
 
-    def batches(self, query: str, rows: int) -> Any:
-        """The result of a query as a reader of record batches of about this many rows."""
-        result = self._engine.sql(query)
-        make = getattr(result, "to_arrow_reader", None) or result.fetch_record_batch
-        return make(rows)
-
     def fraction(self) -> float:
         """DuckDB's own estimate."""
         return float(min(max(self._engine.query_progress(), 0.0), 100.0)) / 100
@@ -189,8 +183,8 @@ class Duck(Engine):
 def _shared_spill(_path: str) -> str:
     """Folder where all connections to a database file spill.
 
-    In one process they share one instance, which refuses other settings. DuckDB removes what it has
-    written there.
+    In one process they share one instance, which refuses other settings. DuckDB removes its files
+    there.
     """
     folder = tempfile.mkdtemp(prefix="dpviz-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -6,7 +6,6 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ import numpy as np
 from dpviz.errors import DataError
 from dpviz.lazy import exp
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, refused
-from dpviz.private.load.folder import files_of
 from dpviz.private.load.tables.base import Column
 
 _QUIET = {
@@ -64,15 +62,6 @@ class Spark(Engine):
             if self._folder is not None:
                 self._folder.cleanup()
             raise
-
-    def relation(self, name: str) -> Any:
-        """A table or view of the catalogue; with a slash in the name, a folder of Parquet files."""
-        if "/" not in name:
-            return super().relation(name)
-        if Path(name).is_dir():
-            files_of(Path(name))  # raises for linked files: Spark follows links
-        folder = exp.to_identifier(name, quoted=True)
-        return exp.Table(this=folder, db=exp.to_identifier("parquet", quoted=True))
 
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""

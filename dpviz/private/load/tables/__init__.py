@@ -1,7 +1,7 @@
 """Tables of records in files: one module per format, one common interface.
 
-A new format is a new file here that declares itself: see :mod:`.formats`.
+To add a format, write a module here and register it in :mod:`.formats`.
 
-A file is recognised by its first bytes, then held against its name: a file that is not what its
-name says is refused. Parsers' own messages are dropped, since they may quote records.
+A file is recognised by its first bytes, and refused if its name says another format. The messages
+of parsers are dropped, since they may quote records.
 """

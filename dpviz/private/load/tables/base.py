@@ -42,10 +42,13 @@ TEXTS = ("text", "string", "binary")
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name and what its declared type holds, for a form that maps columns.
+    """A column's name and the kind of its declared type.
 
-    An instant is a time with its zone; only engines tell them apart, and floats from other numbers.
-    The CRS is that which the file states of its geometry.
+    Attributes:
+        name: of the column.
+        kind: of the values. Only engines report ``instant``, a time with its zone.
+        crs: of a geometry, as the file states it.
+        floating: True for floats; only engines report it.
     """
 
     name: str
@@ -60,7 +63,8 @@ class Block:
 
     Attributes:
         rows: number of records.
-        columns: pyarrow arrays (rows,) by name; float64 arrays if numbers were requested.
+        columns: by name: pyarrow arrays (rows,) or lists of Python values; float64 arrays for
+            columns of :meth:`Table.expect_numbers`, if the reader follows the hint.
         places: coordinates (rows, 2) of the geometry, NaN if it is not a point.
         broken: number of records dropped because they could not be parsed.
         ragged: number of lines dropped because they have another number of fields than the header.
@@ -89,6 +93,7 @@ class Table(ABC):
         holds_features: True if the format declares that every record is a feature.
         first_line: True if names come from the first line, a record if there is no header.
         semicolons: True if fields are separated by semicolons: decimals may have commas.
+        numeric: columns that are expected to hold plain numbers.
     """
 
     name: str
@@ -98,15 +103,17 @@ class Table(ABC):
     holds_features = False
     first_line = False
     semicolons = False
+    numeric: Sequence[str] = ()
 
-    def blocks(
-        self, names: Sequence[str], numeric: Sequence[str] = (), *, geometry: bool = False
-    ) -> Iterator[Block]:
+    def expect_numbers(self, names: Sequence[str]) -> None:
+        """Hint that these columns hold plain numbers, which a reader may then parse faster."""
+        self.numeric = names
+
+    def blocks(self, names: Sequence[str], *, geometry: bool = False) -> Iterator[Block]:
         """Yield all records in order, block by block; none if the file has no columns.
 
         Args:
             names: columns to read.
-            numeric: columns among them to read as float64; cells that are not numbers give NaN.
             geometry: True to read the places.
 
         Raises:
@@ -120,15 +127,13 @@ class Table(ABC):
         if self.declares:
             pick(plain, names, self.name, first_line=self.first_line)
         rows = 0
-        for block in self._blocks(names, numeric, geometry):
+        for block in self._blocks(names, geometry):
             rows += block.rows
             limits.ROWS.check(rows, self.name)
             yield block
 
     @abstractmethod
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Read the blocks; all requested columns exist."""
 
 
@@ -188,7 +193,8 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
 def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
     """Parsed geometries; None if invalid, or a curve, which the library cannot read.
 
-    It refuses all for one, so that they are halved until it stands alone: it delays no other.
+    The library refuses a whole array because of one curve, so the array is halved until the curve
+    is alone.
     """
     try:
         return np.asarray(shapely.from_wkb(wkb, on_invalid="ignore"), dtype=object)
@@ -209,10 +215,10 @@ def refuse_other_types(name: str, types: set[str]) -> None:
 
 
 def refuse_release(stated: Container[Any], name: str) -> None:
-    """Raise if a file states the header of a release: its rows are answers, not records.
+    """Raise if a file has the header of a release: its rows are answers, not records.
 
     Args:
-        stated: keys of the file's own metadata, which do not depend on any record.
+        stated: keys of the file's metadata, which do not depend on any record.
         name: of the file.
 
     Raises:

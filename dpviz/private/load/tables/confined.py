@@ -46,18 +46,13 @@ class ConfinedTable(Table):
         self.crs, self.first_line = json.loads(self.metadata[b"stated"])
         self.columns = [Column(each["name"], each["kind"]) for each in described.to_pylist()]
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Yield all records; the child reads them in one call."""
-        stream = self._asked("records", list(names), list(numeric), geometry)
+        stream = self._asked("records", list(names), geometry)
         for batch in stream.to_batches(BLOCK_ROWS) or [
             pa.RecordBatch.from_pylist([], stream.schema)
         ]:
-            columns = {
-                name: arrow.number_array(column) if name in numeric else column
-                for name, column in zip(names, batch.columns, strict=False)
-            }
+            columns = dict(zip(names, batch.columns, strict=False))
             places = None
             if geometry:
                 places = np.column_stack([arrow.number_array(batch[axis]) for axis in _PLACES])
@@ -122,23 +117,20 @@ def layout(path: str, title: str, layer: str | None) -> Any:
     return pa.table(described).replace_schema_metadata(metadata)
 
 
-def records(
-    path: str, title: str, layer: str | None, names: list[str], numeric: list[str], geometry: bool
-) -> Any:
+def records(path: str, title: str, layer: str | None, names: list[str], geometry: bool) -> Any:
     """Run in the sandbox: return the named columns in their order, then the places."""
     blocks = []
-    for block in _opened(path, title, layer).blocks(names, numeric, geometry=geometry):
-        columns = [block.columns[name] for name in names]
-        columns += [] if block.places is None else [*block.places.T]
-        arrays = [arrow.numbers(c) if isinstance(c, np.ndarray) else c for c in columns]
+    for block in _opened(path, title, layer).blocks(names, geometry=geometry):
+        arrays = [block.columns[name] for name in names]
+        arrays += [] if block.places is None else map(arrow.numbers, block.places.T)
         titles = [*names, *(_PLACES if block.places is not None else ())]
         if not titles:  # only the number of rows is needed
             arrays, titles = [pa.nulls(block.rows)], [""]
         blocks.append(pa.table(arrays, names=titles))
     if not blocks:
-        numbers = (*numeric, *(_PLACES if geometry else ()))
         empty = {name: pa.array([], pa.large_binary()) for name in names}
-        blocks = [pa.table(empty | {name: pa.array([], pa.float64()) for name in numbers})]
+        empty |= {name: pa.array([], pa.float64()) for name in (_PLACES if geometry else ())}
+        blocks = [pa.table(empty)]
     return pa.concat_tables(blocks)
 
 

@@ -25,7 +25,7 @@ from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, parsing
-from dpviz.private.load.values import typed
+from dpviz.private.load.values import numbers
 
 BLOCK = 1 << 24
 """Bytes of text per block."""
@@ -59,19 +59,18 @@ class DelimitedText(TextFile):
         self.columns = [Column(name, "text") for name in self._names]
         self.semicolons = self.delimiter == ";"
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
-        """The records of the lines after the header."""
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
+        """Yield the records of the lines after the header."""
         with parsing(self.name, "delimited text"), self._open() as file:
-            for lines, lost in _whole_lines(self._stream(file)):
+            for lines, long in _whole_lines(self._stream(file)):
                 whole, quoted = _splittable(lines, self.delimiter)
-                yield replace(self._block(whole, names, numeric), broken=lost, quoted=quoted)
+                yield replace(self._block(whole, names), broken=long, quoted=quoted)
 
-    def _block(self, lines: bytes, names: Sequence[str], numeric: Sequence[str]) -> Block:
+    def _block(self, lines: bytes, names: Sequence[str]) -> Block:
         """Parse lines whose quotes enclose whole fields."""
         wanted = {name: f"c{self._names.index(name)}" for name in names}
         types = {column: pa.binary() for column in wanted.values()}
+        numeric = [name for name in self.numeric if name in wanted]
         quick = {**types, **{wanted[name]: pa.float64() for name in numeric}}
         if not names:  # only the number of rows is needed
             types = quick = {"c0": pa.binary()}
@@ -83,7 +82,8 @@ class DelimitedText(TextFile):
             table = self._parsed(lines, types)
         columns = {name: table[wanted[name]] for name in names}
         notation = Notation(semicolons=self.semicolons)
-        return Block(table.num_rows, typed(columns, numeric, notation), ragged=ragged)
+        columns |= {name: numbers(columns[name], name, notation) for name in numeric}
+        return Block(table.num_rows, columns, ragged=ragged)
 
     def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
         """Columns with these types; None if a line or a cell does not fit."""
@@ -133,9 +133,9 @@ class DelimitedText(TextFile):
         """Yield the bytes below the header."""
         skip = self._skip
         for chunk in _chunks(file, BLOCK, self.name):
-            skip, rest = max(0, skip - len(chunk)), chunk[skip:]
-            if rest:
-                yield rest
+            skip, records = max(0, skip - len(chunk)), chunk[skip:]
+            if records:
+                yield records
 
 
 class TextLines(TextFile):
@@ -143,15 +143,13 @@ class TextLines(TextFile):
 
     columns: Sequence[Column] = (Column("line", "text"),)
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """The lines that are not blank."""
         with parsing(self.name, "text"), self._open() as file:
             chunks = _chunks(file, BLOCK, self.name)
-            for lines, lost in _whole_lines(chunks):
+            for lines, long in _whole_lines(chunks):
                 rows = [line for line in _BREAK.split(lines) if line.strip()]
-                yield Block(len(rows), {"line": arrow.binaries(rows)}, broken=lost)
+                yield Block(len(rows), {"line": arrow.binaries(rows)}, broken=long)
 
 
 def _chunks(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
@@ -169,29 +167,28 @@ def _chunks(file: IO[bytes], size: int, name: str) -> Iterator[bytes]:
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, int]]:
     """Yield chunks of whole lines, and the number of lines dropped as too long."""
-    rest, skipping = b"", False
+    unfinished, skipping = b"", False
     for chunk in chunks:
         if skipping:
             end = _BREAK.search(chunk)
             if end is None:
                 continue
             chunk, skipping = chunk[end.end() :], False
-        chunk = rest + chunk
+        chunk = unfinished + chunk
         cut = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
-        rest = chunk[cut:]
-        lost = 0
-        if len(rest) > MAX_LINE:
-            rest, skipping, lost = b"", True, 1
-        if cut or lost:
+        unfinished = chunk[cut:]
+        skipping = len(unfinished) > MAX_LINE
+        if skipping:
+            unfinished = b""
+        if cut or skipping:
             lines, long = _without_long(chunk[:cut])
-            yield lines, lost + long
-    if rest:
-        lines, long = _without_long(rest + b"\n")
-        yield lines, long
+            yield lines, long + skipping
+    if unfinished:
+        yield _without_long(unfinished + b"\n")
 
 
 def _without_long(lines: bytes) -> tuple[bytes, int]:
-    """Drop lines over the length limit; return the rest and the number dropped."""
+    """Lines within the length limit, and the number of other lines."""
     if len(lines) <= MAX_LINE:
         return lines, 0
     ends = _ends(lines)
@@ -216,8 +213,8 @@ def _fitting(lines: bytes, delimiter: str, fields: int) -> tuple[bytes, int]:
         array = pc.replace_substring_regex(array, rf'(^|{mark})"(?:[^"]|"")*"', r"\1")
     divided = pc.equal(pc.count_substring(array, delimiter), fields - 1)
     blank = np.diff(ends, prepend=0) == 1
-    fitting, lost = _fitting_lines(lines, ends, divided)
-    return fitting, lost - int(np.count_nonzero(blank & ~arrow.number_array(divided)))
+    fitting, ragged = _fitting_lines(lines, ends, divided)
+    return fitting, ragged - int(np.count_nonzero(blank & ~arrow.number_array(divided)))
 
 
 def _array(lines: bytes, ends: Any) -> Any:

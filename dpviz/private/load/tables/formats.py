@@ -18,14 +18,15 @@ class Format:
     """A format: either text, or a container that a child process parses.
 
     Attributes:
-        endings: of files' names, the usual one first.
-        text: the table that a file of text is, also where it is compressed.
-        container: opens a container, by its path and the name of a layer or sheet.
-        needs: libraries of the child that does.
-        magic: the first bytes, where nothing else knows them.
-        lines: a record is a line, so the first bytes are a record's and decide nothing.
-        geometry: whether a file may hold places that are no plain columns.
-        tables: names of the layers or sheets that may hold records, where there may be several.
+        endings: of file names, the most common one first.
+        text: class that reads a file of text, also a compressed one; None for containers.
+        container: function that opens a container by its path and the name of a layer or sheet.
+        needs: libraries that the child process needs to open the container.
+        magic: first bytes of a file, if :func:`recognised` does not know them.
+        lines: True if a record is a line: then the first bytes belong to a record, and the format
+            is decided by the file's name alone.
+        geometry: True if a file may hold geometry besides plain columns.
+        tables: function that lists the layers or sheets that may hold records.
     """
 
     endings: tuple[str, ...]

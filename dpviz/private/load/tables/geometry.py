@@ -24,7 +24,7 @@ from dpviz.private.load.tables.base import (
     kind_of,
     point_coordinates,
 )
-from dpviz.private.load.values import numbers, typed
+from dpviz.private.load.values import numbers
 
 LON_LAT = "OGC:CRS84"
 """Default CRS of geometry in Parquet and of features in GeoJSON."""
@@ -105,7 +105,6 @@ def typed_blocks(
     schema: Any,
     batches: Iterable[Any],
     names: Sequence[str],
-    numeric: Sequence[str],
     place: Geometry | None,
 ) -> Iterator[Block]:
     """Blocks of Arrow batches; an empty one first, to refuse a type even without rows.
@@ -114,11 +113,10 @@ def typed_blocks(
         schema: of the batches.
         batches: record batches with the columns to read.
         names: of the columns.
-        numeric: columns among them to read as numbers.
         place: the geometry column, if places are requested.
     """
     for batch in chain([pa.RecordBatch.from_pylist([], schema)], batches):
-        columns = typed({name: batch[name] for name in names}, numeric)
+        columns = {name: batch[name] for name in names}
         places = None if place is None else place.points(batch[place.name])
         yield Block(batch.num_rows, columns, places)
 

@@ -1,7 +1,7 @@
 """Text of JSON: lines of objects or features, GeoJSON, and arrays of objects.
 
-A record is an object or a feature, parsed by itself by the standard parser, which opens nothing
-else than the text that it is given. Numbers stay the text that they are written as.
+A record is an object or a feature, and each is parsed by itself, with Python's json module. Numbers
+keep their written text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dpviz.private.load.tables.base import (
     refuse_release,
 )
 from dpviz.private.load.tables.geometry import LON_LAT
-from dpviz.private.load.values import numbers, typed
+from dpviz.private.load.values import numbers
 
 FEATURES = (".geojsonl", ".geojsons")
 """Extensions of files with one feature per line."""
@@ -72,14 +72,12 @@ class JsonFile(TextFile):
         if self.holds_features or _is_feature(first):
             self.columns = [*self.columns, Column("geometry", "geometry")]
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         records = self.records()
         while some := list(islice(records, ROWS)):
             objects = [each for each in some if isinstance(each, dict)]
             rows = [*map(self._properties, objects)]
-            columns = typed({name: [row.get(name) for row in rows] for name in names}, numeric)
+            columns = {name: [row.get(name) for row in rows] for name in names}
             places = feature_places(objects, self._stated) if geometry else None
             yield Block(len(rows), columns, places, len(some) - len(objects))
 

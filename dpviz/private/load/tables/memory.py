@@ -24,7 +24,7 @@ from dpviz.private.load.tables.base import (
     refuse_other_types,
 )
 from dpviz.private.load.tables.geometry import Geometry, declared_geometries, typed_columns
-from dpviz.private.load.values import numbers, typed
+from dpviz.private.load.values import numbers
 
 
 class MemoryTable(Table):
@@ -56,9 +56,7 @@ class MemoryTable(Table):
         self._geometry = declared[0] if declared else None
         self.crs = self._geometry.crs if self._geometry else None
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Yield the rows in blocks."""
         place = self._geometry if geometry else None
         if place is not None:
@@ -67,7 +65,7 @@ class MemoryTable(Table):
             rows = slice(start, min(start + BLOCK_ROWS, self._rows))
             columns = {name: self._columns[name][rows] for name in names}
             places = place.points(self._columns[place.name][rows]) if place else None
-            yield Block(rows.stop - rows.start, typed(columns, numeric), places)
+            yield Block(rows.stop - rows.start, columns, places)
 
 
 def array_points(points: Any, domain: Domain) -> NDArray[np.float64]:

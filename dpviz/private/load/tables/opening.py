@@ -22,15 +22,16 @@ _ARCHIVES = {".zip": "zip", ".gz": "gzip"}
 
 
 def open_table(given: Any, table: str | None = None, *, header: bool = True) -> Table:
-    """Open a file of records by its content, a table of a DuckDB file, or a table in memory.
+    """Open a file of records by its content, or a table in memory.
 
     Args:
-        given: a source, a path, ``duckdb:///FILE``, a data frame, or a table that is open.
-        table: of a database; a layer of a GeoPackage, a sheet of a workbook.
-        header: whether text has a line of names; without, a record is a line in a column ``line``.
+        given: a source, a path, a data frame, or a table that is open.
+        table: a layer of a GeoPackage, a sheet of a workbook.
+        header: True if the first line of text holds names; otherwise each line is a record in the
+            column ``line``.
 
     Raises:
-        DataError: no such file, too large, or not what its name says.
+        DataError: no such file, too large, or of another format than its name says.
     """
     if isinstance(given, Table):
         return given
@@ -38,14 +39,10 @@ def open_table(given: Any, table: str | None = None, *, header: bool = True) -> 
         case Frame() as frame:
             return MemoryTable(frame.table, "the table")
         case Database() as database:
-            from dpviz.private.load.tables.database import DatabaseTable
-
-            if database.scheme != "duckdb":
-                raise DataError(
-                    f"{database.scheme}: gives points only, counted by cell: export the table to "
-                    "Parquet, or give duckdb:///FILE"
-                )
-            return DatabaseTable(database)
+            raise DataError(
+                f"{database.name}: a database gives points only, which it counts by cell: export "
+                "the table to Parquet"
+            )
         case Folder() as folder:
             raise DataError(f"{folder.path.name or folder.path} is a folder: give a file")
         case File() as file:
@@ -81,8 +78,8 @@ def _of_file(path: Path, layer: str | None, header: bool) -> Table:
 def tables_in(path: Path) -> tuple[str, ...]:
     """Layers or sheets of a file that may hold records; empty if the file is one table.
 
-    The file's name alone says whether it may have several: the first line of a text may be a
-    record's, which must decide nothing.
+    The file's name alone decides whether it may have several: the first bytes of a text may belong
+    to a record, which must decide nothing.
 
     Raises:
         DataError: the file cannot be read.

@@ -48,9 +48,7 @@ class ParquetTable(Table):
             self.columns = typed_columns(schema, declared)
         limits.ROWS.check(self._file.metadata.num_rows, self.name)
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Yield the rows, a quarter of a million at a time."""
         place = self._geometry if geometry else None
         wanted = [*dict.fromkeys([*names, *([place.name] if place else [])])]
@@ -59,7 +57,7 @@ class ParquetTable(Table):
         with parsing(self.name, "Parquet"):
             refuse_bombs(self._file.metadata, wanted, self._size, self.name)
             rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
-            yield from typed_blocks(self._file.schema_arrow, rows, names, numeric, place)
+            yield from typed_blocks(self._file.schema_arrow, rows, names, place)
 
 
 def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> None:

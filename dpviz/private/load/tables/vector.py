@@ -12,7 +12,7 @@ from pathlib import Path
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import readable, refuse_computing, shapefiles
-from dpviz.lazy import pa, pyogrio
+from dpviz.lazy import pyogrio
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
@@ -24,7 +24,6 @@ from dpviz.private.load.tables.base import (
     refuse_other_types,
 )
 from dpviz.private.load.tables.geometry import Geometry, typed_blocks
-from dpviz.private.load.values import numbers
 
 _DRIVERS = {"GeoPackage": "GPKG", "Shapefile": "ESRI Shapefile"}
 """GDAL's driver names; its plain SQLite driver would infer column types from the first row."""
@@ -57,20 +56,14 @@ class VectorLayer(Table):
             stated = info["crs"]
             self.crs = None if stated is None or stated.startswith(_NO_CRS) else stated
             types = zip(map(str, info["fields"]), map(str, info["dtypes"]), strict=True)
-            self._kinds = {field: _kind(dtype) for field, dtype in types}
             self.columns = [
-                *(Column(field, kind) for field, kind in self._kinds.items()),
+                *(Column(field, _kind(dtype)) for field, dtype in types),
                 Column("geometry", "geometry"),
             ]
         limits.ROWS.check(info["features"], self.name)
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Yield the features; times as text, since GDAL treats times without a zone as UTC."""
-        for name in numeric:
-            if self._kinds[name] == "time":
-                numbers(pa.array([], pa.timestamp("ms")), name)  # raises: declared type
         with (
             parsing(self.name, self._driver),
             pyogrio.raw.open_arrow(
@@ -84,7 +77,7 @@ class VectorLayer(Table):
             ) as (meta, reader),
         ):
             place = Geometry(meta["geometry_name"] or "wkb_geometry", None) if geometry else None
-            yield from typed_blocks(reader.schema, reader, names, numeric, place)
+            yield from typed_blocks(reader.schema, reader, names, place)
 
 
 def _for_gdal(path: Path, driver: str) -> Path | bytes:

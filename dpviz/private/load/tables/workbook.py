@@ -16,7 +16,6 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
-from dpviz.private.load.values import numbers
 from dpviz.private.load.words import texts
 
 
@@ -44,19 +43,16 @@ class Workbook(Table):
         self._names = [str(cell) for cell in header]
         self.columns = [Column(name, "text") for name in self._names if name]  # skip unnamed
 
-    def _blocks(
-        self, names: Sequence[str], numeric: Sequence[str], geometry: bool
-    ) -> Iterator[Block]:
-        """Yield the rows below the header; in numeric columns other cells are missing values."""
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
+        """Yield the rows below the header."""
         places = {name: self._names.index(name) for name in names}
         with parsing(self.name, "a workbook"):
             rows = self._sheet.iter_rows()
             next(filter(_filled, rows), None)
             while block := list(islice(rows, BLOCK_ROWS)):
-                columns: dict[str, Any] = {}
-                for name, at in places.items():
-                    cells = [row[at] for row in block]
-                    columns[name] = (numbers if name in numeric else texts)(cells, name)
+                columns = {
+                    name: texts([row[at] for row in block], name) for name, at in places.items()
+                }
                 yield Block(len(block), columns)
 
 

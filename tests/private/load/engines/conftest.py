@@ -77,7 +77,8 @@ def without_session(java, folders, tmp_path_factory):
     """
     folder, case = tmp_path_factory.mktemp("alone"), CASES["plane0"]
     box = ",".join(map(repr, case.domain.bounds))
-    words = ["spark://local", "--table", folders / "plane0" / "day=2", f"--bounds={box}"]
+    table = f'parquet."{folders / "plane0" / "day=2"}"'
+    words = ["spark://local", "--table", table, f"--bounds={box}"]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         done = run("build", *words, "--public", "--seed", "1", "-o", folder / "r.parquet")

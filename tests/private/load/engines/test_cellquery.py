@@ -68,6 +68,21 @@ def test_names_that_are_no_table(name):
         table(name)
 
 
+@pytest.mark.parametrize(
+    ("facts", "clock", "words"),
+    [
+        ({"value": "fare", "clip": (0, 9)}, "number", "values='fare'"),
+        ({"time": "t", "cycle": "week"}, "instant", "cycle='week'"),
+        ({"time": "t", "period": (0, 9), "zone": "Asia/Tokyo"}, "time", "zone='Asia/Tokyo', local"),
+    ],
+)
+def test_what_only_files_are_read_for_is_refused_before_a_query_is_sent(facts, clock, words):
+    query = CellQuery(Domain.from_bounds([0, 0, 1, 1], **facts), ("a", "b"), 4, clock=clock)
+    for write in (query.sql, query.records_sql):
+        with pytest.raises(DataError, match=f"^{words}.*: export the rows to one file"):
+            write(table("t"), "duckdb")
+
+
 def test_dialects_by_name():
     assert checked_dialect(" PostgreSQL ") == "postgres"
     with pytest.raises(ParameterError, match=r"'bigquery' is not known: .* dpviz.cell_counts"):

@@ -14,5 +14,6 @@ def test_the_command_starts_and_ends_a_session_of_its_own(without_session):
     assert "FutureWarning" not in errors
     assert not still_runs
     assert [each.name for each in folder.iterdir()] == ["r.parquet"]
+    assert dpviz.read(folder / "r.parquet").header.source == "day_2"
     box = CASES["plane0"].domain.bounds
     assert abs(dpviz.read(folder / "r.parquet").count(box).count[0] - 1000) < 200

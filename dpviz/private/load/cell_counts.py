@@ -1,8 +1,8 @@
-"""Interface for unknown engines: they count records by cell, and dpviz adds the counts up.
+"""Interface for other engines: they count records by cell, and dpviz adds the counts up.
 
-The rows are (cell, count), as those of :mod:`dpviz.private.load.cellquery`: EXACT COUNTS, as
-SENSITIVE as the records. An engine makes them by the query, where it speaks SQL, or by a function
-over its partitions, where it runs Python.
+The rows are (cell, count), as in :mod:`dpviz.private.load.cellquery`: EXACT COUNTS, as SENSITIVE as
+the records. An engine makes them by the query of :func:`cell_sql`, where it speaks SQL, or by
+:func:`cell_counts` over its partitions, where it runs Python.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import pa
 from dpviz.private.handle import DataHandle
+from dpviz.private.index import PointIndex
 from dpviz.private.load.cellquery import CellQuery
-from dpviz.private.load.count_rows import handle_of, read_rows
-from dpviz.private.load.counts import cell_rows
+from dpviz.private.load.count_rows import counted_handle
 from dpviz.private.load.data import load
 from dpviz.private.load.dialects import checked_dialect, table
 from dpviz.private.load.selection import Selection, checked_bits
 from dpviz.private.load.tables.memory import MemoryTable
+from dpviz.trees.lattice import unmorton
 
 TITLE = "a table of cells and counts"
 
@@ -52,7 +56,7 @@ def cell_sql(
             times as seconds since 1970 UTC, and ids as texts or whole numbers.
 
     Raises:
-        DpvizError: an invalid name, dialect, number of bits or bound; or a domain with values.
+        DpvizError: an invalid name, dialect, bits or bound; or a domain that SQL does not serve.
     """
     query = _query(domain, columns, bits, unit, max_per_unit)
     return query.sql(table(relation), checked_dialect(dialect), secrets.token_hex(16))
@@ -83,13 +87,13 @@ def cell_counts(
     unit: str | None = None,
     max_per_unit: int = 1,
 ) -> pa.Table:
-    """EXACT COUNTS by cell of one part of the records; runs where that part is stored.
+    """EXACT COUNTS by cell of one part of the records; run it where that part is stored.
 
     SENSITIVE: only for :func:`from_counts`; never show it.
 
     Args:
         frame: a part in memory, as :func:`dpviz.load` takes it.
-        domain: as for :func:`cell_sql`, and so the rest.
+        domain: as for :func:`cell_sql`, like the other arguments.
         columns: of coordinates.
         bits: of the public grid.
         unit: column of the privacy unit. ALL RECORDS OF A UNIT MUST BE IN ONE PART (shuffle by the
@@ -112,7 +116,9 @@ def cell_counts(
         max_per_unit=max_per_unit,
         name="part",
     )
-    cell, weights = cell_rows(part)
+    indexes = part._layers.counts
+    cell = np.concatenate([_numbered(each, query.bits, kind) for kind, each in enumerate(indexes)])
+    weights = np.concatenate([each.weights for each in indexes])
     return pa.table({"cell": arrow.numbers(cell), query.count_column: arrow.numbers(weights)})
 
 
@@ -128,7 +134,7 @@ def from_counts(
 ) -> DataHandle:
     """A handle on records that another engine has counted by cell.
 
-    The guarantee rests on what only the caller can see to:
+    The guarantee holds only if the caller ensures that
 
     - each record is in ONE table, and adds 1 to ONE cell;
     - with ``unit``, each unit adds at most ``max_per_unit`` over all tables together: the queries
@@ -143,11 +149,11 @@ def from_counts(
         name: public name of the data set, under which the ledger pays.
         bits: of the public grid; 16 in 2-D by default.
         unit: the privacy unit; a record by default.
-        max_per_unit: what a unit adds at most.
-        public: whether the owner declares every record public.
+        max_per_unit: most records that one unit adds.
+        public: True if the owner declares every record public.
 
     Raises:
-        DataError: other columns, counted with other public facts, or rows that no count gives.
+        DataError: other columns, counts with other public facts, or rows that are no counts.
 
     >>> import pyarrow as pa
     >>> box = Domain((0, 0), (1, 1), columns=("x", "y"))
@@ -161,8 +167,7 @@ def from_counts(
         domain, unit=unit, max_per_unit=max_per_unit, public=public, name=name, bits=bits
     )
     every = [tables] if _is_table(tables) else tables
-    rows = read_rows((MemoryTable(_arrow(each), TITLE) for each in every), TITLE, chosen)
-    return handle_of(rows, chosen, TITLE, name)
+    return counted_handle((MemoryTable(_arrow(each), TITLE) for each in every), chosen, TITLE, name)
 
 
 def _is_table(value: Any) -> bool:
@@ -174,3 +179,14 @@ def _arrow(part: Any) -> pa.Table:
     if not hasattr(part, "__arrow_c_stream__"):
         raise DataError(f"{TITLE} must be a pyarrow, pandas or polars table")
     return pa.table(part)
+
+
+def _numbered(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
+    """Numbers of the cells of one kind, as in :mod:`dpviz.private.load.cellquery`."""
+    dims = index.domain.dims
+    steps = unmorton(index.codes >> np.uint64(dims * (index.domain.bits - bits)), dims)
+    cell = np.full(len(steps), kind, dtype=np.int64)
+    for axis in range(dims):
+        cell <<= bits
+        cell |= steps[:, axis]
+    return cell
