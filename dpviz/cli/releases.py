@@ -16,9 +16,9 @@ from dpviz.cli.root import Json, ReleaseFile, app, complain, emit, in_line
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpviz.releases.counts import AreaRelease
+    pass
 
-EXPORTED = {"points": "all_nodes", "areas": "all_nodes join key level"}
+EXPORTED = {"points": "all_nodes", "areas": "all_nodes"}
 """The options of an export of each kind of release."""
 
 CODES = ("all", "command", "python", "notebook", "statement")
@@ -145,22 +145,12 @@ def export(
     release: ReleaseFile,
     output: str = option("File to write (.geojson, .gpkg or .csv).", "-o", default=MISSING),
     all_nodes: bool = option("Write every node, not only the leaves.", default=False),
-    join: str | None = option(
-        "Your own file of areas, to add the counts to; for releases of areas."
-    ),
-    key: str | None = option("Column of the --join file that names its areas."),
-    level: str | None = option("Level of the areas in the --join file (default: the finest)."),
     as_json: Json = False,
 ) -> None:
     """Write cells, areas or edges of a release for other tools, such as QGIS."""
-    apart(output, release, join)
+    apart(output, release)
     opened = dpviz.read(release)
-    beside = {"all_nodes": all_nodes or None, "join": join, "key": key, "level": level}
-    options = {name: value for name, value in beside.items() if value is not None}
-    require_fit(opened.kind, options, EXPORTED)
-    if options.keys() & {"join", "key", "level"}:
-        _join(opened, output, join, key, level, every_level=all_nodes, as_json=as_json)
-        return
+    require_fit(opened.kind, {"all_nodes": True} if all_nodes else {}, EXPORTED)
     path = dpviz.export(opened, output, leaves=not all_nodes)
     if opened.kind == "roads":
         rows, noun = len(opened.frame.graph) * len(opened.parts), "edges"
@@ -171,34 +161,6 @@ def export(
         nodes = opened.side_by_side
         rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} {noun}")
-
-
-def _join(
-    release: AreaRelease,
-    output: str,
-    join: str | None,
-    key: str | None,
-    level: str | None,
-    *,
-    every_level: bool,
-    as_json: bool,
-) -> None:
-    """Write an analyst's own file of areas with counts from a release."""
-    from dpviz.releases.export import export_joined
-
-    if join is None:
-        raise ParameterError("--key and --level require --join: give it too")
-    if key is None:
-        raise ParameterError("--key is missing: the column of your file that names the areas")
-    if every_level:
-        raise ParameterError(
-            "--all-nodes and --join exclude each other: the file has one row per area of one level"
-        )
-    rows, unmatched = export_joined(release, output, join, key, level)
-    if unmatched and not as_json:
-        complain(f"note: {unmatched:,} rows name no area, and have no count")
-    facts = {"output": output, "rows": rows, "unmatched": unmatched}
-    emit(facts, as_json, f"{output}: {rows:,} rows")
 
 
 @app.command()

@@ -1,13 +1,10 @@
-"""Areas at the command line: from files of records and districts to answers and joined files."""
+"""Areas at the command line: from files of records and districts to answers and exports."""
 
 import csv
-import datetime
-import json
 from itertools import pairwise
 
 import geopandas
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,7 +13,6 @@ from shapely import box
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.private.areas import AreaData
-from dpviz.releases.export import export_joined
 from tests.commands import as_json, refused, run
 from tests.vault import counts_of
 
@@ -108,54 +104,6 @@ def test_a_name_that_would_steer_the_terminal_is_printed_as_escapes(visits, tmp_
     assert row["name"] == rows[0]["name"]
 
 
-def test_an_own_file_gets_its_counts(visits, wards, tmp_path):
-    output = tmp_path / "r.parquet"
-    built(visits, wards, output, *LEVELS)
-    release = dpviz.read(output)
-    joined = geopandas.read_file(wards).iloc[::-1]
-    joined.loc[0, "code"] = "elsewhere"
-    joined.to_file(tmp_path / "own.gpkg")
-    words = ("--join", tmp_path / "own.gpkg", "--key", "code")
-    assert as_json("export", output, "-o", tmp_path / "j.gpkg", *words) == {
-        "output": str(tmp_path / "j.gpkg"),
-        "rows": 16,
-        "unmatched": 1,
-    }
-    frame = geopandas.read_file(tmp_path / "j.gpkg")
-    assert frame["code"].tolist() == joined["code"].tolist()
-    assert frame["people"].tolist() == joined["people"].tolist()
-    counts = dict(zip(release.frame.names, release.nodes.count, strict=True))
-    for row in frame.itertuples():
-        assert row.count == counts.get(row.code) or np.isnan(row.count)
-    assert frame["low"].isna().sum() == 1
-    districts = joined.dissolve("district").reset_index()[["district", "geometry"]]
-    districts.to_file(tmp_path / "d.geojson")
-    words = ("--join", tmp_path / "d.geojson", "--key", "district", "--level", "district")
-    assert run("export", output, "-o", tmp_path / "d.csv", *words)[0] == 0
-    rows = {row["district"]: row for row in rows_of(tmp_path / "d.csv")}
-    assert {name: float(row["count"]) for name, row in rows.items()} == {
-        name: counts[name] for name in ("north", "south")
-    }
-
-
-def test_days_times_and_gaps_of_an_own_file_are_json(visits, wards, tmp_path):
-    output = tmp_path / "r.parquet"
-    built(visits, wards, output, *LEVELS)
-    sheet = geopandas.read_file(wards)[["code", "geometry"]]
-    sheet["day"] = datetime.date(2026, 3, 1)
-    sheet["since"] = pd.Timestamp("2026-03-01 12:30")
-    sheet["self"] = [1.5, np.inf, np.nan, *[2.0] * (len(sheet) - 3)]
-    sheet.to_parquet(tmp_path / "own.parquet")
-    words = ("--join", tmp_path / "own.parquet", "--key", "code")
-    assert run("export", output, "-o", tmp_path / "j.geojson", *words)[0] == 0
-    text = (tmp_path / "j.geojson").read_text()
-    rows = [each["properties"] for each in json.loads(text, parse_constant=pytest.fail)["features"]]
-    assert {(row["day"], row["since"]) for row in rows} == {("2026-03-01", "2026-03-01T12:30:00")}
-    assert [row["self"] for row in rows[:4]] == [1.5, None, None, 2.0]
-    again = geopandas.read_file(tmp_path / "j.geojson")
-    assert again.geometry.geom_equals(sheet.geometry).all()
-
-
 def test_a_file_of_several_layers_is_not_replaced_by_one(visits, wards, tmp_path):
     output, layered = tmp_path / "r.parquet", tmp_path / "layered.gpkg"
     built(visits, wards, output, *LEVELS)
@@ -166,11 +114,11 @@ def test_a_file_of_several_layers_is_not_replaced_by_one(visits, wards, tmp_path
     with pytest.raises(
         ReleaseError, match=r"layered\.gpkg holds 2 layers, which would be lost: name a"
     ):
-        export_joined(dpviz.read(output), layered, wards, "code")
+        dpviz.export(dpviz.read(output), layered)
     assert layered.read_bytes() == before
     layered.unlink()
     frame.to_file(layered, layer="wards")  # the only one may be replaced
-    assert export_joined(dpviz.read(output), layered, wards, "code")[0] > 0
+    assert len(geopandas.read_file(dpviz.export(dpviz.read(output), layered))) > 0
 
 
 def test_hexagons_and_whole_numbers(visits, tmp_path):
@@ -209,12 +157,6 @@ def test_what_does_not_fit_is_one_line_and_nothing_is_paid(visits, wards, tmp_pa
         (("sample", output, "-o", tmp_path / "s.csv"), "a release of areas"),
         (("timeline", output), "a release of areas"),
         (("share", output, output, "-o", tmp_path / "x.html"), "those have a map alone"),
-        (("export", output, "-o", tmp_path / "x.csv", "--join", wards), "--key is missing"),
-        (("export", output, "-o", tmp_path / "x.csv", "--key", "code"), "require --join"),
-        (
-            ("export", output, "-o", tmp_path / "x.csv", "--join", wards, "--key", "people"),
-            "names the area '1' twice",
-        ),
     ]:
         refused(tmp_path, words, line)
 

@@ -178,7 +178,6 @@ def test_no_command_writes_over_what_it_reads(folder, streets):
     for name in ("q", "rects", "wr"):
         shutil.copy("r.parquet", f"{name}.parquet")
     match = ["match", "r.parquet", "r.parquet", "--within", "0.1", "--public"]
-    join = ["--key", "name", "--join"]
     for name in ("m.png", "m.html", "e.csv"):
         shutil.copy("r.parquet", name)
     (folder / "parts").mkdir()
@@ -194,11 +193,6 @@ def test_no_command_writes_over_what_it_reads(folder, streets):
         [*moves, "--leaves", "q.parquet", "-o", "q.parquet"],
         [*match, "--records-a", "q.parquet", "--records-b", "points.csv", "-o", "q.parquet"],
         [*match, "--records-b", "q.parquet", "--records-a", "points.csv", "-o", "q.parquet"],
-        ["export", "r.parquet", "-o", "mine.gpkg", *join, "mine.gpkg"],
-        ["export", "r.parquet", "-o", "mine.gpkg", *join, "mine.gpkg|layername=a"],
-        ["export", "r.parquet", "-o", "mine.gpkg", *join, "link.gpkg"],
-        ["export", "r.parquet", "-o", "link.gpkg", *join, "mine.gpkg"],
-        ["export", "r.parquet", "-o", "also.gpkg", *join, "hard.gpkg"],
         ["build", "walks.csv", streets, "--workload", "wr.parquet", "-o", "wr.parquet"],
         ["build", "points.csv", BOX, "--workload", "rects.parquet", "-o", "rects.parquet"],
         ["evaluate", "points.csv", BOX, "--public", "-o", "points.csv"],

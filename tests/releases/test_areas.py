@@ -14,7 +14,6 @@ from shapely import MultiPolygon, Point, Polygon, box
 import dpviz
 from dpviz.errors import DpvizError
 from dpviz.releases.areas.area_file import area_columns
-from dpviz.releases.areas.joining import joined
 from dpviz.releases.points.region_file import read_regions
 from tests.refusals import in_one_line
 
@@ -120,22 +119,8 @@ def test_names_are_needed_once_each(tmp_path):
         area_columns(tmp_path / "gone.gpkg")
 
 
-def test_rows_without_a_key_are_joined_to_no_area_however_their_format_says_so(tmp_path):
-    """A column of whole numbers with gaps is read as one of floats, its gaps as NaN."""
-    shapes = np.array([box(0, 0, 1, 1), box(1, 0, 3, 1)], dtype=object)
-    areas = dpviz.Areas(BOX, ("ward",), ("1", "2"), np.array([-1, -1]), shapes)
-    header = dpviz.Header("areas", {}, True, "", 1.0)
-    release = dpviz.CountRelease(areas, areas.nodes(np.array([5.0, 7.0]), np.ones(2)), header)
-    codes = np.array([2, None, None, 1], dtype=object)
-    layer = geopandas.GeoDataFrame({"code": codes}, geometry=[box(0, 0, 1, 1)] * 4, crs=4326)
-    layer["code"] = layer["code"].astype("Int64")
-    layer.to_file(tmp_path / "own.gpkg")
-    count = joined(release, tmp_path / "own.gpkg", "code")["count"]
-    np.testing.assert_array_equal(count, [7.0, np.nan, np.nan, 5.0])
-
-
 def test_a_text_among_the_numbers_of_a_geopackage_is_no_0(tmp_path):
-    """SQLite lets it stand there; an area was called 0, and joined to another's count."""
+    """SQLite lets it stand there; an area was called 0."""
     written(tmp_path / "a.gpkg", {x: box(x, 0, x + 1, 1) for x in range(2)}, code=[1, 2])
     with closing(sqlite3.connect(tmp_path / "a.gpkg")) as db:
         triggers = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()

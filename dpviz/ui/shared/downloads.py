@@ -56,7 +56,6 @@ def download_buttons(prefix: str, release: Release) -> None:
     st.caption(
         f"The release with its header, never the records. {first} holds {every} and reopens in "
         f"dpviz; {'the others hold' if others[1:] else f'{others[0]} holds'} the {finest}."
-        + (" `dpviz export … --join` adds the counts to a file of yours." if areas else "")
     )
 
 
