@@ -118,7 +118,8 @@ def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
     frame = shapely.box(*domain.bounds)
     if domain.crs == DEGREES:  # a cell across the meridian of 180° is on both sides of the map
         turned = [
-            shapely.transform(shapes, lambda xy, by=by: xy + [by, 0]) for by in (-360, 0, 360)
+            shapely.transform(shapes, lambda xy, by=by: np.add(xy, (by, 0)))
+            for by in (-360, 0, 360)
         ]
         cut = shapely.union_all(shapely.intersection(np.stack(turned), frame), axis=0)
     else:
