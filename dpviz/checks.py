@@ -31,7 +31,6 @@ REMEDIES = {
     "ndarray": "give a NumPy array",
     "Areas": "give dpviz.read_areas(FILE)",
     "Callable": "give a function of (fraction, what)",
-    "Cells": "give dpviz.releases.sequences.cells.leaf_cells(RELEASE)",
     "DataHandle": "load them first, with dpviz.load",
     "Domain": "give a dpviz.Domain, such as Domain.from_bounds([west, south, east, north])",
     "Handle": "load them first, with dpviz.load",

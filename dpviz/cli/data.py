@@ -15,7 +15,6 @@ from dpviz.lists import words
 if TYPE_CHECKING:
     from dpviz.domain import Domain
     from dpviz.releases.areas.partition import Areas
-    from dpviz.releases.sequences.cells import Cells
     from dpviz.roads.graph import RoadGraph
 
 POINTS, AREAS, TRIPS, SYMBOLS, PLACES = "points", "areas", "trips", "symbols", "places in time"
@@ -29,7 +28,7 @@ _FILES = "unit max_per_unit table dataset"
 _PLACES = f"{_FILES} columns crs decimal thousands time_format order"
 _BOX = f"{_PLACES} bounds"
 _STEPS = "time period zone cycle every"
-_CELLS = "side leaves cells steps gap"
+_CELLS = "side steps gap"
 TAKES = {
     POINTS: f"{_BOX} {_STEPS} hour_worth bits kind kinds sum clip grid sum_share want workload",
     AREAS: f"{_BOX} bits want areas levels name",
@@ -48,9 +47,6 @@ FRAMES = {
     **dict.fromkeys(_CELLS.split(), PLACES),
 }
 """Options that decide the kind of data; without any of them the data are points."""
-
-LEAVES = 256
-"""Default for the largest number of cells taken from the leaves of a release."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,10 +80,6 @@ class Frame:
     )
     side: int | None = option(
         "Cells per side of the public grid, such as 8, for sequences of places in time."
-    )
-    leaves: str | None = option("Release whose leaves serve as cells, instead of --side.")
-    cells: int | None = option(
-        "Maximum number of cells with --leaves; fuller nodes are opened first (default: 256)."
     )
     steps: bool = option(
         "Allow only steps to a touching cell; sequences are cut at other steps.", default=False
@@ -126,24 +118,6 @@ class Frame:
         if line := doubt(box):
             complain(f"warning: the graph's {line}")
         return graph
-
-    def leaf_cells(self) -> Cells | None:
-        """The cells of ``--leaves``; None without that option.
-
-        Raises:
-            ParameterError: a grid beside them, or their number without them.
-        """
-        from dpviz.releases.sequences.cells import leaf_cells
-
-        if self.leaves is None:
-            if self.cells is not None:
-                raise ParameterError("--cells requires --leaves: give both, or leave it out")
-            return None
-        if self.side is not None:
-            raise ParameterError("--leaves and --side exclude each other: give one of them")
-        return leaf_cells(
-            dpviz.read(self.leaves, "points"), LEAVES if self.cells is None else self.cells
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +161,7 @@ class Data:
     def files(self) -> list[str | None]:
         """Files that are read in addition to the source."""
         frame = self.frame
-        return [frame.areas, frame.alphabet, frame.leaves, *words(frame.graph, "--graph")]
+        return [frame.areas, frame.alphabet, *words(frame.graph, "--graph")]
 
     def arguments(self, source: str) -> tuple[Any, dict[str, Any]]:
         """The public frame, and the other arguments of :func:`dpviz.load`.
@@ -203,7 +177,7 @@ class Data:
             frame.road_graph(None)
             return None, {"kind": "roads", **self.clock.steps()}
         if kind == CITY_PLACES:
-            return None, {"kind": "sequences", "cells": frame.leaf_cells(), **cutting}
+            return None, {"kind": "sequences", **cutting}
         how = {**vars(self.units), **given(self.forms), "table": self.table}
         if kind == TRIPS:
             how |= {"columns": self.places.names or None, "drop_unknown": frame.drop_unknown}
@@ -217,10 +191,8 @@ class Data:
             return self.areas(source), how
         if kind == POINTS:
             return self.places.domain(source, self.clock, self.attributes), how
-        cells = frame.leaf_cells()
-        place = self.place_box() if cells is None or self.places.bounds else cells.domain
-        how |= {"kind": "sequences", "cells": cells, "time": self.person_time()}
-        return place, how | cutting
+        how |= {"kind": "sequences", "time": self.person_time()}
+        return self.place_box(), how | cutting
 
     def load(
         self, source: str, *, public: bool | None, name: str | None = None, **points: Any
@@ -257,8 +229,7 @@ class Data:
         """
         if self.clock.time is None or self.units.unit is None:
             raise ParameterError(
-                "sequences of places need --time, --unit (the person), and --bounds or --leaves "
-                "RELEASE"
+                "sequences of places need --time, --unit (the person), and --bounds"
             )
         return self.clock.time
 

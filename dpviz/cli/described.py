@@ -75,17 +75,4 @@ def sequence_facts(release: SequenceRelease, data: SequenceData) -> Facts:
         "rows": len(release.model),
     }
     lines = [f"{facts['model']}, {facts['rows']:,} over {facts['symbols']:,} symbols"]
-    cells = release.header.extra.get("cells", {})
-    if "epsilon" in cells:
-        epsilon = release.header.epsilon
-        facts |= {"cells_epsilon": cells["epsilon"], "cells_unit": cells["unit"]}
-        lines.append(f"the cells are of a release: {cells['guarantee']}")
-        if data.accounted_unit == cells["unit"].partition(" with at most ")[0]:
-            facts["total_epsilon"] = epsilon + cells["epsilon"]
-            lines.append(f"together ε = {facts['total_epsilon']:g} for {data.accounted_unit}")
-        else:
-            lines.append(
-                f"that price is for {cells['unit']}, this one for {data.unit}: they do not add up "
-                "to a price for either, unless that release bounds the records of each unit"
-            )
     return facts, lines

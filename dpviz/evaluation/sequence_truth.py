@@ -59,7 +59,7 @@ def sequences_digest(data: SequenceData) -> str:
     data.require_public()
     cells = data.facts.get("cells", {})
     box = [cells.get("domain", {}).get(each) for each in ("lower", "upper")]
-    facts = [data.alphabet.names, box, cells.get("side"), cells.get("boxes")]
+    facts = [data.alphabet.names, box, cells.get("side"), None]
     rules = [] if data.alphabet.follows is None else [np.packbits(data.alphabet.follows)]
     sequences, lines = data._sequences, data._lines
     pieces = []

@@ -96,7 +96,7 @@ class SequenceBench:
                 f"{data.name} has no sequence over its alphabet: there is nothing to measure"
             )
         self._lengths = shares(exact_lengths(data))
-        lines, self._cells = exact_lines(data), cells_of(data.facts, data.alphabet.names)
+        lines, self._cells = exact_lines(data), cells_of(data.facts)
         self._real = None
         if lines is not None and self._cells is not None:
             west, south, east, north = self._cells.domain.bounds

@@ -39,9 +39,8 @@ from dpviz.releases.release import Release
 from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 
-WORKLOAD, AREAS, GRAPH, CELLS, TIME = "WORKLOAD", "AREAS", "GRAPH", "RELEASE", "TIME"
-"""Placeholders for unknown names: files of queries, of areas, of a graph, of a release whose leaves
-are cells, and a column."""
+WORKLOAD, AREAS, GRAPH, TIME = "WORKLOAD", "AREAS", "GRAPH", "TIME"
+"""Placeholders for unknown names: files of queries, of areas, of a graph, and a column."""
 
 NOTATION = ("decimal", "thousands", "time_format", "order")
 """Arguments for the notation of text."""
@@ -296,7 +295,7 @@ def _of_roads(release: RoadRelease, builtin: bool, graph: str | None) -> dict[st
 def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     """Frame of a sequence release: an alphabet, or cells that visits are made of."""
     header, alphabet = release.header, release.alphabet
-    cells, session = cells_of(header, alphabet.names), header.extra.get("session")
+    cells, session = cells_of(header), header.extra.get("session")
     session = session if isinstance(session, dict) else {}
     question = f"release.count([{list(alphabet.names[:2])!r}])"
     if cells is None:
@@ -312,24 +311,14 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
             "reading_only": {"columns": tuple(named)} if named else {},
             "question": question,
         }
-    side, bounds = cells.origin.get("side"), cells.domain.bounds
-    options: dict[str, Any] = {}
-    reading = {} if side is None else {"side": side}
+    bounds = cells.domain.bounds
+    reading = {"side": cells.side}
     reading |= {"gap": session["gap"]} if "gap" in session else {}
     reading |= {"neighbours": True} if alphabet.follows is not None else {}
     reading |= {} if builtin else {"time": session.get("time", TIME)}
-    frame, domain = [], [f"dpviz.Domain.from_bounds({list(bounds)!r})"]
-    if side is None:
-        options = {"leaves": CELLS, "cells": len(alphabet)}
-        frame = ["from dpviz.build import leaf_cells", ""]
-        frame.append(f"cells = leaf_cells(dpviz.read({CELLS!r}), {len(alphabet)})")
-        domain = ["cells.domain", "cells=cells"]
-    elif not builtin:
-        options = {"bounds": bounds}
     return {
-        "options": options,
-        "frame": frame,
-        "domain": [] if builtin and side is not None else domain,
+        "options": {} if builtin else {"bounds": bounds},
+        "domain": [] if builtin else [f"dpviz.Domain.from_bounds({list(bounds)!r})"],
         "reading": reading,
         "reading_only": {"kind": "sequences"},
         "question": question,

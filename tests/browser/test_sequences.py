@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.datasets import DATASETS
-from dpviz.releases.sequences.cells import grid_cells
+from dpviz.releases.sequences.cells import Cells
 from dpviz.releases.store import read
 from tests.browser.conftest import downloaded, frames, segment
 from tests.browser.test_explore import over
@@ -35,7 +35,7 @@ def the_map(page):
 
 def at_cell(map_view, column, row):
     """Pixels of the page at the middle of a cell."""
-    box = grid_cells(DATASETS["persons"].domain, SIDE).boxes[column * SIDE + row]
+    box = Cells(DATASETS["persons"].domain, SIDE).boxes[column * SIDE + row]
     return over(map_view, (float(box[0] + box[2]) / 2, float(box[1] + box[3]) / 2))
 
 

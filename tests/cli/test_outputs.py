@@ -182,7 +182,6 @@ def test_no_command_writes_over_what_it_reads(folder, streets):
         shutil.copy("r.parquet", name)
     (folder / "parts").mkdir()
     shutil.copy("r.parquet", "parts/p.parquet")
-    moves = ["build", "points.csv", BOX, "--time", "t", "--unit", "u"]
     for words in (
         *([command, "m.html", "-o", "m.html"] for command in ("share", "report")),
         ["picture", "m.png", "-o", "m.png"],
@@ -190,7 +189,6 @@ def test_no_command_writes_over_what_it_reads(folder, streets):
         ["sample", "q.parquet", "-o", "q.parquet"],
         ["build", "parts", BOX, "-o", "parts/p.parquet"],
         ["build", "points.csv", "--areas", "a.parquet", "-o", "a.parquet"],
-        [*moves, "--leaves", "q.parquet", "-o", "q.parquet"],
         [*match, "--records-a", "q.parquet", "--records-b", "points.csv", "-o", "q.parquet"],
         [*match, "--records-b", "q.parquet", "--records-a", "points.csv", "-o", "q.parquet"],
         ["build", "walks.csv", streets, "--workload", "wr.parquet", "-o", "wr.parquet"],

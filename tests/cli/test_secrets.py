@@ -89,7 +89,6 @@ COMMANDS = {
         (0, "export", "r.parquet", "-o", "r.csv"),
         (2, "query", "r.parquet", "--path", "none"),
         (2, "query", "r.parquet", "--rect", "0,0,1,1"),
-        (2, *MOVES, "--unit", "who", "--leaves", "r.parquet", *BAD),
         (2, "share", "r.parquet", "-o", "map.html"),
         (2, *ROADS, "--unit", "nothing", *BAD),
         (2, "build", "torn.parquet", *GRAPH, "--workload", "clustered:1", *BAD),

@@ -53,9 +53,6 @@ def test_an_option_of_other_data_is_refused(command, source, unfit, line, tmp_pa
         (POINTS, ["--levels=a"], "--levels is for areas, not for points"),
         (TRIPS, ["--bits=9"], "--bits is for points and areas, not for trips"),
         (PLACES, ["--workload=hot"], "--workload is for points and trips"),
-        (PLACES, ["--cells=9"], "--cells requires --leaves: give both"),
-        (PLACES, ["--leaves=r.parquet"], "exclude each other"),
-        (("city", "--steps"), ["--cells=9"], "--cells requires --leaves: give both"),
         *(
             (city, unfit, f"not for {built_in}: leave it out")
             for city, built_in in ((CITY, "the built-in trips"), (WALKS, "the built-in sequences"))

@@ -16,7 +16,7 @@ from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.counts import is_areas
 from dpviz.releases.header import SCHEMA
-from dpviz.releases.sequences.cells import grid_cells
+from dpviz.releases.sequences.cells import Cells
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.roads.paths import Paths
 from dpviz.roads.tables import road_graph
@@ -55,7 +55,7 @@ def roads():
 
 def visits(method="markov"):
     rows = [[0, 1, 3], [0, 1], [2, 3, 1, 0]] * 40
-    alphabet = grid_cells(dpviz.Domain((0, 0), (1, 1)), 2).alphabet(neighbours=True)
+    alphabet = Cells(dpviz.Domain((0, 0), (1, 1)), 2).alphabet(neighbours=True)
     data = SequenceData("golden visits", alphabet, Sequences.of(rows), public=True)
     return build(data, method, 2.0, seed=0, l_top=5)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpviz.domain import Domain
-from dpviz.releases.sequences.cells import grid_cells
+from dpviz.releases.sequences.cells import Cells
 from dpviz.render.colors import ACCENT, QUIET
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flowlines import arrows, centres, path_line
@@ -22,7 +22,7 @@ from dpviz.sequences.moves import Strings
 
 SIDE = 3
 DOMAIN = Domain((10.0, 50.0), (13.0, 51.5))
-CELLS = grid_cells(DOMAIN, SIDE)
+CELLS = Cells(DOMAIN, SIDE)
 PLACES, NAMES = CELLS.boxes, CELLS.names
 
 

@@ -26,7 +26,7 @@ from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.visits import cell_sequences
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.releases.files import KEY
-from dpviz.releases.sequences.cells import grid_cells
+from dpviz.releases.sequences.cells import Cells
 from dpviz.releases.store import from_arrow, save
 from dpviz.sequences.alphabet import Alphabet, alphabet_of
 from tests.commands import as_json, fails, run
@@ -232,21 +232,21 @@ def test_places_become_cells_as_by_brute_force(seed, side):
     points = random.random((n, 2))
     person = random.integers(0, 4, n)
     time = random.permutation(n * 3)[:n].astype(float)
-    sequences, who = cell_sequences(points, person, time, grid_cells(UNIT, side), 9.0)
+    sequences, who = cell_sequences(points, person, time, Cells(UNIT, side), 9.0)
     wanted = by_brute_force(points.tolist(), person.tolist(), time.tolist(), side, 9.0)
     assert lists(sequences) == wanted
     assert len(who) == len(wanted)
 
 
 def test_a_grid_has_neighbours_and_centres():
-    alphabet = grid_cells(UNIT, 3).alphabet(neighbours=True)
+    alphabet = Cells(UNIT, 3).alphabet(neighbours=True)
     middle, corner = alphabet.names.index("1-1"), alphabet.names.index("0-0")
     assert alphabet.follows[middle].sum() == 8
     assert alphabet.follows[corner].sum() == 3
     boxes = [[0, 0, 0.5, 0.5], [0, 0.5, 0.5, 1], [0.5, 0, 1, 0.5], [0.5, 0.5, 1, 1]]
-    assert grid_cells(UNIT, 2).boxes.tolist() == boxes
+    assert Cells(UNIT, 2).boxes.tolist() == boxes
     with pytest.raises(ParameterError, match="1 cells per side"):
-        grid_cells(UNIT, 1)
+        Cells(UNIT, 1)
 
 
 def test_places_in_a_crs_that_nobody_knows_are_refused(tmp_path):

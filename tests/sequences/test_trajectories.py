@@ -15,7 +15,7 @@ from dpviz.evaluation.sequences import SequenceBench
 from dpviz.evaluation.trajectories import MEASURES, Trajectories, divergence, measures
 from dpviz.private.load.visits import cell_sequences, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.sequences.cells import grid_cells
+from dpviz.releases.sequences.cells import Cells
 from dpviz.sequences.model import ContextTree
 from dpviz.sequences.places import drawn_places
 from tests.vault import sequences_of
@@ -104,7 +104,7 @@ def test_real_lines_are_the_places_behind_the_cells_and_of_public_data_only():
     points, person = random.uniform(-0.1, 1.1, (300, 2)), random.integers(0, 9, 300)
     when = random.permutation(300).astype(float)
     domain = dpviz.Domain((0.0, 0.0), (1.0, 1.0))
-    cells = grid_cells(domain, 3)
+    cells = Cells(domain, 3)
     sequences, who = cell_sequences(points, person, when, cells, 30.0)
     start, xy = place_lines(points, person, when, domain, 30.0)
     assert len(start) - 1 == len(sequences) == len(who) > 20

@@ -26,7 +26,6 @@ from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
 from dpviz.releases.roads.graph_file import city
-from dpviz.releases.sequences.cells import Cells
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.steps import Steps
 from dpviz.sequences.alphabet import Alphabet
@@ -36,7 +35,7 @@ TIMES = ("period", "every", "zone", "cycle")
 
 ARGUMENTS = {
     "points": ("columns", "crs", "bits", "progress", *OPTIONS),
-    "places in time": ("columns", "crs", "time", "side", "gap", "cells", "neighbours", *OPTIONS),
+    "places in time": ("columns", "crs", "time", "side", "gap", "neighbours", *OPTIONS),
     "sequences of symbols": ("columns", "drop_unknown"),
     "trips": ("columns", "crs", "drop_unknown", "time", *TIMES, *OPTIONS),
 }
@@ -45,7 +44,7 @@ ARGUMENTS = {
 PARTICULAR = frozenset(chain(*ARGUMENTS.values()))
 
 BUILT_IN = {
-    "places in time": ("side", "gap", "cells", "neighbours"),
+    "places in time": ("side", "gap", "neighbours"),
     "trips": ("steps",),
 }
 """Arguments that the built-in data sets take."""
@@ -91,7 +90,6 @@ def load(
     time: str | None = None,
     side: int | None = None,
     gap: float | None = None,
-    cells: Cells | None = None,
     neighbours: bool | None = None,
     drop_unknown: bool | None = None,
     period: Any = None,
@@ -144,7 +142,6 @@ def load(
             ``cycle`` and ``every``: each trip is counted in the step in which it starts.
         side: of places, cells along each axis of the public grid; 8 by default.
         gap: of places, the session gap in hours; a longer one begins a new sequence. 12 by default.
-        cells: of places, leaves of a release in place of a grid.
         neighbours: of places, only steps to a cell that touches; sequences are cut at others.
         drop_unknown: leave out symbols that the alphabet lacks, or edges that the graph lacks,
             instead of the whole record. Of public records, one that holds such is an error.
@@ -178,7 +175,6 @@ def load(
         require(word, str | None, label, DataError)
     for label, yes in {"public": public, "drop_unknown": drop_unknown}.items():
         _ = yes is None or flag(yes, label, DataError)
-    require(cells, Cells | None, "cells", DataError)
     require(progress, Callable | None, "progress", DataError)
     given = dict(locals())  # the arguments by name
     require(domain, Domain | Alphabet | RoadGraph | None, "domain", DataError)
@@ -216,8 +212,6 @@ def load(
         data = read_points(source, Selection(cast(Domain, domain), public=public, **options))
         data.facts |= stated
         return data
-    if domain is None and cells is not None:
-        domain = cells.domain
     if domain is None:
         raise DataError(f"{form} need a domain, {_NEEDED[form]}: chosen without looking at them")
     read: Any = {"places in time": read_places, "trips": read_trips}.get(form, read_sequences)

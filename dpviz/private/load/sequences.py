@@ -30,7 +30,7 @@ from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.visits import cell_sequences, place_lines
 from dpviz.private.sequences import SequenceData, Sequences
-from dpviz.releases.sequences.cells import Cells, grid_cells
+from dpviz.releases.sequences.cells import Cells
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.ragged import ragged_take
 
@@ -167,7 +167,6 @@ def read_places(
     neighbours: bool = False,
     public: bool = False,
     name: str | None = None,
-    cells: Cells | None = None,
     table: str | None = None,
     notation: Notation = PLAIN,
     counts: Tally | None = None,
@@ -181,7 +180,7 @@ def read_places(
     and a sequence is the unit. ``counts`` receives their outcomes.
 
     Raises:
-        DataError: the file cannot be read as places in time, or the cells are of another rectangle.
+        DataError: the file cannot be read as places in time.
         DomainError: the domain's CRS is unknown, unless it is "", a plane of its own.
     """
     if unit is None or time is None:
@@ -191,12 +190,7 @@ def read_places(
     if domain.crs:
         known_crs(domain.crs)
     counts = Tally() if counts is None else counts
-    cells = cells or grid_cells(domain, side)
-    if cells.domain.bounds != domain.bounds or cells.domain.crs != domain.crs:
-        raise DataError(
-            f"the cells are of the rectangle {cells.domain.bounds}, the places of {domain.bounds}: "
-            "give the same one to both"
-        )
+    cells = Cells(domain, side)
     chosen = Selection(domain, columns, crs, unit, public=public, time=time, notation=notation)
     records = read_records(source, chosen, counts)
     when, people = np.asarray(records.time), np.asarray(records.unit)
@@ -247,15 +241,11 @@ def city_sequences(
     neighbours: bool = False,
     max_per_unit: int = 5,
     public: bool = True,
-    cells: Cells | None = None,
 ) -> SequenceData:
     """The built-in sequences: synthetic and public.
 
     Arguments are those of :func:`dpviz.load`; not ``public`` treats them as an owner treats
     sensitive ones, to rehearse it.
-
-    Raises:
-        DataError: the cells are of another rectangle.
     """
     data = DATASETS["persons"]
     made = read_places(
@@ -270,7 +260,6 @@ def city_sequences(
         neighbours=neighbours,
         public=public,
         name=CITY,
-        cells=cells,
     )
     made.facts["session"] = {"gap": float(gap)}
     made.synthetic = public

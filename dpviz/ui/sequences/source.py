@@ -20,7 +20,7 @@ from dpviz.private.load.data import load
 from dpviz.private.load.sequences import has_header
 from dpviz.private.load.sources import public_extent
 from dpviz.private.sequences import SequenceData
-from dpviz.releases.sequences.cells import Cells, cells_of, grid_cells
+from dpviz.releases.sequences.cells import Cells, cells_of
 from dpviz.render.projection import to_degrees
 from dpviz.sequences.alphabet import alphabet_of
 from dpviz.ui.points.columns_form import columns_form, time_format_form
@@ -61,7 +61,7 @@ class SequenceSource(DataSource):
 
 def opened_sequences(opened: Opened) -> SequenceSource:
     """Source of a release that was opened."""
-    cells = cells_of(opened.release.header, opened.release.alphabet.names)
+    cells = cells_of(opened.release.header)
     places = None if cells is None else _boxes(cells)
     return SequenceSource(data=NoRecords(), key=opened.key, link={}, places=places)
 
@@ -117,7 +117,7 @@ def _city(prefix: str) -> SequenceSource | None:
             if public
             else read_once(f"{prefix}.rehearsal", key, lambda: _read(cutting, public=False))
         )
-        places = _boxes(grid_cells(DATASETS["persons"].domain, cutting.side))
+        places = _boxes(Cells(DATASETS["persons"].domain, cutting.side))
         return SequenceSource(data=data, key=key, link=link, places=places, backdrop=True)
     return None
 
@@ -173,7 +173,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         )
 
     data = read_once(prefix, key, read, lambda _data: check_source(path, domain, **how))
-    boxes = _boxes(grid_cells(domain, cutting.side))
+    boxes = _boxes(Cells(domain, cutting.side))
     return SequenceSource(data=data, key=key, link={"data": PLACES}, places=boxes)
 
 
