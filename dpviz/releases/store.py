@@ -102,10 +102,10 @@ def from_arrow(table: pa.Table, name: str = "table") -> Any:
     with reading(name):
         if kind == "sequences":
             return SequenceRelease(*sequences.from_columns(table, stated), Header.from_dict(stated))
-        return _counts(FRAMES[kind], table, stated)
+        return _count_release(FRAMES[kind], table, stated)
 
 
-def _counts(kind: type[Frame], table: pa.Table, stated: dict[str, Any]) -> Release:
+def _count_release(kind: type[Frame], table: pa.Table, stated: dict[str, Any]) -> Release:
     """Make a release of counts from its columns and its header."""
     by = Axis.popped(stated)
     trees: list[Any] = []

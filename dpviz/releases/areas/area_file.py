@@ -167,11 +167,11 @@ def _check_overlaps(shapes: Any, labels: list[str]) -> None:
     """Refuse areas that overlap. A valid coverage passes without measuring."""
     if shapely.coverage_is_valid(shapes):
         return
-    odd = ~shapely.is_empty(shapely.coverage_invalid_edges(shapes))
-    suspects = np.flatnonzero(odd)
+    uneven = ~shapely.is_empty(shapely.coverage_invalid_edges(shapes))
+    suspects = np.flatnonzero(uneven)
     left, right = shapely.STRtree(shapes).query(shapes[suspects], "intersects")
     left = suspects[left]
-    once = (left < right) | ((left != right) & ~odd[right])
+    once = (left < right) | ((left != right) & ~uneven[right])
     left, right = np.minimum(left, right)[once], np.maximum(left, right)[once]
     limits.CUTS.check(
         int(shapely.get_num_coordinates(shapes)[np.concatenate([left, right])].sum()), "the file"

@@ -89,7 +89,7 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     """Queries of a wish: rectangles, float64 (q, 4), or regions.
 
     Args:
-        wish: what is asked.
+        wish: the accuracy target.
         domain: 2-D.
         centres: of squares, float64 (q, 2).
 
@@ -114,7 +114,7 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     return Regions(names, regions.shapes[inside], regions.inside[inside])
 
 
-def asked(release: PointRelease, places: Any) -> RangeAnswers:
+def answers_at(release: PointRelease, places: Any) -> RangeAnswers:
     """The release's answers to the queries of a wish."""
     if isinstance(places, np.ndarray):
         return release.count(places)
@@ -183,4 +183,4 @@ def _answers(
         wish = replace(wish, areas=str(folder / wish.areas))
     centres = release.sample(SQUARES, seed=0) if wish.square else np.empty((0, 2))
     places = places_of(wish, release.domain, centres)
-    return asked(release, places), getattr(places, "names", ())
+    return answers_at(release, places), getattr(places, "names", ())
