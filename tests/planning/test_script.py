@@ -117,15 +117,16 @@ def test_command_python_and_notebook_make_the_same_release(folder, words):
     same(dpviz.read("release.parquet"), first)
     (folder / "release.parquet").unlink()
     _, python, _ = run(*code, "python")
-    exec(python, {})
+    space = {}
+    exec(python, space)
     same(dpviz.read("release.parquet"), first)
     (folder / "release.parquet").unlink()
     _, notebook, _ = run(*code, "notebook")
     cells = json.loads(notebook)["cells"]
-    space = {}
-    for cell in cells:
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), space)
+    build, *others = ["".join(each["source"]) for each in cells if each["cell_type"] == "code"]
+    assert python.startswith(build)
+    for code in others:
+        exec(code, space)
     same(dpviz.read("release.parquet"), first)
 
 

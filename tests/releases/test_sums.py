@@ -56,8 +56,6 @@ def build(method="quadtree", epsilon=1.0, domain=BOX, share=None, **parameters):
 
 METHODS = {
     "quadtree": {"height": 3},
-    "privtree": {},
-    "kdtree": {"height": 3},
     "agrid": {},
     "privelet": {"log_cells": 3},
 }
@@ -285,5 +283,3 @@ def test_the_commands_know_sums(tmp_path):
     assert facts["without a readable value: dropped"] == missing
     bad = ("sql", "--table", "t", *PLACES)
     assert "counts by cell hold no sums" in fails(*bad)
-    bad = ("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-1])
-    assert "values and their public clip go together" in fails(*bad)
