@@ -181,7 +181,7 @@ def test_one_trip_more_changes_one_step(streets):
 def test_a_damaged_file_is_refused(release, tmp_path):
     table = release.to_arrow()
     broken = {
-        "one after the other": table.take(np.arange(len(table))[::-1]),
+        "in their order": table.take(np.arange(len(table))[::-1]),
         "'step' is missing": table.drop_columns("step"),
         "'step' holds nulls": table.set_column(
             table.column_names.index("step"), "step", [[None] * len(table)]
