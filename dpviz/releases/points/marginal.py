@@ -71,7 +71,7 @@ def on_map(
 ) -> PointRelease:
     """Project a release onto two of its axes; the counts are range counts.
 
-    Cells that cut the same leaf share its noise. So the variance stated for a cell is its covariance
+    Cells that cut the same leaf share its noise. So the stated variance of a cell is its covariance
     with the sum of all cells: Σ over leaves of (share of the leaf in the cell and window) · (share
     in the window) · variance. No share is negative, so that variances of disjoint cells add up to
     at least the variance of their sum. They are larger than those of ``release.count``. For
