@@ -32,7 +32,7 @@ from dpviz.private.roads import DISJOINT_STEPS, RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress, Reports, listening
 from dpviz.releases.areas.partition import Areas
-from dpviz.releases.axis import ByStep, facts_of_steps
+from dpviz.releases.axis import Axis, common_extra
 from dpviz.releases.counts import AreaRelease, CountRelease
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
@@ -252,8 +252,8 @@ def _measured_roads(
     else:
         purpose = "the histogram of each step"
         each = in_parallel(budget, data._by_step, histogram, purpose=purpose, why=DISJOINT_STEPS)
-        extra = facts_of_steps([measured.extra for measured in each])
-    by = None if data.steps is None else ByStep(data.steps)
+        extra = common_extra([measured.extra for measured in each])
+    by = None if data.steps is None else Axis(steps=data.steps)
     trees = [
         (
             Streets(data.graph, measured.domains),

@@ -64,7 +64,7 @@ def _streets(release: RoadRelease) -> Scene | None:
 def _moves(release: SequenceRelease) -> Scene | None:
     """Places by noisy visits and the most frequent moves between them."""
     names, model = release.alphabet.names, release.model
-    cells = cells_of(release.header, names)
+    cells = cells_of(release.header)
     if cells is None:
         return None
     places = to_degrees(cells.boxes, cells.domain.crs)

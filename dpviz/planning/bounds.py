@@ -8,14 +8,11 @@ import numpy as np
 
 from dpviz.datasets.basemap import base_map
 from dpviz.domain import Domain
-from dpviz.domain.crs import DEGREES, MERCATOR_LATITUDE, known_crs, transformation
+from dpviz.domain.crs import DEGREES, known_crs, transformation
 from dpviz.domain.rectangles import listed
 from dpviz.errors import DomainError
 
 Box = tuple[float, float, float, float]
-
-SLACK = 1e-4
-"""Tolerance, as a share of a box's side, of inexact conversions between two CRSs."""
 
 
 def require_area(domain: Domain) -> None:
@@ -44,11 +41,10 @@ def require_area(domain: Domain) -> None:
 def doubt(domain: Domain) -> str:
     """Warning about a likely mistake in bounds that :func:`require_area` accepts, or ''.
 
-    Bounds are public, so that no record is read; the caller may go on. Five mistakes are detected:
-    degrees in a CRS that counts metres; a box that reaches where its CRS cannot be drawn on the
-    app's map, for example by one digit too many; a box across the meridian of 180°, beyond which
-    most files write degrees west; a box with over a tenth of it around a pole, off the map; and, if
-    the box holds no land (Antarctica apart), latitude before longitude.
+    Bounds are public, so that no record is read; the caller may go on. Four mistakes are detected:
+    degrees in a CRS that counts metres; a box that reaches far beyond the area of use, for example
+    by one digit too many; a box across the meridian of 180°, beyond which most files write degrees
+    west; and, if the box holds no land (Antarctica apart), latitude before longitude.
     """
     for west, south, east, north in _boxes(domain):
         crs = known_crs(domain.crs)
@@ -59,10 +55,9 @@ def doubt(domain: Domain) -> str:
                 f"{described} look like degrees, but {domain.crs} counts in "
                 f"{crs.axis_info[0].unit_name}s: give them so, or name {DEGREES} as their CRS"
             )
-        if not _north_up(domain.crs, (west, south, east, north)):
+        if _reaches_far(domain.crs, (west, south, east, north)):
             return (
-                f"{described} reach beyond where {domain.crs} can be put on a map with north up: "
-                "check their digits"
+                f"{described} reach far beyond the area of use of {domain.crs}: check their digits"
             )
         in_degrees = crs.is_geographic and crs.axis_info[0].unit_name == "degree"
         if in_degrees and (west < -180 or east > 180):
@@ -71,12 +66,6 @@ def doubt(domain: Domain) -> str:
                 f"{described} reach over the meridian of 180°: longitudes are taken as they are "
                 f"written, so that those of {beyond} are left out; write all of them alike, or "
                 "choose a projected CRS"
-            )
-        on_map = min(north, MERCATOR_LATITUDE) - max(south, -MERCATOR_LATITUDE)
-        if in_degrees and on_map < 0.9 * (north - south):
-            return (
-                f"{described} reach beyond {MERCATOR_LATITUDE:.2f}° of latitude, where maps end: "
-                "what lies there is counted, but not drawn"
             )
         swapped = (south, west, north, east)
         may_be = crs.is_geographic and max(abs(west), abs(east)) <= 90
@@ -106,28 +95,17 @@ def _has_land(box: tuple[float, float, float, float]) -> bool:
     return bool(kinds["land"]["geometry"]["coordinates"])
 
 
-@lru_cache(maxsize=64)
-def _north_up(name: str, box: tuple[float, float, float, float]) -> bool:
-    """Return whether degrees grow to the east and to the north all over a box in this CRS.
+def _reaches_far(name: str, box: Box) -> bool:
+    """Return whether a box reaches far beyond the area of use of its CRS.
 
-    They must also convert back to the same coordinates.
+    That is by more than the area's own width or height; in degrees beyond ±360 or a pole.
     """
-    crs, (west, south, east, north) = known_crs(name), box
-    if crs.is_geographic:
-        unit = crs.axis_info[0].unit_name if crs.axis_info else ""
-        return unit != "degree" or (max(abs(south), abs(north)) <= 90 and east - west <= 360)
-    places = np.meshgrid(np.linspace(west, east, 5), np.linspace(south, north, 5))
-    try:
-        to_degrees = transformation(name, DEGREES)
-    except DomainError:  # a local plane without a position on the Earth
-        return True
-    lon, lat = to_degrees.transform(*places)
-    back = to_degrees.transform(lon, lat, direction="INVERSE")
-    if not np.isfinite([lon, lat, *back]).all():
+    area = _area(name)
+    if area is None:
         return False
-    eastward = (np.diff(lon, axis=1) + 180.0) % 360.0 - 180.0  # also across the date line
-    near = np.abs(np.subtract(back, places)).max() <= SLACK * max(east - west, north - south)
-    return bool(near and (eastward > 0).all() and (np.diff(lat, axis=0) > 0).all())
+    wide, high = (180.0, 0.0) if known_crs(name).is_geographic else np.subtract(area[2:], area[:2])
+    west, south, east, north = np.add(area, (-wide, -high, wide, high)).tolist()
+    return not (west <= box[0] and south <= box[1] and box[2] <= east and box[3] <= north)
 
 
 @lru_cache(maxsize=64)

@@ -71,12 +71,12 @@ def code_of(
     chosen = method_with(header.method, release.kind, header.parameters)
     # Areas have no workload; a road workload is a word.
     workload = Declared.from_dict(header.extra.get("workload")) if is_points(release) else None
-    usual = type(chosen)().parameters()
+    defaults = type(chosen)().parameters()
     follow = {} if workload is None else workload.following(header.method, {})
     parameters = {
         name: value
         for name, value in chosen.parameters().items()
-        if value != usual[name] or name in follow
+        if value != defaults[name] or name in follow
     }
     building: dict[str, Any] = {}
     if header.neighbouring.startswith("replace"):
@@ -241,7 +241,7 @@ def code_of_places(
 def _stated(domain: Domain) -> dict[str, Any]:
     """Domain options other than bounds and defaults, for :meth:`Domain.from_bounds`."""
     place = domain.place
-    usual = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
+    defaults = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
     stated: dict[str, Any] = {"columns": place.columns, "crs": place.crs}
     if domain.time is not None:
         period = domain.period if domain.span is None else domain.span
@@ -254,7 +254,7 @@ def _stated(domain: Domain) -> dict[str, Any]:
     if domain.values is not None:
         clip = domain.values.low, domain.values.high
         stated |= {"value": domain.values.column, "clip": clip, "grid": domain.values.grid}
-    return {name: each for name, each in stated.items() if each not in (None, usual.get(name))}
+    return {name: each for name, each in stated.items() if each not in (None, defaults.get(name))}
 
 
 def _of_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
@@ -284,7 +284,7 @@ def _of_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
 def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     """Frame of a sequence release: an alphabet, or cells that visits are made of."""
     header, alphabet = release.header, release.alphabet
-    cells, session = cells_of(header, alphabet.names), header.extra.get("session")
+    cells, session = cells_of(header), header.extra.get("session")
     session = session if isinstance(session, dict) else {}
     question = f"release.count([{list(alphabet.names[:2])!r}])"
     if cells is None:
@@ -301,7 +301,7 @@ def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
             "question": question,
         }
     bounds = cells.domain.bounds
-    reading: dict[str, Any] = {"side": cells.side}
+    reading = {"side": cells.side}
     reading |= {"gap": session["gap"]} if "gap" in session else {}
     reading |= {"neighbours": True} if alphabet.follows is not None else {}
     reading |= {} if builtin else {"time": session.get("time", TIME)}

@@ -86,8 +86,8 @@ def clumped(
         high = np.where(QUARTERS, high[:, None], middle[:, None]).reshape(-1, 2)
         held = quarters.reshape(-1)
         low, high, held = low[held > 0], high[held > 0], held[held > 0]
-    rest = random.uniform(np.repeat(low, held, axis=0), np.repeat(high, held, axis=0))
-    return from_points(np.concatenate([*single, rest]), domain, public=True)
+    spread = random.uniform(np.repeat(low, held, axis=0), np.repeat(high, held, axis=0))
+    return from_points(np.concatenate([*single, spread]), domain, public=True)
 
 
 def as_clumped_as(

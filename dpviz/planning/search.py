@@ -57,8 +57,8 @@ SIDES = 1e-4, 1.0
 
 
 @dataclass(frozen=True)
-class Likely:
-    """Wish in words, and its probability."""
+class WishOdds:
+    """A wish in words, and the probability that it holds."""
 
     wish: str
     probability: float
@@ -80,7 +80,7 @@ class Plan:
     epsilon: float
     method: str
     parameters: dict[str, Any]
-    wishes: tuple[Likely, ...]
+    wishes: tuple[WishOdds, ...]
     budget: tuple[dict[str, Any], ...]
     assumed: tuple[str, ...]
     command: str
@@ -187,7 +187,7 @@ def plan(
         epsilon,
         candidate.name,
         stated,
-        tuple(Likely(str(wish), round(each, 4)) for wish, each in zip(asked, odds, strict=True)),
+        tuple(WishOdds(str(wish), round(each, 4)) for wish, each in zip(asked, odds, strict=True)),
         tuple(
             {"purpose": row["purpose"], "epsilon": row["epsilon"] * epsilon / price}
             for row in header.budget

@@ -22,7 +22,7 @@ from dpviz.private.handle import DataHandle
 from dpviz.queries.wishes import Wish
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.source import areas_of
-from dpviz.releases.points.promises import asked, places_of, within
+from dpviz.releases.points.promises import answers_at, places_of, within
 from dpviz.trees.lattice import Float
 
 CEILING = 1_000.0
@@ -122,7 +122,7 @@ class Trial:
         self.builds = max(BUILDS, len(scenes))
         self.confidence = np.array([wish.confidence for wish in wishes])
         self.areas, self.no_areas = (None, "") if as_map else _partition(scenes[0], wishes)
-        self.asked = [
+        self.placed = [
             [_placed(scene, wish, seed, anywhere, self.areas) for wish in wishes]
             for scene in scenes
         ]
@@ -155,7 +155,7 @@ class Trial:
             row: of the build.
             factor: by which all tolerances are widened.
         """
-        key, placed = (repr(candidate), epsilon, row), self.asked[row % len(self.asked)]
+        key, placed = (repr(candidate), epsilon, row), self.placed[row % len(self.placed)]
         if key not in self._errors:
             release = self.release(candidate, epsilon, row)
             scene = self.scenes[row % len(self.scenes)]
@@ -196,14 +196,14 @@ class Trial:
 
     def _together(self, tried: list[list[Float]]) -> Float:
         """The probability of each wish from the odds of its answers, build by build."""
-        wishes = zip(self.asked[0], zip(*tried, strict=True), strict=True)
+        wishes = zip(self.placed[0], zip(*tried, strict=True), strict=True)
         return np.array([_probability(each, np.stack(odds), self.sampled) for each, odds in wishes])
 
     def _by_area(self, epsilon: float, factor: float) -> Float:
         """Probability of every wish if the cells are the areas, so that noise is the only error."""
         sd = math.sqrt(noise_variance(epsilon / self.max_per_unit))
         odds = []
-        for placed in zip(*self.asked, strict=True):
+        for placed in zip(*self.placed, strict=True):
             fewest = np.min([_fewest(each) for each in placed], axis=0)
             lost = np.sqrt(OTHERS * fewest) if self.sampled else 0.0
             fewest = self.times * np.maximum(fewest - lost, 0.0)
@@ -280,9 +280,9 @@ def _errors(scene: DataHandle, release: Any, wish: PlacedWish) -> tuple[Float, F
     variance is more precise than the errors of a few builds.
     """
     if wish.wish.square:
-        error = asked(release, wish.places).count - wish.exact
+        error = answers_at(release, wish.places).count - wish.exact
         return error, np.zeros(len(error))
-    ideal = asked(without_noise(scene, release), wish.places)
+    ideal = answers_at(without_noise(scene, release), wish.places)
     return ideal.count - wish.exact, ideal.noise_sd
 
 

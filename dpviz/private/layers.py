@@ -20,7 +20,7 @@ from dpviz.private.index import Layers, PointIndex
 from dpviz.private.mechanisms.counts import LEAST_RATE, geometric
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import spend_once
-from dpviz.releases.axis import ByKind
+from dpviz.releases.axis import Axis
 from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.releases.header import Header
 from dpviz.releases.points.box import Box
@@ -81,7 +81,7 @@ def measure_points(
     spend_once(budget, rows, "the tree of each kind", why)
     # The noise distribution follows from the parameters alone, so all trees have the same.
     facts = {"noise": method.noise_model(trees[0][0])}
-    by = None if domain.kinds is None else ByKind(domain.kinds)
+    by = None if domain.kinds is None else Axis(kinds=domain.kinds)
     framed = [(Box(domain.of_one_kind), nodes, sums) for nodes, sums in trees]
     return lambda header: count_release(by, framed, header), facts
 

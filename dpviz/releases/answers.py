@@ -54,12 +54,13 @@ class RangeAnswers(Answers):
     """Answers to q rectangles, regions or paths, as columns of length q.
 
     Attributes:
-        uniformity_sd: how far the true spread inside the leaves that the edge cuts may move the
-            count: an ESTIMATE, from a Beta model of concentration 2 around the share of the area,
-            of which a part is common to all leaves (:func:`~dpviz.trees.coherence.coherence`); of
-            wavelets see :func:`~dpviz.releases.points.range_count.sums_of`. A square that was
-            chosen because many records lie in it is held less often. 0 for paths.
-        nodes: nodes used, of all parts of a release together.
+        uniformity_sd: standard deviation of the error from uneven records inside leaves that the
+            edge cuts: an ESTIMATE. The model is a Beta law of concentration 2 around the share of
+            the area, of which a part is common to all leaves
+            (:func:`~dpviz.trees.coherence.coherence`); for wavelets see
+            :func:`~dpviz.releases.points.range_count.sums_of`. It covers squares less often that
+            were chosen because many records lie in them. 0 for paths.
+        nodes: number of nodes that answer, in all parts of a release together.
     """
 
     uniformity_sd: Float
@@ -128,15 +129,15 @@ def answers_from(columns: Float) -> RangeAnswers:
 
 
 def total(parts: Sequence[A]) -> A:
-    """Sum of the answers of disjoint parts of the records, with independent noise.
+    """Sum of the answers of disjoint parts of the records, to the same q queries.
 
-    Noise is independent. Uniformity errors in cut cells are not: kinds share streets and towns, so
-    their standard deviations add up.
+    The noise of the parts is independent, so that variances add up. Uniformity errors in cut cells
+    are not independent, as kinds share streets and towns: their standard deviations add up.
 
     Args:
-        parts: answers to the same q queries; what they say of time is that of the first.
+        parts: answers of each part; a timeline takes its times from the first.
     """
-    beside = {
+    sums = {
         name: np.sum([getattr(each, name) for each in parts], axis=0)
         for name in ("uniformity_sd", "nodes")
         if hasattr(parts[0], name)
@@ -144,7 +145,7 @@ def total(parts: Sequence[A]) -> A:
     count = np.sum([each.count for each in parts], axis=0)
     noise_sd = np.sqrt(np.sum([each.noise_sd**2 for each in parts], axis=0))
     kind = type(parts[0])
-    return kind(**{**vars(parts[0]), **interval(count, noise_sd, whole=kind.whole), **beside})
+    return kind(**{**vars(parts[0]), **interval(count, noise_sd, whole=kind.whole), **sums})
 
 
 def difference(one: Answers, other: Answers, *, independent: bool) -> Answers:
@@ -152,11 +153,11 @@ def difference(one: Answers, other: Answers, *, independent: bool) -> Answers:
 
     Args:
         one: answers to q queries.
-        other: to as many.
-        independent: the noise of one is not that of the other: two releases, or two kinds. Of
-            parts of one release it may be opposed, since parts that are adjusted to one total move
-            against each other: then standard deviations add up, which is never too little (Cauchy
-            and Schwarz).
+        other: answers to as many queries.
+        independent: True if the noise of the two is independent, as of two releases or two kinds.
+            In parts of one release it may be negatively correlated, since consistency moves them
+            against each other: then standard deviations add up, which is never too little
+            (Cauchy–Schwarz).
     """
     one_sd, other_sd = one.noise_sd, other.noise_sd
     noise_sd = np.hypot(one_sd, other_sd) if independent else one_sd + other_sd

@@ -22,7 +22,7 @@ from dpviz.releases.answers import (
     difference,
 )
 from dpviz.releases.areas.partition import Areas
-from dpviz.releases.axis import Axis, ByKind, ByStep
+from dpviz.releases.axis import Axis
 from dpviz.releases.files import with_header
 from dpviz.releases.frame import Frame
 from dpviz.releases.header import Header
@@ -100,13 +100,13 @@ class CountRelease(Release, Generic[F]):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Names of the kinds, one part each; empty without kinds."""
-        return self.by.kinds.names if isinstance(self.by, ByKind) else ()
+        """Names of the kinds; empty for a release that is not split by kind."""
+        return self.by.kinds.names if self.by is not None and self.by.kinds is not None else ()
 
     @property
     def steps(self) -> Steps | None:
-        """Steps of time, one part each; None without steps."""
-        return self.by.steps if isinstance(self.by, ByStep) else None
+        """Steps of time; None for a release that is not split by time."""
+        return None if self.by is None else self.by.steps
 
     @cached_property
     def noise(self) -> HaarNoise | None:
@@ -288,9 +288,7 @@ class CountRelease(Release, Generic[F]):
         Raises:
             DomainError: no such kind.
         """
-        if not isinstance(self.by, ByKind):
-            raise DomainError(f"kind {kind!r} of a release without kinds: leave it out")
-        return self.parts[self.by.kinds.number(kind)]
+        raise DomainError(f"kind {kind!r} of a release without kinds: leave it out")
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """The release of some of the kinds.
@@ -343,12 +341,12 @@ class CountRelease(Release, Generic[F]):
         Rows are ordered part by part.
         """
         blocks = [pa.table(part.frame.columns(part.nodes, part.sums)) for part in self.parts]
-        table, facts = pa.concat_tables(blocks), self.frame.facts()
+        table, facts = pa.concat_tables(blocks), self.parts[0].frame.facts()
         columns = dict(zip(table.column_names, table.columns, strict=True))
         if self.by is not None:
             part = np.repeat(np.arange(len(blocks)), list(map(len, blocks)))
             columns |= {name: pa.array(each[part]) for name, each in self.by.labels().items()}
-            facts |= self.by.facts()
+            facts |= self.by.to_dict()
         return with_header(columns, self.kind, self.header, facts, **self.frame.geo())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,6 @@ from dpviz.releases.release import EXPORTS, Release
 from dpviz.trees.lattice import Float
 
 SAMPLES = (".parquet", *EXPORTS)
-ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
-"""Pattern of times in formats that have no type for them."""
-PART = 20_000
-"""Features of GeoJSON that are made at a time."""
 MARK = b"dpviz-synthetic"
 """Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
 
@@ -47,94 +42,57 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     """
     require(release, Release, "release", ReleaseError)
     require_path(path, ReleaseError)
-    ending = _ending(path)
-    plain, header = ending == ".csv", release.header.to_dict()
-    if not isinstance(release, CountRelease):
-        raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
-    if "domain" in release.frame.FACTS:
-        header["domain"] = release.domain.to_dict()
-    frame = release.rows(None if leaves else "all", shapes=not plain)
-    if plain:
-        return _write_csv(frame, path)
-    if ending == ".geojson":  # the format has no type for times
-        clocks = frame.select_dtypes("datetime").columns
-        frame = frame.assign(**{name: frame[name].dt.strftime(ISO) for name in clocks})
-    return _write_map(frame, path, {"dpviz": header})
-
-
-def _ending(path: str | os.PathLike[str]) -> str:
     ending = Path(path).suffix.lower()
     if ending not in EXPORTS:
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
-    return ending
+    if not isinstance(release, CountRelease):
+        raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
+    rows = release.rows(None if leaves else "all", shapes=ending != ".csv")
+    if ending == ".csv":
+        return write_file(path, lambda temporary: rows.to_csv(temporary, index=False))
+    header = release.header.to_dict()
+    if "domain" in release.frame.FACTS:
+        header["domain"] = release.domain.to_dict()
+    _write_map(rows, path, {"dpviz": header})
+    return Path(path)
 
 
-def _write_csv(frame: Any, path: str | os.PathLike[str]) -> Path:
-    return write_file(path, lambda temporary: frame.to_csv(temporary, index=False))
+def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> None:
+    """Write a GeoDataFrame by GDAL, as GeoJSON with further top-level members or as GeoPackage.
 
-
-def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> Path:
-    """Write a GeoDataFrame as GeoJSON (with further top-level members) or GeoPackage."""
+    Raises:
+        ReleaseError: JSON has no word for a value of a member.
+    """
+    times = frame.select_dtypes("datetime").columns
+    frame = frame.assign(**{name: frame[name].dt.tz_localize("UTC") for name in times})
+    options: dict[str, Any] = {"driver": "GPKG", "layer": "dpviz"}
     if Path(path).suffix.lower() == ".geojson":
+        standard = "NO" if frame.crs is None else "YES"  # RFC 7946 is in longitude and latitude
         frame = frame if frame.crs is None else _in_degrees(frame)
-        return write_file(path, lambda temporary: _write_geojson(frame, temporary, members))
-    _keep_layers(path)
-    with warnings.catch_warnings():
-        # A local plane has no CRS, which its owner knows.
-        warnings.filterwarnings("ignore", "'crs' was not provided")
-        return write_file(path, lambda temporary: _write_geopackage(frame, temporary))
+        try:
+            head = json.dumps({"type": "FeatureCollection"} | members, allow_nan=False)
+        except ValueError:
+            raise ReleaseError(
+                "the header holds a number that is not finite, which GeoJSON lacks: write a "
+                "GeoPackage"
+            ) from None
+        native = {"NATIVE_DATA": head, "NATIVE_MEDIA_TYPE": "application/vnd.geo+json"}
+        how = {"WRITE_NAME": "NO", "RFC7946": standard, "COORDINATE_PRECISION": "15"}
+        options = {"driver": "GeoJSON", "layer_options": native | how}
+    else:
+        _refuse_layers(Path(path))
 
+    def write(temporary: str) -> None:
+        errors = pyogrio.errors
+        with warnings.catch_warnings():
+            # A local plane has no CRS, as its owner knows.
+            warnings.filterwarnings("ignore", "'crs' was not provided")
+            try:
+                pyogrio.write_dataframe(frame, temporary, **options)
+            except (errors.DataSourceError, errors.DataLayerError, errors.FeatureError) as error:
+                raise OSError("GDAL gave up, as on a full disk") from error
 
-def _write_geopackage(frame: Any, temporary: str) -> None:
-    """Write a GeoPackage; errors of GDAL become system errors, as they mostly mean a full disk.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    errors = pyogrio.errors
-    try:
-        frame.to_file(temporary, driver="GPKG", layer="dpviz")
-    except (errors.DataSourceError, errors.DataLayerError, errors.FeatureError) as error:
-        raise OSError("GDAL gave up, as on a full disk") from error
-
-
-def _write_geojson(frame: Any, temporary: str, members: dict[str, Any]) -> None:
-    """Write GeoJSON in parts: a million cells as Python objects would take gigabytes.
-
-    Raises:
-        ReleaseError: JSON has no word for what a member holds.
-    """
-    try:
-        head = json.dumps({"type": "FeatureCollection"} | members, allow_nan=False)
-    except ValueError:
-        raise ReleaseError(
-            "the header holds a number that is not finite, which GeoJSON lacks: write a GeoPackage"
-        ) from None
-    with Path(temporary).open("w", encoding="utf-8") as file:
-        file.write(f'{head[:-1]}, "features": [\n')
-        for start in range(0, len(frame), PART):
-            file.write(
-                (",\n" if start else "") + ",\n".join(_features(frame[start : start + PART]))
-            )
-        file.write("\n]}\n")
-
-
-def _features(part: Any) -> Iterator[str]:
-    """Rows of a GeoDataFrame as GeoJSON text."""
-    rows = part.drop(columns=part.geometry.name)
-    for name, values in rows.select_dtypes("floating").items():
-        rows[name] = values.where(np.isfinite(values))  # JSON has no infinity, and no NaN
-    rows = rows.astype(object).where(rows.notna(), None)
-    columns = {name: rows[name].tolist() for name in rows}
-    for at, shape in enumerate(shapely.to_geojson(part.geometry.to_numpy())):
-        row = {name: values[at] for name, values in columns.items()}
-        properties = json.dumps(row, default=_in_words, allow_nan=False)
-        yield f'{{"type": "Feature", "properties": {properties}, "geometry": {shape or "null"}}}'
-
-
-def _in_words(value: Any) -> str:
-    """Text of a value without a JSON type: ISO 8601 for times and days, else its str()."""
-    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+    write_file(path, write)
 
 
 def _in_degrees(frame: Any) -> Any:
@@ -165,9 +123,9 @@ def _in_degrees(frame: Any) -> Any:
     return moved
 
 
-def _keep_layers(path: str | os.PathLike[str]) -> None:
+def _refuse_layers(path: Path) -> None:
     """Refuse to replace a GeoPackage of several layers: all of them would be lost."""
-    if not Path(path).is_file():
+    if not path.is_file():
         return
     try:
         layers = [str(name) for name, _ in pyogrio.list_layers(path)]
@@ -175,7 +133,7 @@ def _keep_layers(path: str | os.PathLike[str]) -> None:
         return
     if len(layers) > 1:
         raise ReleaseError(
-            f"{Path(path).name} holds {len(layers)} layers, which would be lost: name another file"
+            f"{path.name} holds {len(layers)} layers, which would be lost: name another file"
         )
 
 

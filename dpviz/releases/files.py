@@ -1,8 +1,8 @@
 """The file format of a release: one Parquet file with a typed header.
 
 Limits are checked before memory is taken: rows, values, the bytes that columns unpack to
-and the length of names. A child process decodes it, since what is damaged may end the process that
-looks at it. Reading needs pyarrow only.
+and the length of names. A child process decodes the file, since a damaged one may abort its reader.
+Reading needs pyarrow only.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ def with_header(
 
     Args:
         columns: Arrow arrays of one length.
-        kind: of release.
-        header: what the release says of itself.
-        facts: what releases of this kind say beside it, plain values.
+        kind: of the release.
+        header: its metadata.
+        facts: header fields of this kind of release, plain values.
         **metadata: further entries of the table's metadata.
     """
     stated = {**header.to_dict(), "schema": SCHEMA, "kind": kind, **facts}
@@ -100,8 +100,8 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
 
     Args:
         shapes: names of its types of geometry.
-        crs: of the coordinates; empty for a plane of its own.
-        bounds: of a public box or graph, never the data's.
+        crs: of the coordinates; empty for a local plane.
+        bounds: of a public box or graph, never of the records.
     """
     column = {
         "encoding": "WKB",
@@ -114,11 +114,11 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
 
 
 def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) -> pa.Table:
-    """Columns of a release file that its kind needs, read within the size limits.
+    """Read the columns of a release file that its kind needs, within the size limits.
 
     Args:
         path: of the file.
-        columns: that each kind of release reads.
+        columns: names of the columns that each kind of release reads.
 
     Raises:
         ReleaseError: no such file, not readable, not a release, or larger than the limits.
@@ -153,11 +153,11 @@ def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
     """Refuse to overwrite a paid release: it cannot be made again.
 
     Args:
-        path: that is about to be written.
-        paid: the number of the release that is, which may be written again.
+        path: of the file that is about to be written.
+        paid: ledger id of the release to write, which may replace itself.
 
     Raises:
-        ReleaseError: another one is there.
+        ReleaseError: another paid release is there.
     """
     path = Path(path)
     if path.is_file() and _paid(metadata_of(path)) not in (None, paid):

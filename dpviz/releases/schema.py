@@ -138,7 +138,6 @@ class DomainEntry(Strict):
     crs: Text
     bits: Annotated[int, Field(ge=1, le=62)]
     time: TimeEntry | None = None
-    kinds: KindsEntry | None = None
     values: ValuesEntry | None = None
 
 
@@ -159,7 +158,14 @@ class MapExtra(Extra):
     kind: Word | None = None
 
 
-class PointHeader(Common):
+class CountHeader(Common):
+    """Header fields of every release of counts: the axis along which it is split."""
+
+    kinds: KindsEntry | None = None
+    time: StepsEntry | None = None
+
+
+class PointHeader(CountHeader):
     """Header of a release of points."""
 
     kind: Literal["points"]
@@ -189,11 +195,10 @@ class RoadExtra(StepExtra):
     period: Period | None = None
 
 
-class RoadHeader(Common):
+class RoadHeader(CountHeader):
     """Header of a release of trips along roads."""
 
     kind: Literal["roads"]
-    time: StepsEntry | None = None
     crs: Text = ""
     extra: RoadExtra = RoadExtra()
     directed: bool
@@ -228,13 +233,12 @@ class SequenceHeader(Common):
     extra: SequenceExtra = SequenceExtra()
 
 
-class AreaHeader(Common):
+class AreaHeader(CountHeader):
     """Header of a release of areas."""
 
     kind: Literal["areas"]
     domain: DomainEntry
     levels: Annotated[list[Word], Field(min_length=1, max_length=16)]
-    time: StepsEntry | None = None
     resolution: Annotated[int, Field(ge=0, le=15)] | None = None
     extra: MapExtra = MapExtra()
 

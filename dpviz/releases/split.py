@@ -1,6 +1,7 @@
-"""SplitRelease: a release with a part for each kind of records, or for each step of time.
+"""SplitRelease: a release with a part for each kind of records in each step of time.
 
-The parts are of disjoint records and the noise of each is its own, so counts and variances add up.
+A record is in one part, and the noise of each part is drawn independently: so an answer is the sum
+of the answers of the parts, and its variance the sum of their variances.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
 from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, total
-from dpviz.releases.axis import Axis, ByKind, ByStep, during
+from dpviz.releases.axis import Axis, common_extra
 from dpviz.releases.counts import CountRelease, F
 from dpviz.releases.header import Header
 from dpviz.releases.points.sums import Sums
@@ -27,20 +28,21 @@ from dpviz.trees.lattice import Int
 
 
 class SplitRelease(CountRelease[F]):
-    """A release with a part for each kind, or for each step of time.
+    """A release with a part for each kind, for each step of time, or for each kind in each step.
 
     It answers as a release of all records does, by sums of its parts: with k parts the standard
     deviation of an answer is about √k times that of one release of all at the same ε.
 
     Attributes:
         by: the axis along which it is split.
-        frame: of all records; those of parts lack the kinds.
-        sums: None also where there are values: each part has those of its nodes.
+        parts: one release for each part, in the order of the axis.
+        frame: of all records; its domain states the kinds, which those of the parts lack.
+        sums: always None; each part has the sums of its nodes.
     """
 
     by: Axis
     _parts: tuple[CountRelease[F], ...]
-    _alike: bool
+    _same_boxes: bool
     """True if the trees of all parts have the same boxes."""
 
     def __init__(
@@ -50,30 +52,97 @@ class SplitRelease(CountRelease[F]):
         header: Header,
     ) -> None:
         if len(trees) != len(by):
-            raise ReleaseError(f"{len(trees)} trees: expected one for each {by.column}")
-        extras = by.extras(header.extra)
+            raise ReleaseError(f"{len(trees)} trees for {by}: expected {len(by)}")
         parts = tuple(
             CountRelease(frame, nodes, replace(header, extra=extra), sums)
-            for (frame, nodes, sums), extra in zip(trees, extras, strict=True)
+            for (frame, nodes, sums), extra in zip(trees, by.extras(header.extra), strict=True)
         )
-        alike = all(same_boxes(parts[0].nodes, part.nodes) for part in parts[1:])
-        frame: Any = parts[0].frame.common([part.frame for part in parts], alike)
-        if isinstance(by, ByKind):
+        same = all(same_boxes(parts[0].nodes, part.nodes) for part in parts[1:])
+        frame: Any = parts[0].frame.common([part.frame for part in parts], same)
+        if by.kinds is not None and "domain" in frame.FACTS:
             frame = replace(frame, domain=replace(frame.domain, kinds=by.kinds))
-        stated = {"by": by, "header": header, "frame": frame, "_parts": parts, "_alike": alike}
-        vars(self).update(stated)
+        fields = {"by": by, "header": header, "frame": frame, "_parts": parts, "_same_boxes": same}
+        vars(self).update(fields)  # the class is frozen
 
     @property
     def parts(self) -> tuple[CountRelease[F], ...]:
-        """One release for each kind or step."""
+        """One release for each part, in the order of the axis."""
         return self._parts
+
+    def answers_to(self, questions: Any) -> RangeAnswers:
+        """Sum of the answers of all parts."""
+        return total([part.answers_to(questions) for part in self.parts])
+
+    def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
+        """Estimated sums of values in lattice boxes, over all parts."""
+        return total([part.sum_boxes(lo, hi) for part in self.parts])
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Counts of all cells, areas or streets, over all parts."""
+        if self.kind == "points":  # parts have different cells
+            return self.frame.answers(self.nodes)
+        return total([part.answers for part in self.parts])
+
+    def of(self, kind: str) -> CountRelease[F]:
+        """The release of one kind.
+
+        Raises:
+            DomainError: no such kind.
+        """
+        if self.by.kinds is None:
+            return super().of(kind)
+        row = self.by.kinds.number(kind)
+        return self._selected(replace(self.by, kinds=None), self.by.rows[[row]])
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """The release of some of the kinds."""
-        if not isinstance(self.by, ByKind):
+        if self.by.kinds is None:
             return super().only(kinds)
-        listed = ByKind(Kinds(self.by.kinds.column, tuple(kinds)))
-        return SplitRelease(listed, list(map(_tree, map(self.of, kinds))), self.header)
+        listed = Kinds(self.by.kinds.column, tuple(kinds))
+        rows = list(map(self.by.kinds.number, kinds))
+        return self._selected(replace(self.by, kinds=listed), self.by.rows[rows])
+
+    def during(self, period: Any) -> CountRelease[F]:
+        """The release of the steps in a period; of one step, it is not split by time."""
+        if self.by.steps is None:
+            return super().during(period)
+        steps = self.by.steps.during(period)
+        rows = self.by.rows[:, self.by.steps.rows(steps)]
+        return self._selected(replace(self.by, steps=steps if len(steps) > 1 else None), rows)
+
+    def _selected(self, by: Axis, rows: Int) -> CountRelease[F]:
+        """The release of some parts, with its axis; a lone part without an axis is itself."""
+        parts = [self.parts[row] for row in rows.ravel().tolist()]
+        if by == Axis():
+            return parts[0]
+        labels = {"kind"} if by.kinds is not None else set()
+        labels |= {"period"} if by.steps is not None else set()
+        extras = [
+            {name: value for name, value in part.header.extra.items() if name not in labels}
+            for part in parts
+        ]
+        trees = [(part.frame, part.nodes, part.sums) for part in parts]
+        return SplitRelease(by, trees, replace(self.header, extra=common_extra(extras)))
+
+    def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
+        """Estimated records step by step; split by time, the sum of the parts of each step."""
+        if self.by.steps is None:
+            return super().timeline(query, every, period)
+        steps = self.by.steps if period is None else self.by.steps.during(period)
+        if self.kind == "roads":
+            query = Paths.of([query])
+        asked = self.frame.questions(self.domain.bounds if query is None else query)
+        each = [
+            total([self.parts[row].answers_to(asked) for row in rows])
+            for rows in self.by.rows.T[self.by.steps.rows(steps)].tolist()
+        ]
+        columns = {
+            name: np.concatenate([vars(answers)[name] for answers in each])
+            for name in vars(each[0])
+        }
+        ends = steps.calendar.stamps(steps.edges)
+        return Timeline(**columns, start=ends[:-1], end=ends[1:])
 
     @cached_property
     def nodes(self) -> Decomposition:
@@ -82,7 +151,7 @@ class SplitRelease(CountRelease[F]):
         Where all trees have the same boxes, their columns are added up; otherwise the frame merges
         them.
         """
-        if not self._alike:
+        if not self._same_boxes:
             return self.frame.together(self)
         first = self.parts[0].nodes
         each = [part.nodes.columns for part in self.parts]
@@ -101,45 +170,6 @@ class SplitRelease(CountRelease[F]):
         alone = self.parts[0].noise
         return alone and replace(alone, variance=alone.variance * len(self.parts))
 
-    def answers_to(self, questions: Any) -> RangeAnswers:
-        """Sum of the answers of all parts."""
-        return total([part.answers_to(questions) for part in self.parts])
-
-    @cached_property
-    def answers(self) -> Answers:
-        """Counts of all cells, areas or streets, over all parts."""
-        if self.kind == "points":  # parts have different cells
-            return self.frame.answers(self.nodes)
-        return total([part.answers for part in self.parts])
-
-    def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
-        """Estimated sums of values in lattice boxes, over all parts."""
-        return total([part.sum_boxes(lo, hi) for part in self.parts])
-
-    def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
-        """Estimated records step by step; split by time, each step's own release answers."""
-        if not isinstance(self.by, ByStep):
-            return super().timeline(query, every, period)
-        steps = self.by.steps if period is None else self.by.steps.during(period)
-        given = Paths.of([query]) if self.kind == "roads" else query
-        asked = self.frame.questions(self.domain.bounds if given is None else given)
-        each = [part.answers_to(asked) for part in self.parts[self.by.steps.rows(steps)]]
-        columns = {
-            name: np.concatenate([vars(one)[name] for one in each]) for name in vars(each[0])
-        }
-        ends = steps.calendar.stamps(steps.edges)
-        return Timeline(**columns, start=ends[:-1], end=ends[1:])
-
-    def during(self, period: Any) -> CountRelease[F]:
-        """The part in a period: the release of one step, or the sum of several steps."""
-        if not isinstance(self.by, ByStep):
-            return super().during(period)
-        by, rows, extra = during(self.by, self.header.extra, period)
-        chosen = self.parts[rows]
-        if len(chosen) == 1:
-            return chosen[0]
-        return SplitRelease(by, list(map(_tree, chosen)), replace(self.header, extra=extra))
-
     @cached_property
     def side_by_side(self) -> Decomposition:
         """Nodes of all parts as one forest, breadth-first."""
@@ -152,18 +182,24 @@ class SplitRelease(CountRelease[F]):
             ]
         )
         order = breadth_first(parent)
-        rest: dict[str, Any] = {
+        columns: dict[str, Any] = {
             name: np.concatenate([nodes.columns[name] for nodes in each])[order]
             for name in each[0].columns
             if name != "parent"
         }
-        return Decomposition(**rest, parent=renumbered(parent, order))
+        return Decomposition(**columns, parent=renumbered(parent, order))
 
 
 def count_release(
     by: Axis | None, trees: Sequence[tuple[F, Decomposition, Sums | None]], header: Header
 ) -> CountRelease[F]:
-    """A release of one tree, or of one tree for each part of an axis."""
+    """A release of one tree, or of one tree for each part of an axis.
+
+    Args:
+        by: the axis; None for one tree.
+        trees: frame, nodes and sums of each part, in the order of the axis.
+        header: of the whole release.
+    """
     if by is not None:
         return SplitRelease(by, trees, header)
     ((frame, nodes, sums),) = trees
@@ -174,7 +210,3 @@ def same_boxes(one: Decomposition, other: Decomposition) -> bool:
     """Return whether two trees have the same boxes and parents."""
     names = ("parent", "lo", "hi")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
-
-
-def _tree(release: CountRelease[F]) -> tuple[F, Decomposition, Sums | None]:
-    return release.frame, release.nodes, release.sums

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from dpviz.checks import require, require_path
-from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
 from dpviz.lazy import pa
 from dpviz.releases import axis
 from dpviz.releases.areas.partition import Areas
+from dpviz.releases.axis import Axis
 from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
 from dpviz.releases.files import KEY, header_of, metadata_of, opened, reading
 from dpviz.releases.frame import Frame
@@ -22,7 +22,6 @@ from dpviz.releases.roads.streets import Streets
 from dpviz.releases.sequences import columns as sequences
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import count_release
-from dpviz.roads.steps import Steps
 
 FRAMES: dict[str, type[Frame]] = {each.kind: each for each in (Box, Areas, Streets)}
 """Frames of releases of counts, by the kind that a file's header states."""
@@ -103,22 +102,14 @@ def from_arrow(table: pa.Table, name: str = "table") -> Any:
     with reading(name):
         if kind == "sequences":
             return SequenceRelease(*sequences.from_columns(table, stated), Header.from_dict(stated))
-        return _counts(FRAMES[kind], table, stated)
+        return _count_release(FRAMES[kind], table, stated)
 
 
-def _counts(kind: type[Frame], table: pa.Table, stated: dict[str, Any]) -> Release:
+def _count_release(kind: type[Frame], table: pa.Table, stated: dict[str, Any]) -> Release:
     """Make a release of counts from its columns and its header."""
-    by = _axis(stated)
+    by = Axis.popped(stated)
     trees: list[Any] = []
-    for block in [table] if by is None else axis.blocks(by, table):
+    for block in [table] if by is None else by.blocks(table):
         trees.append(kind.from_columns(block, stated, trees[0][0] if trees else None))
     header = {name: value for name, value in stated.items() if name not in kind.FACTS}
     return count_release(by, trees, Header.from_dict(header))
-
-
-def _axis(stated: dict[str, Any]) -> axis.Axis | None:
-    """Remove the axis from the header and return it; None for a release of one part."""
-    time, kinds = stated.pop("time", None), stated.get("domain", {}).pop("kinds", None)
-    if time is not None:
-        return axis.ByStep(Steps.from_dict(time))
-    return None if kinds is None else axis.ByKind(Kinds(kinds["column"], tuple(kinds["names"])))

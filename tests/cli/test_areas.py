@@ -1,4 +1,4 @@
-"""Areas at the command line: from files of records and districts to answers and joined files."""
+"""Areas at the command line: from files of records and districts to answers and exports."""
 
 import csv
 from itertools import pairwise
@@ -118,7 +118,7 @@ def test_a_geopackage_of_several_layers_is_not_replaced(visits, wards, tmp_path)
     assert layered.read_bytes() == before
     layered.unlink()
     frame.to_file(layered, layer="wards")  # the only one may be replaced
-    assert dpviz.export(dpviz.read(output), layered) == layered
+    assert len(geopandas.read_file(dpviz.export(dpviz.read(output), layered))) > 0
 
 
 def test_hexagons_and_whole_numbers(visits, tmp_path):

@@ -151,14 +151,6 @@ def test_no_command_writes_over_what_it_reads(folder, streets):
         ["build", "points.csv", "--areas", "a.parquet", "-o", "a.parquet"],
         [*match, "--records-a", "q.parquet", "--records-b", "points.csv", "-o", "q.parquet"],
         [*match, "--records-b", "q.parquet", "--records-a", "points.csv", "-o", "q.parquet"],
-        *(
-            ["build", "points.csv", "--areas", areas, "-o", output]
-            for output, areas in (
-                ("a.parquet", "link.parquet"),
-                ("link.parquet", "a.parquet"),
-                ("also.parquet", "a.parquet"),
-            )
-        ),
         ["build", "walks.csv", streets, "--workload", "wr.parquet", "-o", "wr.parquet"],
         ["build", "points.csv", BOX, "--workload", "rects.parquet", "-o", "rects.parquet"],
         ["evaluate", "points.csv", BOX, "--public", "-o", "points.csv"],

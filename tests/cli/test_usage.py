@@ -159,8 +159,8 @@ def test_match_states_how_to_declare_data_public(folder):
 @pytest.mark.parametrize(
     ("far", "line"),
     [
-        (400, "warning: the graph's bounds 0,0,400,1 reach beyond where EPSG:4326"),
-        (1e6, "reach beyond where EPSG:4326"),
+        (400, "warning: the graph's bounds 0,0,400,1 reach far beyond the area of use"),
+        (1e6, "reach far beyond the area of use"),
     ],
 )
 def test_a_graph_is_doubted_as_bounds_are(folder, far, line):

@@ -13,7 +13,7 @@ import dpviz
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
 from dpviz.private.roads import RoadData
-from dpviz.releases.axis import ByKind, ByStep
+from dpviz.releases.axis import Axis
 from dpviz.releases.split import SplitRelease
 from dpviz.releases.store import from_arrow
 from dpviz.roads.paths import Paths
@@ -25,6 +25,7 @@ RECTS = [[0, 0, 4, 4], [0.3, 0, 2, 4], [1, 1, 1.7, 3.1]]
 PATHS = Paths.of([[0, 1], [2], [0, 1, 2]])
 LISTED = {"kind": "k", "kinds": ("a", "b")}
 CLIPPED = {"value": "v", "clip": (0.0, 10.0)}
+KINDS = Kinds("k", ("a", "b"))
 DAYS = Steps.of("t", "2024-01-01,2024-01-03", "1d")
 PERIOD = {"time": "t", "period": (0, 86_400)}
 
@@ -48,18 +49,13 @@ def areas():
     return dpviz.build(data, areas=partition, seed=0)
 
 
-def areas_by_kind():
-    """Areas of two kinds: no command builds them yet."""
-    one = areas()
-    other = one.nodes.replace(count=2 * one.nodes.count)
-    trees = [(one.frame, one.nodes, None), (one.frame, other, None)]
-    return SplitRelease(ByKind(Kinds("k", ("a", "b"))), trees, one.header)
-
-
-def areas_by_step():
-    """Areas by steps of time: no command builds them yet."""
-    one = areas()
-    return SplitRelease(ByStep(DAYS), [(one.frame, one.nodes, None)] * 2, one.header)
+def split(one, by):
+    """A release with different counts in each part; no command builds most of these."""
+    trees = [
+        (one.frame, one.nodes.replace(count=(part + 1) * one.nodes.count), one.sums)
+        for part in range(len(by))
+    ]
+    return SplitRelease(by, trees, one.header)
 
 
 def streets(steps=None):
@@ -78,10 +74,13 @@ MADE = {
     "time": lambda: points(**PERIOD),
     "time by kind": lambda: points(**PERIOD, **LISTED),
     "areas": areas,
-    "areas by kind": areas_by_kind,
-    "areas by step": areas_by_step,
+    "areas by kind": lambda: split(areas(), Axis(KINDS)),
+    "areas by step": lambda: split(areas(), Axis(steps=DAYS)),
     "streets": streets,
     "streets by step": lambda: streets(DAYS),
+} | {
+    f"{name} by kind and step": lambda one=one: split(one(), Axis(KINDS, DAYS))
+    for name, one in (("points", points), ("areas", areas), ("streets", streets))
 }
 
 
@@ -138,8 +137,9 @@ def test_a_count_is_the_sum_of_its_parts(name):
         sums, each = release.sum(RECTS), [part.sum(RECTS) for part in release.parts]
         assert sums.sum == pytest.approx(sum(one.sum for one in each))
         assert sums.noise_sd**2 == pytest.approx(sum(one.noise_sd**2 for one in each))
-    for kind, part in zip(release.kinds, release.parts, strict=release.kinds != ()):
-        assert_alike(release.count(asked(release), kind=kind), part.count(asked(release)))
+    by_kind = [release.count(asked(release), kind=kind) for kind in release.kinds]
+    if by_kind:
+        assert whole.count == pytest.approx(sum(each.count for each in by_kind))
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -168,7 +168,10 @@ def test_a_question_of_another_frame_is_one_line(name):
             release.only(["a"])
 
 
-@pytest.mark.parametrize("name", ["time", "time by kind", "areas by step", "streets by step"])
+SPLIT = [name for name in MADE if "step" in name]
+
+
+@pytest.mark.parametrize("name", [*SPLIT, "time", "time by kind"])
 def test_a_timeline_adds_up_to_the_count(name):
     release = made(name)
     query = [0, 1, 2] if release.kind == "roads" else RECTS[1]
@@ -176,10 +179,26 @@ def test_a_timeline_adds_up_to_the_count(name):
     line = release.timeline(query)
     assert line.count.sum() == pytest.approx(whole.count[0])
     assert (line.start < line.end).all()
-    if release.steps is not None:
-        part = release.during((release.steps.edges[0], release.steps.edges[1]))
-        assert part.header.extra["period"] == ["2024-01-01", "2024-01-02"]
-        assert part.nodes is release.parts[0].nodes
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_parts_are_selected_by_kind_and_by_period(name):
+    release, one_day = made(name), (DAYS.edges[0], DAYS.edges[1])
+    first = release.during(one_day)
+    assert first.steps is None
+    assert first.kinds == release.kinds
+    assert first.header.extra["period"] == ["2024-01-01", "2024-01-02"]
+    assert_alike(release.count(asked(release), one_day), first.count(asked(release)))
+    both = release.during(DAYS.period)
+    assert both.header == release.header
+    assert_alike(both.count(asked(release)), release.count(asked(release)))
+    if release.kinds:
+        second = release.only(["b"])
+        assert second.kinds == ("b",)
+        assert [part.header for part in second.parts] == [p.header for p in release.parts[2:]]
+        last = release.of("b").during((DAYS.edges[1], DAYS.edges[2]))
+        assert last.nodes is release.parts[-1].nodes
+        assert last.header == release.parts[-1].header
 
 
 BOXES = pa.list_(pa.int64(), 2)
@@ -196,8 +215,8 @@ BOXES = pa.list_(pa.int64(), 2)
         ("points", "lo", lambda old: [1] * len(old), "'lo' holds int64: expected 2 numbers"),
         ("points", "hi", lambda old: pa.array([[2**40] * 2] * len(old), BOXES), "outside"),
         ("points by kind", "kind", lambda old: ["car", *old[1:]], "'car' is not in the header's"),
-        ("points by kind", "kind", lambda old: ["b", *old[1:]], "one after the other"),
-        ("points by kind", "kind", lambda old: ["a"] * len(old), "one after the other"),
+        ("points by kind", "kind", lambda old: ["b", *old[1:]], "in their order"),
+        ("points by kind", "kind", lambda old: ["a"] * len(old), "in their order"),
         ("points by kind", "kind", lambda old: range(len(old)), "is not in the header's list"),
         ("values by kind", "sum", lambda old: [float("nan"), *old[1:]], "finite"),
         ("values by kind", "sum_variance", lambda old: [-1.0] * len(old), "negative variance"),

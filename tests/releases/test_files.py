@@ -94,13 +94,6 @@ def test_exports_hold_the_leaves(release, tmp_path, ending):
         assert json.loads(path.read_text())["dpviz"]["guarantee"] == release.header.guarantee
 
 
-def test_geojson_is_written_part_by_part(release, tmp_path, monkeypatch):
-    whole = dpviz.export(release, tmp_path / "whole.geojson", leaves=False).read_text()
-    monkeypatch.setattr("dpviz.releases.export.PART", 7)
-    assert dpviz.export(release, tmp_path / "parts.geojson", leaves=False).read_text() == whole
-    assert len(json.loads(whole)["features"]) == len(release.nodes) > 3 * 7
-
-
 def test_a_failed_write_leaves_the_old_file(release, tmp_path, monkeypatch):
     target = tmp_path / "r.parquet"
     target.write_text("old")

@@ -1,7 +1,5 @@
 """Releases of records of several kinds: a tree for each, counts and shares, files, the commands."""
 
-import json
-
 import geopandas
 import numpy as np
 import pandas as pd
@@ -49,10 +47,7 @@ def build(method="quadtree", epsilon=1.0, domain=BOX, **parameters):
 
 METHODS = {
     "quadtree": {"height": 3},
-    "privtree": {},
     "kdtree": {"height": 3},
-    "ugrid": {"cells": 8},
-    "agrid": {},
     "privelet": {"log_cells": 3},
     "hilbert_rtree": {"height": 3},
 }
@@ -66,15 +61,14 @@ def test_every_method_builds_a_tree_for_each_kind(method, tmp_path):
     assert sum(row["epsilon"] for row in again.header.budget) == pytest.approx(1.0)
     assert all("disjoint" in row["theorem"] for row in again.header.budget)
     assert [part.header.extra["kind"] for part in again.parts] == list(KINDS)
+    if method == "hilbert_rtree":  # its boxes overlap
+        return
     # The map of all kinds answers as they do together, and is never surer.
     leaf = again.nodes.leaf
-    if method != "hilbert_rtree":
-        assert again.nodes.volume[leaf].sum() == BOX.side**2
-    low, high = (BOX.to_coordinates(each[leaf]) for each in (again.nodes.lo, again.nodes.hi))
-    answers = again.count(np.hstack([low, high]))
-    if method != "hilbert_rtree":
-        assert again.nodes.count[leaf] == pytest.approx(answers.count, abs=1e-6)
-        assert (again.nodes.variance[leaf] >= answers.noise_sd**2 * (1 - 1e-9) - 1e-6).all()
+    assert again.nodes.volume[leaf].sum() == BOX.side**2
+    answers = again.count_boxes(again.nodes.lo[leaf], again.nodes.hi[leaf])
+    assert again.nodes.count[leaf] == pytest.approx(answers.count, abs=1e-6)
+    assert (again.nodes.variance[leaf] >= answers.noise_sd**2 * (1 - 1e-9) - 1e-6).all()
 
 
 def test_cells_of_all_kinds_together_that_are_added_up_are_never_too_sure():
@@ -128,8 +122,6 @@ def test_kinds_and_time_go_together():
     wanted = ((RECORDS["mode"] == "bike") & (RECORDS["t"] < 43_200)).sum()
     assert release.count([0, 0, 8, 8], half, "bike").count[0].round(2) == wanted
     assert release.share([0, 0, 8, 8], "bike", period=half).enough.all()
-    line = release.timeline(every="6h")
-    assert line.count == pytest.approx(sum(p.timeline(every="6h").count for p in release.parts))
     shown = during(release, half)
     assert shown.kinds
     assert shown.domain == dpviz.Domain.from_bounds(
@@ -169,8 +161,6 @@ def test_exports_have_the_column_of_kinds(tmp_path):
     for name in KINDS:
         whole = release.count([0, 0, 8, 8], kind=name).count[0]
         assert table.loc[table["kind"] == name, "count"].sum() == pytest.approx(whole)
-    collection = json.loads(dpviz.export(release, tmp_path / "r.geojson").read_text())
-    assert {each["properties"]["kind"] for each in collection["features"]} == set(KINDS)
     assert len(release.to_geopandas()) == sum(len(part.nodes) for part in release.parts)
 
 
@@ -270,7 +260,5 @@ def test_the_commands_know_kinds(tmp_path):
     assert "kinds by mode: bike,walk" in out
     dropped = len(RECORDS) - EXACT["bike"] - EXACT["walk"]
     assert as_json("check", source, *PLACES)["facts"]["of no listed kind: dropped"] == dropped
-    err = fails("query", output, "--rect=0,0,1,1", "--kind", "car")
-    assert "no kind 'car': choose one of bike, walk" in err
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
     assert "kind and kinds require each other" in err

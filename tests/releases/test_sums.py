@@ -56,8 +56,6 @@ def build(method="quadtree", epsilon=1.0, domain=BOX, share=None, **parameters):
 
 METHODS = {
     "quadtree": {"height": 3},
-    "privtree": {},
-    "kdtree": {"height": 3},
     "agrid": {},
     "privelet": {"log_cells": 3},
 }

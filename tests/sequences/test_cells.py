@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.build import build
-from dpviz.errors import ReleaseError
+from dpviz.errors import ParameterError, ReleaseError
 from dpviz.private.load.sequences import city_sequences
 from dpviz.releases.sequences.cells import Cells, cells_of
 from dpviz.releases.store import read, save
@@ -17,43 +17,51 @@ from dpviz.releases.store import read, save
 UNIT = dpviz.Domain.from_bounds([0.0, 0.0, 1.0, 1.0])
 
 
-@pytest.mark.slow
-@given(st.integers(2, 64), st.lists(st.tuples(*[st.integers(0, UNIT.side - 1)] * 2), max_size=9))
-def test_a_place_is_in_the_one_cell_whose_box_holds_it(side, places):
+@given(st.integers(2, 64), st.lists(st.tuples(*[st.floats(0, 0.999)] * 2), min_size=1, max_size=9))
+def test_a_place_is_in_the_box_of_its_cell_alone(side, places):
     cells = Cells(UNIT, side)
-    edges = [tuple(corner.tolist()) for corner in (cells.lo[-1], cells.hi[0] - 1, cells.hi[0])]
-    lattice = np.array([*places, *edges])
-    inside = (cells.lo <= lattice[:, None]) & (lattice[:, None] < cells.hi)
-    assert inside.all(axis=2).sum(axis=1).tolist() == [1] * len(lattice)
-    assert cells.symbol(lattice).tolist() == inside.all(axis=2).argmax(axis=1).tolist()
+    lattice, _ = UNIT.to_lattice(np.array(places))
+    place = UNIT.to_coordinates(lattice)[:, None]
+    inside = ((cells.boxes[:, :2] <= place) & (place < cells.boxes[:, 2:])).all(axis=2)
+    assert inside.sum(axis=1).tolist() == [1] * len(places)
+    assert inside.argmax(axis=1).tolist() == cells.symbol(lattice).tolist()
 
 
 def test_a_step_leads_to_a_cell_that_touches():
-    cells = Cells(UNIT, 5)
-    follows = cells.alphabet(neighbours=True).follows
+    cells = Cells(UNIT, 4)
     assert cells.alphabet(neighbours=False).follows is None
-    for one in range(len(cells)):
-        for other in range(len(cells)):
-            gaps = cells.lo[one] - cells.hi[other], cells.lo[other] - cells.hi[one]
-            assert follows[one, other] == (one != other and np.max(gaps) <= 0)
-
-
-def test_a_saved_release_of_sequences_states_its_cells(tmp_path):
-    release = build(city_sequences(6), "markov", 1.0, seed=1)
-    save(release, tmp_path / "r.parquet")
-    header, names = read(tmp_path / "r.parquet").header, release.alphabet.names
-    assert cells_of(header, names) == Cells(dpviz.datasets.DATASETS["persons"].domain, 6)
-    assert cells_of(dataclasses.replace(header, extra={}), ("a",)) is None
+    follows = cells.alphabet(neighbours=True).follows
+    low, high = cells.boxes[:, None, :2], cells.boxes[:, None, 2:]
+    touches = ((low <= cells.boxes[:, 2:]) & (cells.boxes[:, :2] <= high)).all(axis=2)
+    np.testing.assert_array_equal(follows, touches & ~np.eye(16, dtype=bool))
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"domain": None}, {"domain": {"lower": [0]}}, {"side": 1e9}, {"side": "x"}, {"side": 3}],
+    ("domain", "side", "message"),
+    [
+        (UNIT, 1, "a grid of 1 cells per side: give 2 to 64"),
+        (UNIT, 65, "a grid of 65 cells per side"),
+        (dpviz.Domain((0.0,) * 4, (1.0,) * 4), 8, "a 2-D domain, not 4-D"),
+    ],
+)
+def test_invalid_grids_are_refused(domain, side, message):
+    with pytest.raises((ParameterError, ReleaseError), match=message):
+        Cells(domain, side)
+
+
+def test_a_release_states_its_cells(tmp_path):
+    release = build(city_sequences(6), "markov", 1.0, seed=1, max_depth=1)
+    save(release, tmp_path / "r.parquet")
+    again = read(tmp_path / "r.parquet")
+    assert cells_of(again.header) == Cells(dpviz.datasets.DATASETS["persons"].domain, 6)
+    assert cells_of(again.header).names == again.alphabet.names
+    assert cells_of(dataclasses.replace(again.header, extra={})) is None
+
+
+@pytest.mark.parametrize(
+    "change", [{"domain": None}, {"domain": {"lower": [0]}}, {"side": 1e9}, {"side": "x"}]
 )
 def test_corrupted_cells_in_a_header_are_one_clear_line(change):
-    cells = Cells(UNIT, 4)
-    header = dpviz.Header("markov", {}, True, "", 1.0, extra={"cells": cells.to_dict()})
-    assert cells_of(header, cells.names) == cells
-    extra = {"cells": {**cells.to_dict(), **change}}
+    corrupted = {"cells": {**Cells(UNIT, 3).to_dict(), **change}}
     with pytest.raises(ReleaseError, match="damaged"):
-        cells_of(dataclasses.replace(header, extra=extra), cells.names)
+        cells_of(corrupted)

@@ -238,17 +238,6 @@ def test_places_become_cells_as_by_brute_force(seed, side):
     assert len(who) == len(wanted)
 
 
-def test_a_grid_has_neighbours_and_centres():
-    alphabet = Cells(UNIT, 3).alphabet(neighbours=True)
-    middle, corner = alphabet.names.index("1-1"), alphabet.names.index("0-0")
-    assert alphabet.follows[middle].sum() == 8
-    assert alphabet.follows[corner].sum() == 3
-    boxes = [[0, 0, 0.5, 0.5], [0, 0.5, 0.5, 1], [0.5, 0, 1, 0.5], [0.5, 0.5, 1, 1]]
-    assert Cells(UNIT, 2).boxes.tolist() == boxes
-    with pytest.raises(ParameterError, match="1 cells per side"):
-        Cells(UNIT, 1)
-
-
 def test_places_in_a_crs_that_nobody_knows_are_refused(tmp_path):
     path = tmp_path / "places.csv"
     path.write_text("x,y,who,at\n0.5,0.5,ann,2024-01-01\n")

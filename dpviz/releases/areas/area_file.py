@@ -20,7 +20,6 @@ from dpviz.lazy import pa, shapely
 from dpviz.releases.areas.hierarchy import hierarchy
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas
 from dpviz.releases.points.region_file import (
-    attributes_of,
     label,
     naming_column,
     opened_shapes,
@@ -88,11 +87,16 @@ def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises:
         DataError: the file cannot be read.
     """
-    table = attributes_of(path)
-    words = {name: table[name].to_pylist() for name in table.column_names if name != "geometry"}
-    several = {name: len(set(map(label, words[name]))) < len(table) for name in words}
-    usual = naming_column(words)
-    return tuple(sorted(words, key=lambda name: (several[name], name != usual)))
+    return tuple(parsed(f"{__name__}:listed_columns", path)["column"].to_pylist())
+
+
+def listed_columns(path: str) -> Any:
+    """Return the columns that may name areas, a table of ``column``; runs in the child process."""
+    shapes, columns, _ = opened_shapes(path)
+    repeated = {name: len(set(map(label, columns[name]))) < len(shapes) for name in columns}
+    default = naming_column(columns)
+    names = sorted(columns, key=lambda name: (repeated[name], name != default))
+    return pa.table({"column": pa.array(names, pa.string())})
 
 
 def checked_areas(
@@ -163,11 +167,11 @@ def _check_overlaps(shapes: Any, labels: list[str]) -> None:
     """Refuse areas that overlap. A valid coverage passes without measuring."""
     if shapely.coverage_is_valid(shapes):
         return
-    odd = ~shapely.is_empty(shapely.coverage_invalid_edges(shapes))
-    suspects = np.flatnonzero(odd)
+    uneven = ~shapely.is_empty(shapely.coverage_invalid_edges(shapes))
+    suspects = np.flatnonzero(uneven)
     left, right = shapely.STRtree(shapes).query(shapes[suspects], "intersects")
     left = suspects[left]
-    once = (left < right) | ((left != right) & ~odd[right])
+    once = (left < right) | ((left != right) & ~uneven[right])
     left, right = np.minimum(left, right)[once], np.maximum(left, right)[once]
     limits.CUTS.check(
         int(shapely.get_num_coordinates(shapes)[np.concatenate([left, right])].sum()), "the file"

@@ -20,7 +20,8 @@ from dpviz.lazy import h3, shapely
 from dpviz.releases.areas.cell_ids import to_degrees
 from dpviz.releases.areas.hierarchy import hierarchy
 from dpviz.releases.areas.partition import Areas
-from dpviz.trees.lattice import Float
+from dpviz.releases.points.region_count import polygonal
+from dpviz.releases.points.region_file import projected
 
 FEW = 10
 """Parents are added until a level has at most so many areas: a public rule."""
@@ -28,12 +29,11 @@ FEW = 10
 FINEST = 15
 """The finest resolution of H3."""
 
-PIECE = 60.0
-"""Degrees: wider boxes are covered in pieces, since H3 takes a wide edge for one that crosses the
-antimeridian."""
+POLAR = 85.0
+"""Latitude up to which hexagons are drawn: cells around a pole have no outline on a map."""
 
-BENDS = 32
-"""Pieces of an edge of a cell of resolution 0; half as many at each finer one."""
+PIECE = 60.0
+"""Degrees of longitude that H3 fills at once: it takes a wide edge for one across 180°."""
 
 STEPS = 64
 """Sample points per side of a box's border, to find cells that only reach into the box."""
@@ -50,7 +50,8 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
         domain: the public box.
 
     Raises:
-        ParameterError: another resolution, or more cells than the limits allow.
+        ParameterError: another resolution, more cells than the limits allow, or a cell or bounds
+            around a pole.
     """
     resolution = whole(resolution, "resolution", ParameterError)
     require(domain, Domain, "domain", ParameterError)
@@ -78,32 +79,25 @@ def _cells_over(domain: Domain, resolution: int) -> NDArray[np.uint64]:
     low, high = np.array(domain.lower), np.array(domain.upper)
     frame = shapely.segmentize(shapely.box(*low, *high), float((high - low).max()) / STEPS)
     border = to_degrees(shapely.get_coordinates(frame), domain.crs)
-    if domain.crs != DEGREES and np.ptp(border[:, 0]) > 180:
+    west, south, east, north = shapely.total_bounds(shapely.points(border))
+    if not (-180 <= west < east <= 180 and -POLAR <= south < north <= POLAR):
+        raise ParameterError(
+            f"areas h3:{resolution}: give bounds within ±180 degrees of longitude and ±{POLAR:g} "
+            "of latitude"
+        )
+    if domain.crs != DEGREES and east - west > 180:
         raise ParameterError(f"areas h3:{resolution}: give such wide bounds in {DEGREES}")
     ring = shapely.Polygon(border)
     _check_number(ring, resolution)
-    west, south, east, north = ring.bounds
-    if not (-180 <= west < east <= 180 and -90 <= south < north <= 90):
-        raise ParameterError(
-            f"areas h3:{resolution}: the bounds reach beyond ±180 and ±90 degrees: narrow them"
-        )
     cells: set[int] = set()
-    for left in _pieces(west, east):
-        for bottom in _pieces(south, north):
-            piece = shapely.intersection(
-                ring, shapely.box(left, bottom, left + PIECE, bottom + PIECE)
-            )
-            for part in shapely.get_parts(piece):
-                if part.geom_type == "Polygon" and not part.is_empty:
-                    corners = [(lat, lon) for lon, lat in part.exterior.coords]
-                    shape = h3.LatLngPoly(corners)
-                    cells.update(h3.h3shape_to_cells_experimental(shape, resolution, "overlap"))
+    for left in np.arange(west, east, PIECE).tolist():
+        piece = shapely.intersection(ring, shapely.box(left, south, left + PIECE, north))
+        for part in shapely.get_parts(piece):
+            if part.geom_type == "Polygon":
+                shape = h3.LatLngPoly([(lat, lon) for lon, lat in part.exterior.coords])
+                cells.update(h3.h3shape_to_cells_experimental(shape, resolution, "overlap"))
     cells.update(h3.latlng_to_cell(lat, lon, resolution) for lon, lat in border.tolist())
     return np.array(sorted(cells), dtype=np.uint64)
-
-
-def _pieces(low: float, high: float) -> list[float]:
-    return np.arange(low, high, PIECE).tolist()
 
 
 def _check_number(ring: Any, resolution: int) -> None:
@@ -120,53 +114,30 @@ def _check_number(ring: Any, resolution: int) -> None:
 
 def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
     """Polygons of cells in the domain's CRS, cut to its box; empty if a cell only touches it."""
-    resolution = h3.get_resolution(int(cells[0]))
-    bends = max(1, BENDS >> resolution)
-    shapes = [_outline(h3.cell_to_boundary(cell), bends) for cell in cells.tolist()]
-    if domain.crs != DEGREES:
-        from dpviz.releases.points.region_file import projected
-
-        shapes = list(projected(np.array(shapes, dtype=object), DEGREES, domain.crs))
+    shapes = np.array([_outline(cell) for cell in cells.tolist()], dtype=object)
     frame = shapely.box(*domain.bounds)
-    cut = shapely.intersection(np.array(shapes, dtype=object), frame)
-    areas = [shapely.MultiPolygon(_surfaces(each)) for each in cut]
-    made = [each.geoms[0] if len(each.geoms) == 1 else each for each in areas]
-    return np.array(made, dtype=object)
+    if domain.crs == DEGREES:  # a cell across the meridian of 180° is on both sides of the map
+        turned = [
+            shapely.transform(shapes, lambda xy, by=by: np.add(xy, (by, 0)))
+            for by in (-360, 0, 360)
+        ]
+        cut = shapely.union_all(shapely.intersection(np.stack(turned), frame), axis=0)
+    else:
+        cut = shapely.intersection(projected(shapes, DEGREES, domain.crs), frame)
+    return np.array([polygonal(each) for each in cut], dtype=object)
 
 
-def _bent(boundary: Any, pieces: int) -> tuple[Float, Float]:
-    """Latitudes and longitudes along a cell's edges (great circles), cut into pieces."""
-    lat, lon = np.radians(np.array(boundary)).T
-    corners = np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
-    steps = np.arange(pieces)[:, None] / pieces
-    ends = np.roll(corners, -1, axis=0)
-    edges = [a * (1 - steps) + b * steps for a, b in zip(corners, ends, strict=True)]
-    x, y, z = np.concatenate(edges).T
-    return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
+def _outline(cell: int) -> Any:
+    """Outline of a cell in degrees; its longitudes may lie beyond ±180.
 
-
-def _outline(boundary: Any, bends: int) -> Any:
-    """Outline of a cell within ±180 degrees; a cell across that meridian gets two pieces."""
-    lat, lon = _bent(boundary, bends)
-    turn = (np.diff(lon, append=lon[0]) + 180) % 360 - 180
-    lon = lon[0] + np.concatenate([[0.0], np.cumsum(turn[:-1])])
-    around = round(float(turn.sum()))
-    if around:  # the cell holds a pole, where the map has an edge
-        pole = 90.0 if lat.mean() > 0 else -90.0
-        lon = np.append(lon, [lon[0] + around, lon[0] + around, lon[0]])
-        lat = np.append(lat, [lat[0], pole, pole])
-    whole = shapely.Polygon(np.column_stack([lon, lat]))
-    if whole.bounds[0] >= -180 and whole.bounds[2] <= 180:
-        return whole
-    world = shapely.box([180, -180, -540], -90, [540, 180, -180], 90)
-    pieces = shapely.intersection(whole, world)
-    turned = [
-        shapely.transform(piece, lambda xy, turn=turn: xy - [360.0 * turn, 0])
-        for piece, turn in zip(pieces, (1, 0, -1), strict=True)
-    ]
-    return shapely.union_all([surface for piece in turned for surface in _surfaces(piece)])
-
-
-def _surfaces(shape: Any) -> list[Any]:
-    """Polygons of a shape, without the lines and points where it only touches an edge."""
-    return [each for each in shapely.get_parts(shape) if each.geom_type == "Polygon"]
+    Raises:
+        ParameterError: the cell holds a pole.
+    """
+    lat, lon = np.array(h3.cell_to_boundary(cell)).T
+    east = np.cumsum((np.diff(lon, append=lon[0]) + 180) % 360 - 180)
+    if abs(east[-1]) > 180:
+        raise ParameterError(
+            f"areas h3:{h3.get_resolution(cell)}: a cell holds a pole: choose a higher resolution, "
+            "or bounds farther from it"
+        )
+    return shapely.Polygon(np.column_stack([lon[0] + np.append(0.0, east[:-1]), lat]))

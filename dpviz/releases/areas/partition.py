@@ -299,6 +299,10 @@ class Areas(Frame):
         if names.dtype.kind != "O":
             raise ReleaseError("column 'name' holds numbers: expected text")
         parent, resolution = whole_numbers(table, "parent"), stated.get("resolution")
+        if first is not None:
+            if tuple(names.tolist()) != first.names or not np.array_equal(parent, first.parent):
+                raise ReleaseError("a part has other areas than the first")
+            return first, first.nodes(numbers(table, "count"), numbers(table, "variance")), None
         finest = int(parent.max(initial=-1)) + 1  # the first row after the last parent
         shapes = _shapes(table.slice(finest), resolution)
         domain, levels = Domain.from_dict(stated["domain"]), tuple(stated["levels"])

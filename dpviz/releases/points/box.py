@@ -125,14 +125,14 @@ class Box(Frame):
         """The inverse of :meth:`columns` and :meth:`facts`."""
         domain = Domain.from_dict(stated["domain"]) if first is None else first.domain
         boxes = {name: numbers(table, name, domain.dims) for name in ("lo", "hi")}
-        rest = {name: numbers(table, name) for name in ("parent", "count", "variance")}
+        columns = {name: numbers(table, name) for name in ("parent", "count", "variance")}
         if "assumed" in table.column_names:
-            rest["assumed"] = numbers(table, "assumed")
+            columns["assumed"] = numbers(table, "assumed")
         sums = None
         if domain.values is not None:
             each = (numbers(table, name).astype(np.float64) for name in ("sum", "sum_variance"))
             sums = Sums(*each)
-        return cls(domain), Decomposition(**boxes, **rest), sums
+        return cls(domain), Decomposition(**boxes, **columns), sums
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
         """One row per cell: rectangle or limits, level, count, noise sd; also times and sums.

@@ -69,21 +69,21 @@ def on_map(
     nodes: Decomposition,
     extra: dict[str, Any],
 ) -> PointRelease:
-    """A release on two of its axes; its counts are range counts.
+    """Project a release onto two of its axes; the counts are range counts.
 
-    Cells that cut one leaf share its noise. So a cell's variance is its covariance with the count
-    of all of them, Σ over leaves of (share of the leaf in the cell and window) · (share in the
-    window) · variance: as no leaf's share is negative, the variances of disjoint cells add up to no
-    less than the variance of their sum. It is more than that of ``release.count``. Of wavelets the
-    header's law is of any sum.
+    Cells that cut the same leaf share its noise. So the stated variance of a cell is its covariance
+    with the sum of all cells: Σ over leaves of (share of the leaf in the cell and window) · (share
+    in the window) · variance. No share is negative, so that variances of disjoint cells add up to
+    at least the variance of their sum. They are larger than those of ``release.count``. For
+    wavelets the header states the exact noise of any sum.
 
     Args:
         release: of one part.
         flat: domain of the two axes.
-        axes: these.
-        window: the lattice box that is seen; its limits along the two axes do not matter.
-        nodes: to count in, of the flat domain's lattice: a grid, where the release states a noise.
-        extra: of the header, beside that of the release.
+        axes: numbers of the two axes.
+        window: lattice box to count in; its limits along the two axes do not matter.
+        nodes: cells of the map on the flat domain's lattice; a grid if the release states a noise.
+        extra: header fields to add to those of the release.
     """
     domain, noise = release.domain, release.noise
     others = [axis for axis in range(domain.dims) if axis not in axes]

@@ -1,7 +1,7 @@
 """Promises: probability that a release keeps the wishes in its header, from it alone.
 
-An answer is off by its noise, whose size is known, and by how the records really lie inside the
-leaves that the query's edge cuts, whose size is an ESTIMATE.
+The error of an answer has two parts: noise of known variance, and the uniformity error of leaves
+that the edge of the query cuts, whose variance is an ESTIMATE.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Promise:
 
     Attributes:
         wish: in words.
-        probability: that it holds; for areas that of the least likely one. None if unknown.
-        note: the name of that area, or why the probability is unknown.
+        probability: that it holds; for areas, of the least likely one. None if unknown.
+        note: name of the least likely area, or why the probability is unknown.
     """
 
     wish: str
@@ -56,10 +56,10 @@ def within(tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float) -
     two laws is taken.
 
     Args:
-        tolerance: of q answers, float64 (q,).
+        tolerance: largest error allowed in each of q answers, float64 (q,).
         noise_sd: standard deviation of their noise.
-        offset: by how much they are off without noise, where that is known; else 0.
-        spread_sd: standard deviation of that, where only its size is known; else 0.
+        offset: error without noise, where it is known; else 0.
+        spread_sd: standard deviation of the error without noise, where only that is known; else 0.
     """
     sd = np.maximum(np.hypot(noise_sd, spread_sd), 1e-12)
     low, high = (-tolerance - offset) / sd, (tolerance - offset) / sd
@@ -89,7 +89,7 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     """Queries of a wish: rectangles, float64 (q, 4), or regions.
 
     Args:
-        wish: what is asked.
+        wish: the accuracy target.
         domain: 2-D.
         centres: of squares, float64 (q, 2).
 
@@ -114,7 +114,7 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     return Regions(names, regions.shapes[inside], regions.inside[inside])
 
 
-def asked(release: PointRelease, places: Any) -> RangeAnswers:
+def answers_at(release: PointRelease, places: Any) -> RangeAnswers:
     """The release's answers to the queries of a wish."""
     if isinstance(places, np.ndarray):
         return release.count(places)
@@ -183,4 +183,4 @@ def _answers(
         wish = replace(wish, areas=str(folder / wish.areas))
     centres = release.sample(SQUARES, seed=0) if wish.square else np.empty((0, 2))
     places = places_of(wish, release.domain, centres)
-    return asked(release, places), getattr(places, "names", ())
+    return answers_at(release, places), getattr(places, "names", ())

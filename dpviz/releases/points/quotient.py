@@ -52,14 +52,14 @@ def quotients(
     """
     of_above, of_below, both = variances
     least, most = limits
-    # (a − qb)² − z²(Var a − 2q Cov + q² Var b) = square·q² − 2·middle·q + rest ≤ 0
+    # (a − qb)² − z²(Var a − 2q Cov + q² Var b) = square·q² − 2·middle·q + constant ≤ 0
     z = INTERVAL_SDS**2
     square = below**2 - z * of_below
     middle = above * below - z * both
-    rest = above**2 - z * of_above
+    constant = above**2 - z * of_above
     enough = (square > 0) & (below > 0)
     safe = np.where(enough, square, 1.0)
-    half = np.sqrt(np.maximum(middle**2 - square * rest, 0.0)) / safe
+    half = np.sqrt(np.maximum(middle**2 - square * constant, 0.0)) / safe
     low = np.where(enough, middle / safe - half, least)
     high = np.where(enough, middle / safe + half, most)
     value = np.where(enough, above / np.where(enough, below, 1.0), np.nan)
@@ -67,13 +67,17 @@ def quotients(
     return Quotients(value, low, high, enough)
 
 
-def share_of(one: RangeAnswers, rest: Sequence[RangeAnswers]) -> Quotients:
-    """Share of one kind's counts among its own and other kinds' counts.
+def share_of(one: RangeAnswers, others: Sequence[RangeAnswers]) -> Quotients:
+    """Share of one kind in the total of several kinds.
 
-    Each count errs by noise and by cut leaves, independently of the other kinds: where these lie
-    alike in a leaf, shares stay as they are, and the interval is wider than need be.
+    The errors of the kinds, by noise and by cut leaves, are taken as independent. Where kinds are
+    spread alike in a leaf, their errors there cancel, and the interval is wider than necessary.
+
+    Args:
+        one: counts of the kind in the numerator.
+        others: counts of the other kinds in the denominator.
     """
-    variances = [each.noise_sd**2 + each.uniformity_sd**2 for each in (one, *rest)]
-    total = np.sum([each.count for each in (one, *rest)], axis=0)
+    variances = [each.noise_sd**2 + each.uniformity_sd**2 for each in (one, *others)]
+    total = np.sum([each.count for each in (one, *others)], axis=0)
     of_one, of_all = variances[0], np.sum(variances, axis=0)
     return quotients(one.count, total, (of_one, of_all, of_one), limits=(0.0, 1.0))

@@ -75,15 +75,6 @@ def polygon_layers(path: str | os.PathLike[str]) -> tuple[str, ...]:
     return tuple(parsed(f"{__name__}:listed_layers", path)["layer"].to_pylist())
 
 
-def attributes_of(path: str | os.PathLike[str]) -> Any:
-    """Table of a file's attributes and shapes, made by :func:`attributes` in a child process.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
-    return parsed(f"{__name__}:attributes", path)
-
-
 def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
     """Run a task that reads shapes in a child process, and return its Arrow table.
 
@@ -162,25 +153,6 @@ def listed_layers(path: str) -> Any:
     names = _of_polygons(layers)
     limits.LAYERS.check(len(names), file.name)
     return pa.table({"layer": pa.array(names, pa.string())})
-
-
-def attributes(path: str) -> Any:
-    """Return a file's properties as columns, and its shapes as ``geometry`` (WKB).
-
-    Runs in the child process.
-    """
-    shapes, words, crs = opened_shapes(path)
-    columns = {name: _typed(values) for name, values in words.items() if name != "geometry"}
-    columns["geometry"] = pa.array(shapely.to_wkb(shapes).tolist(), pa.binary())
-    return pa.table(columns).replace_schema_metadata({"crs": crs or ""})
-
-
-def _typed(values: list[Any]) -> Any:
-    """A column of the type that fits all values, or of text."""
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([None if value is None else str(value) for value in values])
 
 
 def opened_shapes(path: str, columns: Sequence[str] = ()) -> tuple[Any, Words, str | None]:

@@ -23,13 +23,13 @@ def sample(
 ) -> Float:
     """Draw synthetic points.
 
-    Negative estimates cannot be drawn: the counts are first moved to the closest non-negative ones
-    that keep the release's total and, from the root down, every parent's. Cutting each leaf at zero
-    would add up to far too many points. Of n points, a node of count c among a total T is then due
-    n·c/T. It gets that number rounded up or down, and on the average exactly that: leaves stand in
-    the order of the tree and every T/n-th record of them is drawn, from a random first one
-    (systematic sampling, W. Madow and L. Madow 1944). So many small leaves together are not left
-    empty, as they would be by rounding each of them.
+    Negative counts cannot be sampled from: counts are first moved to the closest non-negative ones
+    with the release's total and, from the root down, the total of every parent. Cutting each leaf
+    at zero would add up to too many points. Of n points, a node of count c in a total T then gets
+    n·c/T, rounded up or down, and exactly that on average: leaves stand in the order of the tree,
+    and every T/n-th of their records is drawn, from a random first one (systematic sampling,
+    W. Madow and L. Madow 1944). So many small leaves are not left empty together, as they would be
+    if each was rounded.
 
     Args:
         domain: of the release.

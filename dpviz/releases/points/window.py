@@ -22,13 +22,12 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     """A 2-D release of a part of the period, for a map.
 
     Its cells are the rectangles of the period's nodes if these form a tree, as in quadtrees, and a
-    grid otherwise. Each count is a range count, with the same assumption: records are spread evenly
-    in time within the cells that the period cuts.
-
-    Their noise is that of :func:`~dpviz.releases.points.marginal.on_map`.
+    grid otherwise. Each count is a range count: records are assumed to be spread evenly in time
+    within the nodes that the period cuts. For the variances see
+    :func:`~dpviz.releases.points.marginal.on_map`.
 
     Args:
-        release: with time; of one with kinds, the map has them too.
+        release: with time; a map of a release with kinds has the same kinds.
         period: as for :meth:`CountRelease.count`.
 
     Raises:
@@ -45,15 +44,16 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
     extra = {"period": [*map(domain.calendar.words, (start, end))]}
     (lo,), (hi,) = domain.boxes(box)
-    seen = None if release.noise is not None else _seen_from_above(release.nodes, lo[2], hi[2])
-    if seen is None:
+    tree = None if release.noise is not None else _rectangles(release.nodes, lo[2], hi[2])
+    if tree is None:
         nodes = even_grid(place.side)
     else:
-        nodes = outlines(seen[0] * (place.side // domain.side), seen[1])
+        corners, parent = tree
+        nodes = outlines(corners * (place.side // domain.side), parent)
     return on_map(release, place, (0, 1), (lo, hi), nodes, extra)
 
 
-def _seen_from_above(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:
+def _rectangles(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | None:
     """Tree of the rectangles of nodes in the time [lo, hi); None if they do not nest."""
     at = np.flatnonzero((nodes.lo[:, 2] < hi) & (nodes.hi[:, 2] > lo))
     place = np.full(len(nodes) + 1, -1, dtype=np.int64)

@@ -71,26 +71,15 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
 
 
 def _of_truncation(release: RoadRelease) -> list[str]:
-    """Sentence on how far trips were truncated, for all steps of time together.
-
-    Steps are not listed one by one: a step without trips has a limit of its own.
-    """
-    each = limits(release)
-    if not each or corrected(release):
+    """Sentence on how trips were truncated, for all steps of time together."""
+    each, retained = limits(release), release.header.extra.get("kept")
+    if not each or corrected(release) or retained == 1:
         return []
     least, most = min(each), max(each)
     streets = "1 street" if most == 1 else f"{most:,} streets"
     if least < most:
         streets = f"{least:,} to {streets} (by step of time)"
-    counted = release.header.extra.get("kept")
-    if counted is None:
+    if retained is None:
         return [f"Trips of more than {streets} are cut to as many."]
-    if counted == 1:
-        return []
-    worst = min(step.get("kept", counted) for step in facts_of_each_step(release))
-    words = f"about {100 * counted:.0f} % of all visits are counted"
-    if worst < counted:
-        return [
-            f"Trips are cut to {streets}: {words}, in one step {100 * worst:.0f} % (estimates)."
-        ]
-    return [f"Trips are cut to {streets}: {words} (an estimate)."]
+    visits = f"about {100 * retained:.0f} % of all visits are counted (an estimate)"
+    return [f"Trips are cut to {streets}: {visits}."]

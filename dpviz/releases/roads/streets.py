@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.checks import require
 from dpviz.domain import Domain
@@ -29,7 +28,6 @@ from dpviz.releases.files import (
     whole_numbers,
 )
 from dpviz.releases.frame import Frame
-from dpviz.releases.points.box import on_axis
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
 from dpviz.releases.roads.path_variance import path_variance
@@ -37,7 +35,6 @@ from dpviz.roads.decompose import Subdomains, separate
 from dpviz.roads.forest import covering
 from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.paths import Paths, require_paths, require_workload
-from dpviz.roads.steps import Steps
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
 
@@ -59,7 +56,7 @@ class Streets(Frame):
 
     kind: ClassVar[str] = "roads"
     NEEDED = (
-        *("kind", "geometry", "edge", "src", "dst", "length", "position", "subdomain", TWINS),
+        *("row", "geometry", "edge", "src", "dst", "length", "position", "subdomain", TWINS),
         *("lo", "hi", "parent", "count", "variance", "measured"),
     )
     FACTS = ("crs", "directed")
@@ -176,7 +173,7 @@ class Streets(Frame):
         edge_kind = pa.string() if graph.edge_id.dtype.kind == "O" else pa.int64()
         edges = {
             "geometry": pa.array(shapely.to_wkb(_lines(graph)).tolist(), pa.binary()),
-            "kind": pa.array(["edge"] * len(graph)),
+            "row": pa.array(["edge"] * len(graph)),
             "edge": pa.array(graph.edge_id.tolist(), edge_kind),
             "src": pa.array(ends[:, 0].tolist(), kind),
             "dst": pa.array(ends[:, 1].tolist(), kind),
@@ -192,7 +189,7 @@ class Streets(Frame):
                 twins[edge].append(name)
             edges[TWINS] = pa.array(twins, pa.list_(pa.string()))
         trees = {
-            "kind": pa.array(["node"] * len(nodes)),
+            "row": pa.array(["node"] * len(nodes)),
             "subdomain": self.domains.path[nodes.lo[:, 0]],
             "lo": nodes.lo[:, 0],
             "hi": nodes.hi[:, 0],
@@ -221,8 +218,8 @@ class Streets(Frame):
         cls, table: pa.Table, stated: dict[str, Any], first: Streets | None = None
     ) -> tuple[Streets, Decomposition, Sums | None]:
         """The inverse of :meth:`columns` and :meth:`facts`."""
-        row_kind = identifiers(table, "kind")
-        edges, trees = (table.filter(arrow.numbers(row_kind == each)) for each in ("edge", "node"))
+        rows = identifiers(table, "row")
+        edges, trees = (table.filter(arrow.numbers(rows == each)) for each in ("edge", "node"))
         if first is None:
             graph = _graph(edges, stated.get("crs", ""), stated["directed"])
         elif np.array_equal(identifiers(edges, "edge"), first.graph.edge_id):
@@ -291,9 +288,3 @@ def _domains(position: Int, path: Int) -> Subdomains:
 def _lines(graph: RoadGraph) -> Any:
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.line_start))
     return shapely.linestrings(graph.line_xy, indices=owner)
-
-
-def step_times(steps: Steps) -> dict[str, NDArray[Any]]:
-    """Start ``t0`` and end ``t1`` of each step, UTC in milliseconds; hours within a cycle."""
-    ends = {"t0": steps.edges[:-1], "t1": steps.edges[1:]}
-    return {name: on_axis(each, steps.cycle) for name, each in ends.items()}

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
@@ -15,21 +13,23 @@ from dpviz.releases.header import Header
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Float, Int
 
-MOST_SIDE = 64
-"""Maximum number of cells per side: each context has a count per cell."""
+FEWEST, MOST = 2, 64
+"""Cells per side of a grid."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a public grid of side × side, named ``column-row`` from the south-west.
+    """A public grid of side × side cells over a rectangle, named ``column-row``.
 
-    Args:
+    Cell 0-0 is in the south-west; cells are numbered column by column.
+
+    Attributes:
         domain: the public rectangle, 2-D.
-        side: number of cells per side, 2 to :data:`MOST_SIDE`.
+        side: cells along each axis.
 
     Raises:
-        ReleaseError: a domain that is not 2-D.
-        ParameterError: another side.
+        ParameterError: another side than 2 to 64.
+        ReleaseError: the domain is not 2-D.
 
     >>> Cells(Domain((0, 0), (1, 1)), 2).names
     ('0-0', '0-1', '1-0', '1-1')
@@ -40,41 +40,25 @@ class Cells:
 
     def __post_init__(self) -> None:
         if self.domain.dims != 2:
-            raise ReleaseError(
-                f"sequences of cells in a {self.domain.dims}-D domain: give a 2-D domain"
-            )
-        if not 2 <= self.side <= MOST_SIDE:
-            raise ParameterError(f"a grid of {self.side} cells per side: give 2 to {MOST_SIDE}")
+            raise ReleaseError(f"sequences of cells need a 2-D domain, not {self.domain.dims}-D")
+        if not FEWEST <= self.side <= MOST:
+            raise ParameterError(f"a grid of {self.side} cells per side: give {FEWEST} to {MOST}")
 
     def __len__(self) -> int:
         return self.side**2
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the cells, in order of column and row."""
-        return tuple(f"{column}-{row}" for column, row in self._corners.tolist())
-
     @property
-    def _corners(self) -> Int:
+    def _corner(self) -> Int:
         """Column and row of each cell, int64 (k, 2)."""
         return np.column_stack(np.divmod(np.arange(len(self)), self.side))
 
     @property
-    def lo(self) -> Int:
-        """Lower limits of the cells on the domain's lattice, int64 (k, 2)."""
-        return self._lines(self._corners)
-
-    @property
-    def hi(self) -> Int:
-        """Upper limits of the cells, exclusive, int64 (k, 2)."""
-        return self._lines(self._corners + 1)
-
-    def _lines(self, numbers: Int) -> Int:
-        """Lattice lines between cells: places with x · side // domain.side = i begin at line i."""
-        return -(-numbers * self.domain.side // self.side)
+    def names(self) -> tuple[str, ...]:
+        """Names of the cells."""
+        return tuple(f"{column}-{row}" for column, row in self._corner.tolist())
 
     def symbol(self, lattice: Int) -> Int:
-        """Cell of each place on the lattice (n, 2), int64 (n,)."""
+        """Number of the cell of each place on the domain's lattice, int64 (n,)."""
         column, row = (lattice * self.side // self.domain.side).T
         return np.asarray(column * self.side + row)
 
@@ -82,28 +66,31 @@ class Cells:
         """The cells as symbols.
 
         Args:
-            neighbours: allow only steps to a cell that touches this one: a public rule, at which
-                records that break it are cut.
+            neighbours: whether a step leads to one of the eight cells around this one only: a
+                public rule, at which records that break it are cut.
         """
-        return Alphabet(self.names, _touching(self.lo, self.hi) if neighbours else None)
+        if not neighbours:
+            return Alphabet(self.names)
+        apart = np.abs(self._corner[:, None] - self._corner).max(axis=2)
+        return Alphabet(self.names, apart == 1)
 
     @property
     def boxes(self) -> Float:
         """Boxes in the domain's CRS, float64 (k, 4)."""
-        low, high = self.domain.to_coordinates(self.lo), self.domain.to_coordinates(self.hi)
-        return np.hstack([low, high])
+        # The places with x · side // domain.side = i begin at ⌈i · domain.side / side⌉.
+        limits = [-(-(self._corner + step) * self.domain.side // self.side) for step in (0, 1)]
+        return np.hstack([self.domain.to_coordinates(each) for each in limits])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a header, from which :func:`cells_of` makes the cells."""
+        """Plain values for a header, as :func:`cells_of` reads them."""
         return {"side": self.side, "domain": self.domain.to_dict()}
 
 
-def cells_of(header: Header | dict[str, Any], names: tuple[str, ...]) -> Cells | None:
+def cells_of(header: Header | dict[str, Any]) -> Cells | None:
     """Cells of a release's symbols; None if the symbols are not places.
 
     Args:
         header: of a sequence release, or the public facts of a handle.
-        names: of its alphabet.
 
     Raises:
         ReleaseError: the header is damaged.
@@ -112,17 +99,8 @@ def cells_of(header: Header | dict[str, Any], names: tuple[str, ...]) -> Cells |
     if values is None:
         return None
     try:
-        cells = Cells(Domain.from_dict(values["domain"]), int(values["side"]))
+        return Cells(Domain.from_dict(values["domain"]), int(values["side"]))
     except DpvizError as error:
         raise ReleaseError(f"the cells in the header are damaged: {error}") from error
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise ReleaseError("the cells in the header are damaged") from error
-    if cells.names != names:
-        raise ReleaseError("the cells in the header are damaged: they are not the symbols")
-    return cells
-
-
-def _touching(lo: Int, hi: Int) -> NDArray[np.bool_]:
-    """Pairs of boxes that share an edge or a corner, bool (k, k)."""
-    near = (lo[:, None] <= hi[None]) & (lo[None] <= hi[:, None])
-    return np.asarray(near.all(axis=2) & ~np.eye(len(lo), dtype=np.bool_))

@@ -61,7 +61,7 @@ class SequenceSource(DataSource):
 
 def opened_sequences(opened: Opened) -> SequenceSource:
     """Source of a release that was opened."""
-    cells = cells_of(opened.release.header, opened.release.alphabet.names)
+    cells = cells_of(opened.release.header)
     places = None if cells is None else _boxes(cells)
     return SequenceSource(data=NoRecords(), key=opened.key, link={}, places=places)
 
