@@ -8,7 +8,7 @@ import typer
 
 from dpviz.cli.data import PLACES, POINTS, SYMBOLS, TAKES, TRIPS, Data
 from dpviz.cli.groups import given, grouped, require_fit
-from dpviz.cli.root import Json, app, emit
+from dpviz.cli.root import Json, app, complain, emit
 from dpviz.errors import ParameterError
 
 CHECKED = {kind: TAKES[kind] for kind in (POINTS, TRIPS, SYMBOLS, PLACES)}
@@ -30,7 +30,9 @@ def check(
     if kind not in CHECKED:
         raise ParameterError(f"{kind} are not checked: check points in the --bounds of them")
     require_fit(kind, given(data), CHECKED)
-    facts, taken = _checked(source, kind, data)
+    facts, taken, advice = _checked(source, kind, data)
+    if advice:
+        complain(f"note: {advice}")
     lines = [f"read as {taken}", *(f"{count:>15,}  {what}" for what, count in facts.items())]
     emit(
         {"heading": CHECK_HEADING, "read_as": taken, "facts": facts},
@@ -39,8 +41,8 @@ def check(
     )
 
 
-def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
-    from dpviz.private.load.check import check_source
+def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str, str]:
+    from dpviz.private.load.check import check_source, time_advice
     from dpviz.roads.steps import Steps
 
     domain, options = data.arguments(source)
@@ -50,4 +52,5 @@ def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
     if kind == TRIPS and (clock := data.clock.steps()):
         how = {name: each for name, each in how.items() if name not in clock}
         how["steps"] = Steps.of(**clock)
-    return check_source(source, domain, **how)
+    tally, taken = check_source(source, domain, **how)
+    return tally.facts, taken, time_advice(source, domain, **how)

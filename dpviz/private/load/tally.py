@@ -34,9 +34,9 @@ class Fact(StrEnum):
 
 
 MANY = 0.05
-"""Share of dropped records above which the owner of public data is warned."""
+"""Share of dropped records above which their owner is warned."""
 
-_REMEDY = {
+REMEDIES = {
     Fact.BROKEN: "look at the file",
     Fact.RAGGED: "look for a separator too many or too few",
     Fact.QUOTED: "write line breaks in a field as spaces",
@@ -86,7 +86,12 @@ class Tally:
     @property
     def dropped(self) -> dict[Fact, int]:
         """Dropped records by reason, without those over the bound of their unit."""
-        return {what: self[what] for what in _REMEDY if self[what]}
+        return {what: self[what] for what in REMEDIES if self[what]}
+
+    @property
+    def lossy(self) -> bool:
+        """True if no record is kept or over 5 % are dropped."""
+        return not self[Fact.LOADED] or sum(self.dropped.values()) > MANY * self[Fact.READ]
 
     @property
     def warning(self) -> str:
@@ -95,12 +100,12 @@ class Tally:
         It holds exact counts: for public data only.
         """
         read, dropped = self[Fact.READ], self.dropped
-        if self[Fact.LOADED] and sum(dropped.values()) <= MANY * read:
+        if not self.lossy:
             return ""
         if not read:
             return "there is no record in it"
         reasons = "; ".join(
-            f"{number:,} {what.removesuffix(': dropped')} ({_REMEDY[what]})"
+            f"{number:,} {what.removesuffix(': dropped')} ({REMEDIES[what]})"
             for what, number in dropped.items()
         )
         return f"{read:,} records read, {self[Fact.LOADED]:,} kept; dropped: {reasons}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -35,21 +36,28 @@ UPLOADS = "uploads."
 _UPLOADED = re.compile(r"^uploads\.(user|visit)\.[^.]+\.")
 
 
-def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
+def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool = False) -> str:
     """Name of a file's data set in the ledger: typed if confidential, else the file name.
+
+    Args:
+        prefix: of the widgets' keys.
+        file: uploaded.
+        columns: of the file.
+        public: True if its records are declared public.
 
     Raises:
         DataError: the name of a table that the owner of this server offers.
         PrivacyError: records declared public that the ledger knows as sensitive, under this name or
             another one that a file of this name had in this visit.
     """
-    name = suggestion = clean_name(suggestion)
+    name = suggestion = clean_name(Path(file.name).stem)
     if not public:
         field, of = f"{prefix}.dataset", f"{prefix}.dataset.of"
         if field not in st.session_state or st.session_state[field] == st.session_state.get(of):
             st.session_state[field] = suggestion  # keep a typed name
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
+        _same_people(field, name.strip() or suggestion, (file.size, tuple(columns)))
     name = name.strip() or suggestion
     if account_key(name) in {account_key(each) for each in reserved_names()}:
         raise DataError(
@@ -66,6 +74,64 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
                 "“confidential”, or rename the file if it holds other records"
             )
     return name
+
+
+def _same_people(field: str, name: str, schema: tuple[int, tuple[str, ...]]) -> None:
+    """Offer the visitor's accounts for files about the same people, and propose a likely one.
+
+    A proposal rests on the file's name, and on its size and columns as this visit has seen them.
+    """
+    seen = st.session_state.setdefault("names.schemas", {})
+    start = _account_name("")
+    known = [each for each in Ledger().accounts() if each.dataset.startswith(start)]
+    known = [each for each in known if start or not each.dataset.startswith(UPLOADS)]
+    key, accounts = (
+        account_key(name),
+        {account_key(shown_name(each.dataset)): each for each in known},
+    )
+    if key in accounts:
+        st.caption(in_words(accounts[key]))
+    elif accounts:
+        names = [shown_name(each.dataset) for each in accounts.values()]
+        alike = [each for each in names if _root(each) == _root(name)]
+        alike += [each for each in names if _alike(schema, seen.get(account_key(each)))]
+        st.selectbox(
+            "Same people as …?",
+            names,
+            index=None,
+            placeholder="None of these: a new account",
+            key=f"{field}.same",
+            on_change=lambda: st.session_state.update({field: st.session_state[f"{field}.same"]}),
+            help="ε adds up over all files about the same people, if they share one account.",
+        )
+        if alike:
+            st.warning(
+                f"Are these the same people as in “{plain(alike[0])}”? Then both must share one "
+                "account: under a second name, what they have spent is not counted.",
+                icon=":material/group:",
+            )
+            st.button(
+                f"Yes, use the account “{plain(alike[0])}”",
+                key=f"{field}.alike",
+                on_click=st.session_state.__setitem__,
+                args=(field, alike[0]),
+            )
+    seen[key] = schema
+
+
+def _root(name: str) -> str:
+    """Letters of a name, without numbers, marks and the word "copy".
+
+    >>> _root("visits _1_"), _root("Visits-2024 copy")
+    ('visits', 'visits')
+    """
+    words = re.findall(r"[^\W\d_]+", name.casefold())
+    return " ".join(word for word in words if word != "copy") or name
+
+
+def _alike(schema: tuple[int, tuple[str, ...]], other: tuple[int, tuple[str, ...]] | None) -> bool:
+    """True if two files have the same size or the same columns."""
+    return other is not None and (schema[0] == other[0] or schema[1] == other[1])
 
 
 def charge_visitor(data: Data) -> Data:

@@ -1,0 +1,170 @@
+"""Pre-flight: exact facts about an upload before anything is paid, for the data owner only.
+
+They are drawn for the visitor who uploaded the file, and enter no release, log, file or address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import chain
+
+import streamlit as st
+
+from dpviz.datasets.basemap import base_map
+from dpviz.errors import DataError
+from dpviz.private.load.survey import Survey, TimeForms
+from dpviz.private.load.tally import REMEDIES, Fact, Tally
+from dpviz.render.scene import Bounds
+from dpviz.ui.shared.area_form import on_map
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.text import plain
+
+EYES = "For your eyes only"
+"""First words of every element that holds an exact number of confidential records."""
+
+POLYGONS = (
+    ": no feature is a point. Polygons are areas to count by: give a file of records here, and the "
+    "polygons in step Budget, under “Count by”, “Areas”"
+)
+
+WORLD = (-180, -60, 180, 80)
+"""Degrees that the small map of the extent shows."""
+
+STROKE = "#d9480f"
+"""Colour of the extent, visible on light and on dark."""
+
+
+def preflight_switch(prefix: str) -> None:
+    """Ask whether an upload is checked before payment; it is by default."""
+    st.toggle(
+        "Check the file before I pay",
+        True,
+        key=f"{prefix}.preflight",
+        help="Shows you exact facts of your own file: dropped records and the reasons, the form of "
+        "times, the extent. They are in no release. Switch it off before others see your screen.",
+    )
+
+
+def switched_on(prefix: str) -> bool:
+    """True unless the visitor switched the pre-flight off."""
+    return bool(st.session_state.get(f"{prefix}.preflight", True))
+
+
+def show_facts(tally: Tally, advice: str = "") -> None:
+    """Counts of records by outcome, with the remedy of each loss.
+
+    Args:
+        tally: of a file.
+        advice: where no record can be used.
+
+    Raises:
+        DataError: no record can be used; the message holds no number.
+    """
+    dropped = tally.dropped
+    facts = {what: count for what, count in tally.facts.items() if what not in dropped}
+    lines = [f"{EYES}: " + ", ".join(f"{count:,} {what}" for what, count in facts.items())]
+    lines += [f"- {count:,} {what}. Remedy: {REMEDIES[what]}." for what, count in dropped.items()]
+    unusable = not tally[Fact.LOADED]
+    box = st.error if unusable else st.warning if tally.lossy else st.info
+    box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")
+    if unusable:
+        raise DataError(f"no record can be used, so nothing can be published{advice}")
+
+
+def show_survey(prefix: str, key: str, crs: str, look: Callable[[], Survey]) -> None:
+    """Facts about the places of a file, and their extent, before its area is chosen.
+
+    Args:
+        prefix: of the page.
+        key: says all that the reading depends on, besides the CRS.
+        crs: in which the extent is.
+        look: reads the file.
+
+    Raises:
+        DataError: no record has a readable place.
+    """
+    if not switched_on(prefix):
+        return
+    surveyed = remembered(f"{prefix}.survey", (key, crs), look)
+    show_facts(surveyed.tally, POLYGONS if surveyed.geometry else "")
+    if surveyed.extent is None:
+        return
+    west, south, east, north = surveyed.extent
+    seen = on_map((west - 1e-3, south - 1e-3, east + 1e-3, north + 1e-3), crs)
+    if seen is None:
+        st.warning(
+            f"Some places cannot be on the Earth in {plain(crs)}: check the columns and the CRS.",
+            icon=":material/wrong_location:",
+        )
+    else:
+        st.image(_extent_figure(seen), f"{EYES}: all records lie in the rectangle.")
+
+
+def _extent_figure(bounds: Bounds) -> str:
+    """World map with a rectangle around all records, and a ring that shows where it is."""
+    west, south, east, north = (round(side, 1) for side in bounds)
+    left, bottom, right, top = WORLD
+    size = right - left, top - bottom
+    box = f'x="{west}" y="{-north}" width="{east - west:.1f}" height="{north - south:.1f}"'
+    middle = f'cx="{(west + east) / 2:.1f}" cy="{-(south + north) / 2:.1f}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {-top} {size[0]} {size[1]}" '
+        f'width="{2 * size[0]}" height="{2 * size[1]}"><path d="{_land()}" fill="#888888" '
+        f'fill-opacity=".4"/><g fill="none" stroke="{STROKE}" stroke-width="2"><rect {box}/>'
+        f'<circle {middle} r="7"/></g></svg>'
+    )
+
+
+@cache
+def _land() -> str:
+    """Path of the land in whole degrees, for an image in SVG."""
+    features = base_map(WORLD, 1.0)["features"]
+    land = [each["geometry"]["coordinates"] for each in features if _is_land(each)]
+    rings = [polygon[0] for polygon in chain(*land)]
+    return "".join(f"M{' '.join(f'{x:.0f},{-y:.0f}' for x, y in ring)}Z" for ring in rings)
+
+
+def _is_land(feature: Mapping[str, Mapping[str, object]]) -> bool:
+    return feature["properties"]["kind"] == "land"
+
+
+def show_times(
+    prefix: str, field: str, titles: Mapping[str, str], asked: object, read: Callable[[], TimeForms]
+) -> bool:
+    """The form in which times are written; False if none of them can be read.
+
+    Args:
+        prefix: of the page.
+        field: key of the selector of the format, which a proposal sets.
+        titles: of the formats.
+        asked: says all that the reading depends on.
+        read: the column.
+    """
+    if not switched_on(prefix):
+        return True
+    forms = remembered(f"{prefix}.times", asked, read)
+    if forms.readable == forms.rows:
+        st.caption(f"{EYES}: all times can be read; the first has the form `{forms.read}`.")
+        return True
+    if forms.readable:
+        st.warning(
+            f"{EYES}: {forms.rows - forms.readable:,} of {forms.rows:,} times cannot be read, such "
+            f"as `{forms.unread}`. The first that can has the form `{forms.read}`.",
+            icon=":material/schedule:",
+        )
+    else:
+        st.error(
+            f"{EYES}: none of {forms.rows:,} times can be read. The first looks like "
+            f"`{forms.unread}`: choose how they are written.",
+            icon=":material/schedule:",
+        )
+    for form in forms.better:
+        st.button(
+            f"Read as {titles.get(form, form)}",
+            key=f"{field}.{form}",
+            icon=":material/auto_fix:",
+            on_click=st.session_state.__setitem__,
+            args=(field, form),
+        )
+    return forms.readable > 0
