@@ -176,7 +176,7 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     offered = app.selectbox(key="explore.method").options
     assert offered
     assert not any("NOT PRIVATE" in option for option in offered)
-    assert not any(button.key == "explore.check" for button in app.button)  # for uploads alone
+    assert not any(each.key == "explore.preflight" for each in app.toggle)  # for uploads alone
     assert "ε = 1" in price(app).label
     price(app).click().run()
     assert any("it cannot be undone" in warning.value for warning in app.warning)
@@ -259,18 +259,16 @@ def test_a_slip_in_the_area_is_one_warning():
 
 
 @pytest.mark.slow
-def test_the_owner_s_exact_facts_stand_behind_a_press():
-    """Of an upload only, under a heading that says whose they are, and gone with the next touch."""
+def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
+    """Of a confidential upload only, in one element that says whose they are."""
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
     assert app.selectbox(key="explore.unit").label.startswith("Privacy unit")
-    assert "EXACT FACTS" not in texts(app)
-    assert exact_facts(app, "explore") == {
-        "records read": "52",
-        "without a readable place: dropped": "1",
-        "outside the domain: dropped": "1",
-        "kept": "50",
-    }
-    assert not healthy(app.run()).table
+    facts = exact_facts(app)
+    assert facts.startswith("52 records read, 50 kept.\n")
+    assert "- 1 without a readable place: dropped. Remedy: check the columns" in facts
+    assert "- 1 outside the domain: dropped. Remedy: check the area" in facts
+    app.toggle(key="explore.preflight").set_value(False).run()
+    assert "52" not in texts(app)
 
 
 BAD = {

@@ -15,6 +15,7 @@ from dpviz.datasets.basemap import base_map
 from dpviz.errors import DataError
 from dpviz.private.load.survey import Survey, TimeForms
 from dpviz.private.load.tally import REMEDIES, Fact, Tally
+from dpviz.render.numbers import percent
 from dpviz.render.scene import Bounds
 from dpviz.ui.shared.area_form import on_map
 from dpviz.ui.shared.memory import remembered
@@ -64,6 +65,8 @@ def show_facts(tally: Tally, advice: str = "") -> None:
     dropped = tally.dropped
     facts = {what: count for what, count in tally.facts.items() if what not in dropped}
     lines = [f"{EYES}: " + ", ".join(f"{count:,} {what}" for what, count in facts.items())]
+    if dropped:
+        lines[0] += f" ({percent(sum(dropped.values()) / tally[Fact.READ])} dropped)"
     lines += [f"- {count:,} {what}. Remedy: {REMEDIES[what]}." for what, count in dropped.items()]
     unusable = not tally[Fact.LOADED]
     box = st.error if unusable else st.warning if tally.lossy else st.info
@@ -98,7 +101,7 @@ def show_survey(prefix: str, key: str, crs: str, look: Callable[[], Survey]) -> 
             icon=":material/wrong_location:",
         )
     else:
-        st.image(_extent_figure(seen), f"{EYES}: all records lie in the rectangle.")
+        st.image(_extent_figure(seen), f"{EYES}: where your records lie.")
 
 
 def _extent_figure(bounds: Bounds) -> str:
