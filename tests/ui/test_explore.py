@@ -266,7 +266,7 @@ def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
     facts = exact_facts(app)
     assert facts.startswith("52 records read, 50 kept.\n")
     assert "- 1 without a readable place: dropped. Remedy: check the columns" in facts
-    assert "- 1 outside the domain: dropped. Remedy: check the area" in facts
+    assert "- 1 outside the area or period: dropped. Remedy: check the area" in facts
     app.toggle(key="explore.preflight").set_value(False).run()
     assert "52" not in texts(app)
 

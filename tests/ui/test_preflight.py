@@ -69,7 +69,11 @@ def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
         ("text.csv", "lon,lat\nhere,there\n", "no record can be used, so nothing can be published"),
         ("empty.csv", "lon,lat\n", "no record can be used, so nothing can be published"),
         ("notes.csv", "name,comment\nann,fine\n", "(“name”, “comment”) is named like a coordinate"),
-        ("districts.geojson", json.dumps(DISTRICTS), "no feature is a point. Polygons are areas"),
+        (
+            "districts.geojson",
+            json.dumps(DISTRICTS),
+            "Remedy: give points; polygons are areas to count by",
+        ),
     ],
 )
 def test_a_file_without_a_place_goes_no_further(name, content, line):

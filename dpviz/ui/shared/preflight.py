@@ -24,10 +24,11 @@ from dpviz.ui.shared.text import plain
 EYES = "For your eyes only"
 """First words of every element that holds an exact number of confidential records."""
 
-POLYGONS = (
-    ": no feature is a point. Polygons are areas to count by: give a file of records here, and the "
-    "polygons in step Budget, under “Count by”, “Areas”"
-)
+OF_FEATURES = {
+    **REMEDIES,
+    Fact.NO_PLACE: "give points; polygons are areas to count by, in step Budget: Count by, Areas",
+}
+"""Remedies for features: their geometry may be of another type."""
 
 WORLD = (-180, -60, 180, 80)
 """Degrees that the small map of the extent shows."""
@@ -52,12 +53,8 @@ def switched_on(prefix: str) -> bool:
     return bool(st.session_state.get(f"{prefix}.preflight", True))
 
 
-def show_facts(tally: Tally, advice: str = "") -> None:
+def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
     """Counts of records by outcome, with the remedy of each loss.
-
-    Args:
-        tally: of a file.
-        advice: where no record can be used.
 
     Raises:
         DataError: no record can be used; the message holds no number.
@@ -67,12 +64,14 @@ def show_facts(tally: Tally, advice: str = "") -> None:
     lines = [f"{EYES}: " + ", ".join(f"{count:,} {what}" for what, count in facts.items())]
     if dropped:
         lines[0] += f" ({percent(sum(dropped.values()) / tally[Fact.READ])} dropped)"
-    lines += [f"- {count:,} {what}. Remedy: {REMEDIES[what]}." for what, count in dropped.items()]
+    for what, count in dropped.items():
+        reason = what.replace("the domain", "the area or period")
+        lines.append(f"- {count:,} {reason}. Remedy: {remedies[what]}.")
     unusable = not tally[Fact.LOADED]
     box = st.error if unusable else st.warning if tally.lossy else st.info
     box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")
     if unusable:
-        raise DataError(f"no record can be used, so nothing can be published{advice}")
+        raise DataError("no record can be used, so nothing can be published")
 
 
 def show_survey(prefix: str, key: str, crs: str, look: Callable[[], Survey]) -> None:
@@ -90,7 +89,7 @@ def show_survey(prefix: str, key: str, crs: str, look: Callable[[], Survey]) -> 
     if not switched_on(prefix):
         return
     surveyed = remembered(f"{prefix}.survey", (key, crs), look)
-    show_facts(surveyed.tally, POLYGONS if surveyed.geometry else "")
+    show_facts(surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES)
     if surveyed.extent is None:
         return
     west, south, east, north = surveyed.extent
