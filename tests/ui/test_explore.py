@@ -9,6 +9,7 @@ from dpviz.files import limits
 from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import half_width_words, rounded, with_noise
+from dpviz.render.numbers import NO_BREAK
 from dpviz.ui.points import source_form
 from dpviz.ui.points.answers import inside_words, off_by
 from dpviz.ui.shared import releases, uploads
@@ -254,7 +255,7 @@ def test_an_upload_is_read_once_whatever_moves_after_it(monkeypatch):
 
 def test_a_slip_in_the_area_is_one_warning():
     """Latitude before longitude, where both are possible; the page goes on."""
-    app = healthy(opened_upload("a.csv", POINTS, bounds=(51.3, -0.5, 51.7, 0.3)))
+    app = healthy(opened_upload("a.csv", POINTS + b"51.5,0\n", bounds=(51.3, -0.5, 51.7, 0.3)))
     assert any("latitude and longitude swapped" in box.value for box in app.warning)
 
 
@@ -264,7 +265,7 @@ def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
     assert app.selectbox(key="explore.unit").label.startswith("Privacy unit")
     facts = exact_facts(app)
-    assert facts.startswith("52 records read, 50 kept.\n")
+    assert facts.startswith(f"52 records read, 50 kept (4{NO_BREAK}% dropped).\n")
     assert "- 1 without a readable place: dropped. Remedy: check the columns" in facts
     assert "- 1 outside the area or period: dropped. Remedy: check the area" in facts
     app.toggle(key="explore.preflight").set_value(False).run()

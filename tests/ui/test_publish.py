@@ -169,7 +169,7 @@ def test_nothing_exact_of_an_upload_is_on_the_page_but_for_its_owner_s_eyes():
     app = opened("Your own file")
     bounded(uploaded(app, "publish.file", "v.csv", rows), "publish")
     boxes = [each.value for each in app.info if each.value.startswith(EYES)]
-    assert boxes == 2 * [f"{EYES}: 7,919 records read, 7,919 kept.\n"]  # of the file, of the area
+    assert boxes == 2 * [f"{EYES}: 7,919 records read, 7,919 kept."]  # of the file, of the area
     seen = texts(app) + str([each.value for each in app.dataframe])
     seen = seen.replace(boxes[0], "")
     for secret in ("7919", "7,919", "61234567", "98765432", "Ada"):

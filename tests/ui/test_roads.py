@@ -136,7 +136,7 @@ def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said():
     graph = {"nodes.csv": NODES, "edges.csv": "edge,src,dst\n1,a,b\n2,b,c\n"}
     app = with_trips(opened(data="files"), "crashes.csv", "x,y\n0.5,0.1\n", graph)
     assert [each.value for each in app.error] == []
-    assert exact_facts(app) == "1 records read, 1 kept.\n"
+    assert exact_facts(app) == "1 records read, 1 kept."
     app.text_input(key="roads.events.crs").set_value("EPSG:nothing").run()
     assert "is unknown" in app.error[0].value
 
@@ -166,7 +166,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_before_the_payment(form):
     assert len(app.get("bidi_component")) == 1  # the public streets on a map
     assert app.selectbox(key="roads.unit").label.startswith("Privacy unit")
     facts = exact_facts(app)
-    assert facts.startswith("3 records read, 1 kept.\n")
+    assert facts.startswith("3 records read, 1 kept (")
     assert "1 with an edge or symbol that the public graph or alphabet lacks: dropped" in facts
 
 

@@ -125,18 +125,17 @@ def time_forms(
     Raises:
         DataError: no such column, or its declared type holds no times.
     """
-    rows, readable = 0, 0
-    forms, sample = {True: "", False: ""}, None
+    rows, readable, form = 0, 0, {True: "", False: ""}
+    better: tuple[str, ...] = ()
     for block in open_table(source, table).blocks([column]):
         cells = block.columns[column]
         seen = ~np.isnan(times(cells, column, zone, Notation(time_format=time_format)))
         rows, readable = rows + len(seen), readable + int(np.count_nonzero(seen))
         for outcome in (True, False):
-            if not forms[outcome] and (seen == outcome).any():
-                forms[outcome] = _first_form(cells, column, seen == outcome)
-                sample = cells if not outcome else sample
-    better = () if sample is None else _better(sample[:SAMPLE], column, zone, time_format)
-    return TimeForms(rows, readable, forms[True], forms[False], better)
+            if not form[outcome] and (seen == outcome).any():
+                form[outcome] = _first_form(cells, column, seen == outcome)
+                better = better if outcome else _better(cells[:SAMPLE], column, zone, time_format)
+    return TimeForms(rows, readable, form[True], form[False], better)
 
 
 def form_of(text: str) -> str:

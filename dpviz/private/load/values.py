@@ -41,7 +41,7 @@ _ISO = (
 _LOCAL = _ISO % ("", "?")
 _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
 """Patterns without a zone, and with a zone, which requires a time of day."""
-_TIDY = (
+_TIDY: tuple[tuple[str, str], ...] = (
     (r"^\s+|\s+\z", ""),
     (r"(?i) ?(?:Z|UTC|GMT)\z", "Z"),
     (r"(.{11}) ([+-][0-9:]+)\z", r"\1\2"),
@@ -220,11 +220,13 @@ def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
     if notation.time_pattern is not None:
         return _pattern_times(cells, zone, notation.time_pattern)
     parse: Callable[[Any, str], Float] = _iso_times
-    replacements: tuple[tuple[str, str], ...] = _TIDY
+    start, replacements = r"^\s*[0-9]{4}", _TIDY
     if (date := DATES.get(notation.time_format or "")) is not None:
-        parse, replacements = partial(_dated_times, date=date), _TIDY_DATE
+        parse, start = partial(_dated_times, date=date), r"^\s*[0-9]{1,2}[./-]"
+        replacements = _TIDY_DATE
     seconds = parse(cells, zone)
-    odd = np.isnan(seconds) & arrow.number_array(cells.is_valid())
+    begun = arrow.number_array(pc.match_substring_regex(cells, start), null=0)
+    odd = np.isnan(seconds) & (begun == 1)  # replacements are slow, and change no beginning
     if odd.any():
         text = cells.filter(arrow.numbers(odd))
         for pattern, tidy in replacements:

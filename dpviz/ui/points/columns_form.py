@@ -90,7 +90,7 @@ def columns_form(
         return {"crs": crs, "columns": None}, names
     chosen = tuple(name for name in picked if name is not None)
     if len(chosen) < dims:
-        if pairs:
+        if pairs or dims != 2:
             st.info("Choose the columns of the coordinates.", icon=":material/rule:")
         else:
             st.warning(
@@ -190,8 +190,6 @@ def period_form(
         if column is None:
             return {}
         form = time_format_form(prefix, file_id, str(column), read)
-        if form is None:
-            return None
         st.caption(
             "The period is PUBLIC: choose it from what everybody knows (the year, the quarter), "
             "never from the records. Records outside it, or at its very end, are dropped."
@@ -222,6 +220,8 @@ def period_form(
         )  # fmt: skip
     if not start.strip() or not end.strip():
         st.info("Give the period: fill in From and To.", icon=":material/schedule:")
+        return None
+    if form is None:
         return None
     further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
     further["hour_worth"] = worth.strip() or None

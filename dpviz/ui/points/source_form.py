@@ -156,7 +156,7 @@ def _described(
     crs, chosen = how["crs"], how["columns"]
     look = partial(survey, path, table=table, **how)
     if not public and (owner is not None or sides_of(prefix) is None):  # then the area's facts do
-        show_survey(prefix, f"{file_key}|{how}", crs, look)
+        show_survey(prefix, (f"{file_key}|{how}", crs), look)
     unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = None
     with ErrorsShown(path.name):  # the form below keeps its input if the name is refused

@@ -139,14 +139,12 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))
     )
     form = time_format_form(prefix, file_key, str(when), partial(time_forms, path, table=table))
-    if form is None:
-        return None
     extent = partial(public_extent, path, table=table, **how)
     bounds = public_box(prefix, crs, extent if public else None)
     cutting = cutting_form(prefix, public)
     if not public:
         hides(str(person), cutting.bound, "sequence")
-    if bounds is None:
+    if bounds is None or form is None:
         return None
     name = dataset_name(prefix, file, names, public=public)
     axes = columns if columns and len(columns) == 2 else ("lon", "lat")

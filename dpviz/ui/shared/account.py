@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -57,7 +59,7 @@ def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool
             st.session_state[field] = suggestion  # keep a typed name
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
-        _same_people(field, name.strip() or suggestion, (file.size, tuple(columns)))
+        _same_people(field, name.strip() or suggestion, (file.size, columns))
     name = name.strip() or suggestion
     if account_key(name) in {account_key(each) for each in reserved_names()}:
         raise DataError(
@@ -76,47 +78,43 @@ def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool
     return name
 
 
-def _same_people(field: str, name: str, schema: tuple[int, tuple[str, ...]]) -> None:
+def _same_people(field: str, name: str, schema: tuple[int, Sequence[str]]) -> None:
     """Offer the visitor's accounts for files about the same people, and propose a likely one.
 
-    A proposal rests on the file's name, and on its size and columns as this visit has seen them.
+    A proposal rests on the file's name, or on its size or columns as this visit has seen them.
     """
-    seen = st.session_state.setdefault("names.schemas", {})
-    start = _account_name("")
-    known = [each for each in Ledger().accounts() if each.dataset.startswith(start)]
-    known = [each for each in known if start or not each.dataset.startswith(UPLOADS)]
-    key, accounts = (
-        account_key(name),
-        {account_key(shown_name(each.dataset)): each for each in known},
-    )
+    mine, seen = _account_name(""), st.session_state.setdefault("names.schemas", {})
+    accounts = {
+        account_key(shown_name(each.dataset)): each
+        for each in Ledger().accounts()
+        if each.dataset.startswith(mine) and (mine or not each.dataset.startswith(UPLOADS))
+    }
+    known = {each: shown_name(account.dataset) for each, account in accounts.items()}
+    key = account_key(name)
+    seen[key] = schema
     if key in accounts:
         st.caption(in_words(accounts[key]))
-    elif accounts:
-        names = [shown_name(each.dataset) for each in accounts.values()]
-        alike = [each for each in names if _root(each) == _root(name)]
-        alike += [each for each in names if _alike(schema, seen.get(account_key(each)))]
+    elif known:
         st.selectbox(
             "Same people as …?",
-            names,
+            known.values(),
             index=None,
             placeholder="None of these: a new account",
             key=f"{field}.same",
             on_change=lambda: st.session_state.update({field: st.session_state[f"{field}.same"]}),
             help="ε adds up over all files about the same people, if they share one account.",
         )
-        if alike:
-            st.warning(
-                f"Are these the same people as in “{plain(alike[0])}”? Then both must share one "
-                "account: under a second name, what they have spent is not counted.",
-                icon=":material/group:",
-            )
-            st.button(
-                f"Yes, use the account “{plain(alike[0])}”",
-                key=f"{field}.alike",
-                on_click=st.session_state.__setitem__,
-                args=(field, alike[0]),
-            )
-    seen[key] = schema
+        for each, other in known.items():
+            if _root(other) == _root(name) or any(map(operator.eq, schema, seen.get(each, ()))):
+                st.warning(
+                    f"Are these the same people as in “{plain(other)}”? Then both must share one "
+                    "account: under a second name, what they have spent is not counted.",
+                    icon=":material/group:",
+                )
+                use = partial(st.session_state.__setitem__, field, other)
+                label = f"Yes, use the account “{plain(other)}”"
+                st.button(label, key=f"{field}.alike", on_click=use)
+                break
 
 
 def _root(name: str) -> str:
@@ -127,11 +125,6 @@ def _root(name: str) -> str:
     """
     words = re.findall(r"[^\W\d_]+", name.casefold())
     return " ".join(word for word in words if word != "copy") or name
-
-
-def _alike(schema: tuple[int, tuple[str, ...]], other: tuple[int, tuple[str, ...]] | None) -> bool:
-    """True if two files have the same size or the same columns."""
-    return other is not None and (schema[0] == other[0] or schema[1] == other[1])
 
 
 def charge_visitor(data: Data) -> Data:

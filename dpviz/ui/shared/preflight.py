@@ -1,6 +1,7 @@
 """Pre-flight: exact facts about an upload before anything is paid, for the data owner only.
 
 They are drawn for the visitor who uploaded the file, and enter no release, log, file or address.
+A file without any usable record stops here: its owner alone learns this, and nothing is released.
 """
 
 from __future__ import annotations
@@ -32,9 +33,6 @@ OF_FEATURES = {
 
 WORLD = (-180, -60, 180, 80)
 """Degrees that the small map of the extent shows."""
-
-STROKE = "#d9480f"
-"""Colour of the extent, visible on light and on dark."""
 
 
 def preflight_switch(prefix: str) -> None:
@@ -74,13 +72,12 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
         raise DataError("no record can be used, so nothing can be published")
 
 
-def show_survey(prefix: str, key: str, crs: str, look: Callable[[], Survey]) -> None:
+def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey]) -> None:
     """Facts about the places of a file, and their extent, before its area is chosen.
 
     Args:
         prefix: of the page.
-        key: says all that the reading depends on, besides the CRS.
-        crs: in which the extent is.
+        asked: all that the reading depends on; last the CRS of the extent.
         look: reads the file.
 
     Raises:
@@ -88,11 +85,11 @@ def show_survey(prefix: str, key: str, crs: str, look: Callable[[], Survey]) -> 
     """
     if not switched_on(prefix):
         return
-    surveyed = remembered(f"{prefix}.survey", (key, crs), look)
+    surveyed = remembered(f"{prefix}.survey", asked, look)
     show_facts(surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES)
     if surveyed.extent is None:
         return
-    west, south, east, north = surveyed.extent
+    (west, south, east, north), crs = surveyed.extent, asked[-1]
     seen = on_map((west - 1e-3, south - 1e-3, east + 1e-3, north + 1e-3), crs)
     if seen is None:
         st.warning(
@@ -113,7 +110,7 @@ def _extent_figure(bounds: Bounds) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {-top} {size[0]} {size[1]}" '
         f'width="{2 * size[0]}" height="{2 * size[1]}"><path d="{_land()}" fill="#888888" '
-        f'fill-opacity=".4"/><g fill="none" stroke="{STROKE}" stroke-width="2"><rect {box}/>'
+        f'fill-opacity=".4"/><g fill="none" stroke="#d9480f" stroke-width="2"><rect {box}/>'
         f'<circle {middle} r="7"/></g></svg>'
     )
 
@@ -121,14 +118,12 @@ def _extent_figure(bounds: Bounds) -> str:
 @cache
 def _land() -> str:
     """Path of the land in whole degrees, for an image in SVG."""
-    features = base_map(WORLD, 1.0)["features"]
-    land = [each["geometry"]["coordinates"] for each in features if _is_land(each)]
+    shapes = base_map(WORLD, 1.0)["features"]
+    land = [
+        each["geometry"]["coordinates"] for each in shapes if each["properties"]["kind"] == "land"
+    ]
     rings = [polygon[0] for polygon in chain(*land)]
     return "".join(f"M{' '.join(f'{x:.0f},{-y:.0f}' for x, y in ring)}Z" for ring in rings)
-
-
-def _is_land(feature: Mapping[str, Mapping[str, object]]) -> bool:
-    return feature["properties"]["kind"] == "land"
 
 
 def show_times(
@@ -149,18 +144,12 @@ def show_times(
     if forms.readable == forms.rows:
         st.caption(f"{EYES}: all times can be read; the first has the form `{forms.read}`.")
         return True
+    lost = f"{forms.rows - forms.readable:,} of {forms.rows:,} times cannot be read"
+    first = f"The first has the form `{forms.unread}`"
     if forms.readable:
-        st.warning(
-            f"{EYES}: {forms.rows - forms.readable:,} of {forms.rows:,} times cannot be read, such "
-            f"as `{forms.unread}`. The first that can has the form `{forms.read}`.",
-            icon=":material/schedule:",
-        )
-    else:
-        st.error(
-            f"{EYES}: none of {forms.rows:,} times can be read. The first looks like "
-            f"`{forms.unread}`: choose how they are written.",
-            icon=":material/schedule:",
-        )
+        first += f", the first that can `{forms.read}`"
+    box = st.warning if forms.readable else st.error
+    box(f"{EYES}: {lost}. {first}. Choose how they are written.", icon=":material/schedule:")
     for form in forms.better:
         st.button(
             f"Read as {titles.get(form, form)}",
