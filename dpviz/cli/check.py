@@ -8,7 +8,7 @@ import typer
 
 from dpviz.cli.data import OPTIONS_OF, PLACES, POINTS, SYMBOLS, TRIPS, Data
 from dpviz.cli.groups import given, grouped, require_applicable
-from dpviz.cli.root import Json, app, emit
+from dpviz.cli.root import Json, app, emit, print_stderr
 from dpviz.errors import ParameterError
 
 CHECKED = {kind: OPTIONS_OF[kind] for kind in (POINTS, TRIPS, SYMBOLS, PLACES)}
@@ -34,7 +34,9 @@ def check(
     if kind not in CHECKED:
         raise ParameterError(f"{kind} cannot be checked: check the records as points in --bounds")
     require_applicable(kind, given(data), CHECKED)
-    facts, taken = _checked(source, kind, data)
+    facts, taken, advice = _checked(source, kind, data)
+    if advice:
+        print_stderr(f"note: {advice}")
     lines = [f"read as {taken}"]
     for what, count in facts.items():
         remedy = REMEDIES.get(Fact(what))
@@ -46,8 +48,8 @@ def check(
     )
 
 
-def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
-    from dpviz.private.load.check import check_source
+def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str, str]:
+    from dpviz.private.load.check import check_source, time_advice
     from dpviz.roads.steps import Steps
 
     domain, options = data.arguments(source)
@@ -59,4 +61,5 @@ def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str]:
     if kind == TRIPS and (clock := data.clock.steps()):
         how = {name: each for name, each in how.items() if name not in clock}
         how["steps"] = Steps.of(**clock)
-    return check_source(source, domain, **how)
+    tally, taken = check_source(source, domain, **how)
+    return tally.facts, taken, time_advice(source, domain, **how)

@@ -127,8 +127,8 @@ class TextFormats:
         "Mark between groups of three digits, such as a comma (default: none)."
     )
     time_format: str | None = option(
-        "Format of times: iso, seconds, milliseconds, us (03/31/2024 10:00:00 PM), eu "
-        "(31/03/2024 22:00:00), or a pattern such as %d.%m.%Y (default: iso)."
+        "Format of times: iso, us (03/31/2024 10:00 PM, or 22:00), eu (31/03/2024), seconds, "
+        "milliseconds, excel, or a pattern such as %d.%m.%Y (default: iso)."
     )
     order: str | None = option("Order within one column of points in text: lat,lon or lon,lat.")
 

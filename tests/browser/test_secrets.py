@@ -1,4 +1,7 @@
-"""Planted secrets of sensitive records: none of them reaches the browser or the server's log."""
+"""Planted secrets of sensitive records: none of them reaches the browser or the server's log.
+
+Exact counts reach the page of their owner in marked messages before the payment, and nothing else.
+"""
 
 import re
 import struct
@@ -8,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
+from dpviz.ui.shared.preflight import EYES
 from tests.browser.conftest import (
     PLACES,
     continued,
@@ -99,7 +103,13 @@ class Traffic:
 
     @property
     def all(self):
-        return b"\n".join(self.content)
+        """All but the messages that are marked as for the owner's eyes only."""
+        return b"\n".join(each for each in self.content if EYES.encode() not in each)
+
+    @property
+    def owner(self):
+        """The messages that are so marked: the check of the file before the payment."""
+        return b"\n".join(each for each in self.content if EYES.encode() in each)
 
 
 @pytest.mark.parametrize("value", [RECORDS, LONELY[0], STRAY[1]])
@@ -193,6 +203,7 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     idle(page)
     content = traffic.all + kept_by(page)
     assert len(content) > 100_000  # the map's cells have arrived
+    assert secrets_in(traffic.owner) == {"count of all", "count inside"}  # and no value
     assert secrets_in(content) == set()
     assert secrets_in(vault.log) == set()
     assert secrets_in(receipt) == set()

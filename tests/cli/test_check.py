@@ -88,6 +88,18 @@ def test_facts_of_places_in_time(tmp_path):
     }
 
 
+def test_another_time_format_is_advised_where_the_declared_one_reads_fewer(tmp_path):
+    """By the form of a time, never by its value; nothing is advised once all are read."""
+    (tmp_path / "a.csv").write_text("t,lon,lat\n03/31/2024 10:00 AM,0.5,0.5\n")
+    words = ("check", tmp_path / "a.csv", BOX, "--time", "t", "--period", "2024-01-01,2025-01-01")
+    _, out, err = run(*words)
+    assert err == "note: times look like DD/DD/DDDD hh:mm AA: try --time-format us\n"
+    assert "1  without a readable time: dropped" in out
+    _, out, err = run(*words, "--time-format", "us")
+    assert err == ""
+    assert "1  kept" in out
+
+
 @pytest.mark.parametrize(
     ("bounds", "crs", "line"),
     [

@@ -163,7 +163,10 @@ def test_an_engine_reads_declared_types_and_refuses_notations_of_text(tmp_path, 
 @pytest.mark.parametrize(
     ("option", "line"),
     [
-        (("--time-format", "%Q"), "time_format='%Q': give iso, seconds, milliseconds, us, eu, or"),
+        (
+            ("--time-format", "%Q"),
+            "time_format='%Q': give iso, us, eu, seconds, milliseconds, excel",
+        ),
         (("--time-format", "%m/%d"), "time_format='%m/%d': give the year, month and day once"),
         (("--time-format", "us"), "time_format='us' requires a column of times: name it too"),
         (("--thousands", "."), "thousands='.' is the decimal mark too"),

@@ -9,6 +9,7 @@ from dpviz.files import limits
 from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import half_width_words, rounded, with_noise
+from dpviz.render.numbers import NO_BREAK
 from dpviz.ui.points import source_form
 from dpviz.ui.points.answers import inside_words, off_by
 from dpviz.ui.shared import releases, uploads
@@ -176,7 +177,7 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     offered = app.selectbox(key="explore.method").options
     assert offered
     assert not any("NOT PRIVATE" in option for option in offered)
-    assert not any(button.key == "explore.check" for button in app.button)  # for uploads alone
+    assert not any(each.key == "explore.preflight" for each in app.toggle)  # for uploads alone
     assert "ε = 1" in price(app).label
     price(app).click().run()
     assert any("it cannot be undone" in warning.value for warning in app.warning)
@@ -254,23 +255,21 @@ def test_an_upload_is_read_once_whatever_moves_after_it(monkeypatch):
 
 def test_a_slip_in_the_area_is_one_warning():
     """Latitude before longitude, where both are possible; the page goes on."""
-    app = healthy(opened_upload("a.csv", POINTS, bounds=(51.3, -0.5, 51.7, 0.3)))
+    app = healthy(opened_upload("a.csv", POINTS + b"51.5,0\n", bounds=(51.3, -0.5, 51.7, 0.3)))
     assert any("latitude and longitude swapped" in box.value for box in app.warning)
 
 
 @pytest.mark.slow
-def test_the_owner_s_exact_facts_stand_behind_a_press():
-    """Of an upload only, under a heading that says whose they are, and gone with the next touch."""
+def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
+    """Of a confidential upload only, in one element that says whose they are."""
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
     assert app.selectbox(key="explore.unit").label.startswith("Privacy unit")
-    assert "EXACT FACTS" not in texts(app)
-    assert exact_facts(app, "explore") == {
-        "records read": "52",
-        "without a readable place: dropped": "1",
-        "outside the domain: dropped": "1",
-        "kept": "50",
-    }
-    assert not healthy(app.run()).table
+    facts = exact_facts(app)
+    assert facts.startswith(f"52 records read, 50 kept (4{NO_BREAK}% dropped).\n")
+    assert "- 1 without a readable place: dropped. Remedy: check the columns" in facts
+    assert "- 1 outside the area or period: dropped. Remedy: check the area" in facts
+    app.toggle(key="explore.preflight").set_value(False).run()
+    assert "52" not in texts(app)
 
 
 BAD = {

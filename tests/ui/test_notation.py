@@ -24,11 +24,13 @@ def test_columns_and_times_are_declared_and_the_reason_of_a_loss_is_said():
     app.text_input(key="explore.from").set_value("2024-03-01")
     app.text_input(key="explore.to").set_value("2024-04-01").run()
     bounded(app, "explore")
-    lost = "100 records read, 0 kept; dropped: 100 without a readable time"
-    assert lost in texts(app).replace("\\", "")
+    assert "100 of 100 times cannot be read" in texts(app)
     box(app, "Times are written as").set_value("us").run()
     assert "dropped" not in "".join(each.value for each in app.warning)
     assert metrics(app)["Exact total (public data)"] == "100"
+    bounded(app, "explore", (15, -24, 16, -23))
+    lost = "100 records read, 0 kept; dropped: 100 outside the domain"
+    assert lost in texts(app).replace("\\", "")
 
 
 def test_a_column_of_points_needs_its_order():

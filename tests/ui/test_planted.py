@@ -12,10 +12,11 @@ import pytest
 import dpviz
 from dpviz.ui.sequences.source import PLACES
 from dpviz.ui.sequences.view import MOVES, VIEWS
+from dpviz.ui.shared.preflight import EYES
 from tests.browser.test_secrets import INSIDE, LONELY, NAME, RECORDS, STRAY, encodings, secrets_in
 from tests.browser.test_secrets import SECRETS as PLANTED
 from tests.ui.files import bounded, uploaded, with_trips
-from tests.ui.opening import opened_page
+from tests.ui.opening import named, opened_page
 from tests.ui.paying import pay
 
 pytestmark = pytest.mark.slow
@@ -39,11 +40,15 @@ def planted(ends):
     return "\n".join([f"{names},name,mode,fare", *rows]).encode()
 
 
-def sent(node):
-    """What the browser receives for an element and all in it."""
+def sent(node, owner=False):
+    """What the browser receives for an element and all in it, but for the owner's eyes only.
+
+    With ``owner`` that alone.
+    """
     children = getattr(node, "children", {}).values()
     message = node.proto.SerializeToString() if getattr(node, "proto", None) is not None else b""
-    return b"\n".join([message, *map(sent, children)])
+    message = message if (EYES.encode() in message) == owner else b""
+    return b"\n".join([message, *(sent(each, owner) for each in children)])
 
 
 def secrets_of(app):
@@ -58,6 +63,7 @@ def opened_upload(page, ends, **address):
 def test_nothing_of_sensitive_trips_is_on_the_page_of_trips():
     app = opened_upload("trips", 2)
     assert secrets_of(app) == set()
+    assert secrets_in(sent(app._tree, owner=True), SECRETS) == {"count of all", "count inside"}
     pay(app)
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
     assert len(sent(app._tree)) > 10_000
@@ -82,7 +88,9 @@ def test_nothing_of_sensitive_sequences_leaves_the_vault(tmp_path, caplog):
     walks = "\n".join(["lon,lat,person,time", *rows])
     app = opened_page("sequences")
     app.selectbox(key="sequences.data").set_value(PLACES).run()
-    bounded(uploaded(app, "sequences.file", "walks.csv", walks), "sequences")
+    uploaded(app, "sequences.file", "walks.csv", walks)
+    named(app.selectbox, "Times are written as").set_value("seconds")
+    bounded(app, "sequences")
     received = [sent(app._tree)]
     pay(app)
     first = app.segmented_control(key="sequences.show")

@@ -7,6 +7,8 @@ import pytest
 import dpviz
 from dpviz.planning import search
 from dpviz.planning.trial import Candidate
+from dpviz.ui.shared.preflight import EYES
+from dpviz.ui.shared.shelf import receipt_of
 from tests.ui.files import bounded, uploaded
 from tests.ui.opening import app_to_leave, named, opened_page, table, texts, there_and_back
 from tests.ui.paying import pay
@@ -82,8 +84,6 @@ def test_paying_gives_a_release_and_its_receipt_and_the_next_one_is_priced_anew(
     made = app.session_state["publish.made"]
     assert made.release.header.private
     assert made.release.header.extra["release_id"] == row.release
-    from dpviz.ui.shared.shelf import receipt_of
-
     script = made.note
     assert script.command().startswith("dpviz build city-50k ")
     assert "dpviz.load('city-50k'" in script.python()
@@ -158,15 +158,20 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     pay(app)
     (row,) = dpviz.Ledger().account("persons").spends
     assert row.unit == "one person"
-    assert "at most 5 records" in app.session_state["publish.made"].release.header.guarantee
+    release = app.session_state["publish.made"].release
+    assert "at most 5 records" in release.header.guarantee
+    for price in receipt_of(release)["prices"]:
+        assert price["theorem"].endswith("; 5 records: 5 times ε (group privacy)")
 
 
-def test_nothing_exact_of_an_upload_is_on_the_page():
+def test_nothing_exact_of_an_upload_is_on_the_page_but_for_its_owner_s_eyes():
     rows = b"lon,lat,name\n" + b"14.61234567,-23.98765432,Ada Lovelace\n" * RECORDS
     app = opened("Your own file")
     bounded(uploaded(app, "publish.file", "v.csv", rows), "publish")
-    assert "must hold numbers" in texts(app)  # nobody looks whether they do before the payment
+    boxes = [each.value for each in app.info if each.value.startswith(EYES)]
+    assert boxes == 2 * [f"{EYES}: 7,919 records read, 7,919 kept."]  # of the file, of the area
     seen = texts(app) + str([each.value for each in app.dataframe])
+    seen = seen.replace(boxes[0], "")
     for secret in ("7919", "7,919", "61234567", "98765432", "Ada"):
         assert secret not in seen
 

@@ -174,15 +174,13 @@ def test_a_public_symbol_outside_the_alphabet_is_one_clear_line(alphabet):
     assert "outside the alphabet" in of_symbols("a b c\n", alphabet).error[0].value
 
 
-def test_confidential_sequences_say_nothing_of_their_symbols():
+def test_confidential_sequences_without_a_public_symbol_cannot_be_paid_for():
     app = of_symbols("a b c\n", "a", public=False)
-    assert not app.error
-    assert "nothing is shown yet" in texts(app)
-    assert exact_facts(app, "sequences") == {
-        "records read": "1",
-        "with an edge or symbol that the public graph or alphabet lacks: dropped": "1",
-        "kept": "0",
-    }
+    facts = exact_facts(app)
+    assert facts.startswith("1 records read, 0 kept")
+    assert "- 1 with an edge or symbol" in facts
+    assert "nothing can be published" in app.error[-1].value
+    assert not any(each.label.startswith("Publish") for each in app.button)
 
 
 def places_file(people=60):
@@ -207,8 +205,8 @@ def test_own_places_become_sequences_of_cells():
     assert view.names == ("0-0", "0-1", "1-0", "1-1")
     assert view.visits[0] == pytest.approx(60, abs=60)
     assert re.search("per person|one person", view.release.header.unit)
-    facts = exact_facts(app, "sequences")
-    assert facts == {"records read": "180", "sequences made of them": "60", "kept": "60"}
+    app.segmented_control(key="sequences.public.upload").set_value("sensitive").run()
+    assert exact_facts(app) == "180 records read, 60 sequences made of them, 60 kept."
 
 
 @pytest.mark.slow

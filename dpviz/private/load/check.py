@@ -9,14 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from dpviz.domain import Domain
+from dpviz.domain.zones import ZONE
 from dpviz.private.load.notation import with_notation
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.sequences import read_places, read_sequences
-from dpviz.private.load.source import source_of
+from dpviz.private.load.source import File, source_of
 from dpviz.private.load.sources import read_points
+from dpviz.private.load.survey import time_forms
 from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import RoadGraph
+from dpviz.roads.steps import Steps
 from dpviz.sequences.alphabet import Alphabet
 
 CHECK_HEADING = (
@@ -27,7 +30,7 @@ CHECK_HEADING = (
 
 def check_source(
     source: Any, domain: Domain | RoadGraph | Alphabet, **how: Any
-) -> tuple[dict[str, int], str]:
+) -> tuple[Tally, str]:
     """Exact counts of a source's records by outcome, and a description of their form.
 
     Args:
@@ -54,4 +57,29 @@ def check_source(
         chosen = Selection(domain, checking=True, **how)
         points = read_points(source_of(source, chosen.table), chosen)
         facts, words = points.tally or facts, f"places: {points.columns}"
-    return facts.facts, words
+    return facts, words
+
+
+def time_advice(
+    source: Any,
+    domain: Domain | RoadGraph | Alphabet,
+    *,
+    table: str | None = None,
+    time: str | None = None,
+    steps: Steps | None = None,
+    zone: str = ZONE,
+    time_format: str | None = None,
+    **_reading: Any,
+) -> str:
+    """Another time format for a file that writes its times so, for the data owner only.
+
+    It takes the arguments of :func:`check_source`; empty if there is nothing to advise.
+    """
+    clock = steps or domain
+    column, zone = time or getattr(clock, "time", None), getattr(clock, "zone", zone)
+    if column is None or not isinstance(source_of(source, table), File):
+        return ""
+    forms = time_forms(source, column, table=table, zone=zone, time_format=time_format)
+    if not forms.better:
+        return ""
+    return f"times look like {forms.unread}: try --time-format {' or '.join(forms.better)}"

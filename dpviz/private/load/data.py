@@ -152,9 +152,10 @@ def load(
             text whose fields semicolons divide a point or a comma.
         thousands: the mark between groups of three digits, such as ``,``; none by default, so that
             ``1,250`` is no number.
-        time_format: how times are written: ``iso``, ``seconds`` or ``milliseconds`` since 1970 UTC,
-            ``us`` (03/31/2024 10:00:00 PM), ``eu`` (31/03/2024 22:00:00), or a pattern of strptime.
-            By default text is ISO 8601, and a number in a column of numbers is seconds.
+        time_format: how times are written: ``iso``, ``us`` (03/31/2024, perhaps with 10:00 PM or
+            22:00), ``eu`` (31/03/2024), ``seconds`` or ``milliseconds`` since 1970 UTC, ``excel``
+            (days since 1899-12-30 in the zone), or a pattern of strptime. By default text is
+            ISO 8601, and a number in a column of numbers is seconds.
         order: of the coordinates in one column of text, ``lat,lon`` or ``lon,lat``.
         progress: of points, called while an engine counts; raising an exception cancels.
 

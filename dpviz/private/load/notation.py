@@ -20,10 +20,10 @@ DECIMALS, THOUSANDS = (".", ","), (".", ",", " ", "'")
 ORDERS = {"lon,lat": (0, 1), "x,y": (0, 1), "lat,lon": (1, 0), "y,x": (1, 0)}
 """Positions of the first and second coordinate among two numbers in one text column."""
 
-ISO, SECONDS, MILLISECONDS = "iso", "seconds", "milliseconds"
-PATTERNS = {"us": "%m/%d/%Y %I:%M:%S %p", "eu": "%d/%m/%Y %H:%M:%S"}
-"""Names of patterns: month first with AM and PM, and day first."""
-TIME_FORMATS = (ISO, SECONDS, MILLISECONDS, *PATTERNS)
+ISO, SECONDS, MILLISECONDS, EXCEL = "iso", "seconds", "milliseconds", "excel"
+DATES = {"us": "%m/%d/%Y", "eu": "%d/%m/%Y"}
+"""Month first, and day first; alone, or with a clock of 24 hours, or of 12 with AM and PM."""
+TIME_FORMATS = (ISO, *DATES, SECONDS, MILLISECONDS, EXCEL)
 PER_SECOND = {SECONDS: 1.0, MILLISECONDS: 1000.0}
 
 DIRECTIVES = "YymdbBHIMSfpzaA%"
@@ -66,7 +66,7 @@ class Notation:
                 f"thousands={self.thousands!r} is the decimal mark too: give another decimal mark"
             )
         if self.time_pattern is not None:
-            _check_pattern(str(self.time_format), self.time_pattern)
+            _check_pattern(self.time_pattern)
 
     @property
     def declared(self) -> dict[str, str]:
@@ -97,15 +97,18 @@ class Notation:
 
     @property
     def per_second(self) -> float | None:
-        """Time units per second if times are numbers; None if they are text."""
+        """Time units per second if times are numbers since 1970 UTC; None otherwise."""
         return PER_SECOND.get(self.time_format or "")
 
     @property
+    def numeric_times(self) -> bool:
+        """True if times are declared to be numbers."""
+        return self.time_format in (EXCEL, *PER_SECOND)
+
+    @property
     def time_pattern(self) -> str | None:
-        """The strptime pattern of text times; None for ISO 8601 and for numbers."""
-        if self.time_format in (None, ISO, *PER_SECOND):
-            return None
-        return PATTERNS.get(str(self.time_format), self.time_format)
+        """The strptime pattern that the owner typed; None for the formats that have a name."""
+        return None if self.time_format in (None, *TIME_FORMATS) else self.time_format
 
 
 PLAIN = Notation()
@@ -119,14 +122,14 @@ def with_notation(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**others, "notation": Notation(**notation)} if notation else others
 
 
-def _check_pattern(given: str, pattern: str) -> None:
+def _check_pattern(pattern: str) -> None:
     """Refuse a strptime pattern with an unknown directive, or without a whole date.
 
     Raises:
         DataError: naming what is supported.
     """
     directives = re.findall(r"%(.?)", pattern, re.DOTALL)
-    named = f"time_format={given[:60]!r}"
+    named = f"time_format={pattern[:60]!r}"
     if not directives or any(not each or each not in DIRECTIVES for each in directives):
         raise DataError(
             f"{named}: give {', '.join(TIME_FORMATS)}, or a pattern of "
@@ -136,5 +139,5 @@ def _check_pattern(given: str, pattern: str) -> None:
     if not dated or directives.count("I") != directives.count("p"):
         raise DataError(
             f"{named}: give the year, month and day once each, and %p with %I, as in "
-            f"{PATTERNS['us']!r}"
+            "'%m/%d/%Y %I:%M:%S %p'"
         )

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from dpviz.datasets import DATASETS, Dataset
 from dpviz.domain import Domain
@@ -25,8 +21,7 @@ from dpviz.private.load.aggregation import (
 from dpviz.private.load.count_rows import are_counts, result_handle
 from dpviz.private.load.folder import folder_footers
 from dpviz.private.load.layout import layout
-from dpviz.private.load.notation import Notation
-from dpviz.private.load.points import located, read_layers
+from dpviz.private.load.points import read_layers
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.source import (
     BuiltIn,
@@ -125,36 +120,6 @@ def _counted(
     if chosen.checking:
         handle.columns = ", ".join(columns)
     return handle
-
-
-def public_extent(
-    path: str | os.PathLike[str],
-    *,
-    columns: Sequence[str] | None = None,
-    crs: str = "EPSG:4326",
-    table: str | None = None,
-    **forms: Any,
-) -> tuple[float, float, float, float]:
-    """West, south, east, north of all records, plus 1 % margin: for PUBLIC data only.
-
-    The bounds of sensitive data are private: never call this for them.
-    """
-    everywhere = Domain((-1e9, -1e9), (1e9, 1e9), crs=crs)
-    opened = open_table(path, table)
-    stated = None if opened.crs and columns is None else crs
-    how = layout(opened, Selection(everywhere, columns, stated, notation=Notation(**forms)))
-    corners = [
-        [block.points.min(axis=0), block.points.max(axis=0)]
-        for block in located(opened, how, everywhere, Tally())
-        if len(block.points)
-    ]
-    if not corners:
-        raise DataError("no records with coordinates: type the rectangle instead")
-    low, high = np.min([each[0] for each in corners], 0), np.max([each[1] for each in corners], 0)
-    margin = np.maximum(0.01 * (high - low), 1e-4)
-    west, south = (low - margin).tolist()
-    east, north = (high + margin).tolist()
-    return west, south, east, north
 
 
 def _of_table(table: Table, title: str, chosen: Selection) -> DataHandle:

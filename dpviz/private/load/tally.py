@@ -34,7 +34,7 @@ class Fact(StrEnum):
 
 
 MANY = 0.05
-"""Share of dropped records above which the owner of public data is warned."""
+"""Share of dropped records above which their owner is warned."""
 
 REMEDIES = {
     Fact.BROKEN: "look at the file",
@@ -89,13 +89,18 @@ class Tally:
         return {what: self[what] for what in REMEDIES if self[what]}
 
     @property
+    def lossy(self) -> bool:
+        """True if no record is kept or over 5 % are dropped."""
+        return not self[Fact.LOADED] or sum(self.dropped.values()) > MANY * self[Fact.READ]
+
+    @property
     def warning(self) -> str:
         """Reasons if no record is kept or over 5 % are dropped; empty otherwise.
 
         It holds exact counts: for public data only.
         """
         read, dropped = self[Fact.READ], self.dropped
-        if self[Fact.LOADED] and sum(dropped.values()) <= MANY * read:
+        if not self.lossy:
             return ""
         if not read:
             return "there is no record in it"

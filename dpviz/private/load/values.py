@@ -9,7 +9,9 @@ their text, in the form of :func:`dpviz.private.load.words.texts`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,15 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import duckdb, pa, pc
 from dpviz.private.load.columns import is_text, plain, shown
-from dpviz.private.load.notation import ORDERS, PLAIN, Notation
+from dpviz.private.load.notation import DATES, EXCEL, ORDERS, PLAIN, Notation
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.private.load.words import texts
 from dpviz.trees.lattice import Float
 
 _YEAR_1 = -62_135_596_800
 """Seconds of the first moment of the year 1, before which no time is read."""
+_EXCEL_DAYS = 25_569
+"""Days from 1899-12-30, where the serial dates of workbooks begin, to 1970."""
 _ISO = (
     r"^(?:(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-"
     r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
@@ -37,7 +41,7 @@ _ISO = (
 _LOCAL = _ISO % ("", "?")
 _STATED = _ISO % (r"(?:Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)", "")
 """Patterns without a zone, and with a zone, which requires a time of day."""
-_TIDY = (
+_TIDY: tuple[tuple[str, str], ...] = (
     (r"^\s+|\s+\z", ""),
     (r"(?i) ?(?:Z|UTC|GMT)\z", "Z"),
     (r"(.{11}) ([+-][0-9:]+)\z", r"\1\2"),
@@ -50,6 +54,14 @@ _TIDY = (
 )
 """Replacements that bring other forms of ISO 8601 to the usual one: the basic form, hours alone,
 blanks, names of UTC, commas, digits beyond microseconds."""
+_TIDY_DATE = (
+    (r"^\s+|\s+\z", ""),
+    (r"^([0-9]+)[./-]([0-9]+)[./-]", r"\1/\2/"),
+    (r"^([^ ]+)\z", r"\1 0:00"),
+    (r"(?i) ?([ap])\.?m\.?\z", r" \1M"),
+    (r" ([0-9]+:[0-9]+)( |\z)", r" \1:00\2"),
+)
+"""Replacements that give a date slashes, and a clock minutes, seconds and a capital M."""
 _WKT = (
     r"(?i)^\s*(?:SRID=(?P<srid>[0-9]+);)?\s*(?:MULTI)?POINT\s*(?:Z|M|ZM)?\s*\(\s*(?:\(\s*)?"
     r"(?P<x>[-+0-9.eE]+)\s+(?P<y>[-+0-9.eE]+)(?:\s+[-+0-9.eE]+){0,2}\s*(?:\)\s*)?\)\s*$"
@@ -115,10 +127,13 @@ def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) 
             f"column {shown(name)} holds {kind}, not times: use ISO 8601, for example "
             "2030-01-31T08:30:00"
         )
-    if form is not None and notation.per_second is None and types.is_integer(kind):
+    if form is not None and not notation.numeric_times and types.is_integer(kind):
         column = pc.cast(column, pa.large_string())  # 20300131
-    if is_text(column.type) and notation.per_second is None:
+    if is_text(column.type) and not notation.numeric_times:
         return _parsed_times(pc.cast(column, pa.large_binary()), zone, notation)
+    if form == EXCEL:
+        clocks = np.round((numbers(column, name, notation) - _EXCEL_DAYS) * 86_400, 3)
+        return np.asarray(_of_zone(clocks, zone))
     return numbers(column, name, notation) / (notation.per_second or 1.0)
 
 
@@ -196,13 +211,19 @@ def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
     """Parse cells of text, which may be invalid UTF-8, as times."""
     if notation.time_pattern is not None:
         return _pattern_times(cells, zone, notation.time_pattern)
-    seconds = _iso_times(cells, zone)
-    odd = np.isnan(seconds) & arrow.number_array(cells.is_valid())
+    parse: Callable[[Any, str], Float] = _iso_times
+    start, replacements = r"^\s*[0-9]{4}", _TIDY
+    if (date := DATES.get(notation.time_format or "")) is not None:
+        parse, start = partial(_dated_times, date=date), r"^\s*[0-9]{1,2}[./-]"
+        replacements = _TIDY_DATE
+    seconds = parse(cells, zone)
+    begun = arrow.number_array(pc.match_substring_regex(cells, start), null=0)
+    odd = np.isnan(seconds) & (begun == 1)  # replacements are slow, and change no beginning
     if odd.any():
         text = cells.filter(arrow.numbers(odd))
-        for pattern, tidy in _TIDY:
+        for pattern, tidy in replacements:
             text = pc.replace_substring_regex(text, pattern, tidy)
-        seconds[odd] = _iso_times(text, zone)
+        seconds[odd] = parse(text, zone)
     return seconds
 
 
@@ -215,6 +236,16 @@ def _iso_times(cells: Any, zone: str) -> Float:
         micro = pc.cast(pc.cast(text, pa.timestamp("us", tz=tz)), pa.int64())
         moments = _moments(_float(pc.cast(micro, pa.float64(), safe=False)))
         seconds[arrow.number_array(known)] = moments if tz else _of_zone(moments, zone)
+    return seconds
+
+
+def _dated_times(cells: Any, zone: str, *, date: str) -> Float:
+    """Parse a date in this order and a clock, of 12 hours where AM or PM ends the cell."""
+    halves = arrow.number_array(pc.ends_with(cells, b"M"), null=0).astype(bool)
+    seconds = np.full(len(cells), np.nan)
+    for rows, clock in ((halves, "%I:%M:%S %p"), (~halves, "%H:%M:%S")):
+        text = cells.filter(arrow.numbers(rows))
+        seconds[rows] = _pattern_times(text, zone, f"{date} {clock}")
     return seconds
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,10 @@ from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
 from dpviz.private.load.names import coordinate_candidates
 from dpviz.private.load.notation import Notation
+from dpviz.private.load.survey import TimeForms
 from dpviz.private.load.tables.formats import may_hold_places
+from dpviz.ui.shared.preflight import show_times
+from dpviz.ui.shared.text import quoted
 from dpviz.ui.shared.uploads import upload_columns
 
 AXES_LABELS = {
@@ -83,13 +88,16 @@ def columns_form(
     ]
     if geometry in picked:
         return {"crs": crs, "columns": None}, names
-    st.caption(
-        "The columns must hold numbers in this CRS. Rows without them are dropped; only **Exact "
-        "facts for the owner** shows how many."
-    )
     chosen = tuple(name for name in picked if name is not None)
     if len(chosen) < dims:
-        st.info("Choose the columns of the coordinates.", icon=":material/rule:")
+        if pairs or dims != 2:
+            st.info("Choose the columns of the coordinates.", icon=":material/rule:")
+        else:
+            st.warning(
+                f"No column of this file ({quoted(names[:6])}) is named like a coordinate. Choose "
+                "the columns of the coordinates, which hold numbers, or a file with places.",
+                icon=":material/wrong_location:",
+            )
         return None
     forms = _number_marks(prefix)
     if dims == 2 and len({*chosen}) == 1:
@@ -126,15 +134,23 @@ def _number_marks(prefix: str) -> dict[str, Any]:
 
 
 TIME_FORMATS = {
-    "us": "03/31/2024 10:00:00 PM",
-    "eu": "31/03/2024 22:00:00",
-    "seconds": "seconds since 1970",
-    "milliseconds": "milliseconds since 1970",
+    "iso": "year first (ISO 8601): 2024-03-31 22:00",
+    "us": "month first: 03/31/2024 10:00 PM, or 22:00",
+    "eu": "day first: 31/03/2024 22:00, or 10:00 PM",
+    "seconds": "Unix time: seconds since 1970",
+    "milliseconds": "Unix time: milliseconds since 1970",
+    "excel": "Excel: days since 1899-12-30",
 }
 
+ReadTimes = Callable[..., TimeForms]
+"""Of the upload: called with a column and the time format."""
 
-def time_format_form(prefix: str, file_id: str) -> dict[str, str]:
-    """Ask for the format of times in text, if it is not ISO 8601."""
+
+def time_format_form(
+    prefix: str, file_id: str, column: str, read: ReadTimes
+) -> dict[str, str] | None:
+    """Ask for the format of times, if it is not ISO 8601; None if no time can be read by it."""
+    field = f"{prefix}.written.{file_id}"
     form = st.selectbox(
         "Times are written as",
         list(TIME_FORMATS),
@@ -142,10 +158,13 @@ def time_format_form(prefix: str, file_id: str) -> dict[str, str]:
         format_func=lambda form: TIME_FORMATS.get(form, form),
         placeholder="ISO 8601, or as the column declares",
         accept_new_options=True,
-        key=f"{prefix}.written.{file_id}",
+        key=field,
         help="Choose a format, or type a strptime pattern such as %d.%m.%Y %H:%M.",
     )
-    return {} if form is None else {"time_format": str(form)}
+    given = {} if form is None else {"time_format": str(form)}
+    asked = (file_id, column, form)
+    shown = show_times(prefix, field, TIME_FORMATS, asked, partial(read, column, **given))
+    return given if shown else None
 
 
 TRIP_STEPS = ["1h", "6h", "1d", "1w"]
@@ -153,11 +172,11 @@ TRIP_STEPS = ["1h", "6h", "1d", "1w"]
 
 
 def period_form(
-    prefix: str, names: list[str], file_id: str, *, trips: bool = False
+    prefix: str, names: list[str], file_id: str, read: ReadTimes, *, trips: bool = False
 ) -> dict[str, Any] | None:
     """The column of the time and its public period; none, or None while it is missing.
 
-    ``trips`` are counted in steps; points have cells.
+    ``read`` looks at the times of the upload; ``trips`` are counted in steps, points in cells.
     """
     with st.expander("Time", icon=":material/schedule:"):
         column = st.selectbox(
@@ -170,7 +189,7 @@ def period_form(
         )
         if column is None:
             return {}
-        form = time_format_form(prefix, file_id)
+        form = time_format_form(prefix, file_id, str(column), read)
         st.caption(
             "The period is PUBLIC: choose it from what everybody knows (the year, the quarter), "
             "never from the records. Records outside it, or at its very end, are dropped."
@@ -196,6 +215,8 @@ def period_form(
         )
     if not start.strip() or not end.strip():
         st.info("Give the period: fill in From and To.", icon=":material/schedule:")
+        return None
+    if form is None:
         return None
     further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
     given = {name: str(value) for name, value in further.items() if value is not None}

@@ -84,8 +84,8 @@ def review(source: PointSource, choice: Choice) -> None:
     )
     delta = method(choice.name, **choice.parameters).delta
     st.markdown(
-        f"**The guarantee.** {plain(protection(handle.unit, choice.epsilon, delta))} Nothing else "
-        "of the records is shown: no count, no preview, no extent."
+        f"**The guarantee.** {plain(protection(handle.unit, choice.epsilon, delta))} The release "
+        "shows nothing else of the records, and nothing of the check before it."
     )
 
 

@@ -14,12 +14,13 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
-from dpviz.private.load.sources import public_extent
+from dpviz.private.load.survey import public_extent, survey, time_forms
 from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared.account import dataset_name
-from dpviz.ui.shared.area_form import checked_area, public_box
+from dpviz.ui.shared.area_form import checked_area, public_box, sides_of
 from dpviz.ui.shared.panels import ErrorsShown
+from dpviz.ui.shared.preflight import show_survey
 from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
@@ -134,17 +135,21 @@ def _described(
         return None
     how, names = coordinates
     crs, chosen = how["crs"], how["columns"]
+    look = partial(survey, path, table=table, **how)
+    if not public and (owner is not None or sides_of(prefix) is None):  # then the area's facts do
+        show_survey(prefix, (f"{file_key}|{how}", crs), look)
     unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = None
     with ErrorsShown(path.name):  # the form below keeps its input if the name is refused
-        name = dataset_name(prefix, Path(file.name).stem, public=public)
+        name = dataset_name(prefix, file, names, public=public)
     pane = nullcontext() if owner is None else owner.pane
     with pane:
         extent = partial(public_extent, path, table=table, **how)
         free = public and dims == 2 and name is not None
         bounds = public_box(prefix, crs, extent if free else None)
     with st.container():  # keeps panels below it open when the period is missing
-        clock = period_form(prefix, names, file_key) if more else {}
+        written = partial(time_forms, path, table=table)
+        clock = period_form(prefix, names, file_key, written) if more else {}
     beside = attributes_form(prefix, names, file_key) if more else {}
     if owner is not None:
         owner.complete = name is not None and clock is not None and beside is not None
@@ -163,7 +168,7 @@ def _described(
             prefix,
             key,
             lambda: load(path, domain, public=public, name=name, **how),
-            lambda _data: check_source(path, domain, **how),
+            lambda _data: check_source(path, domain, **how)[0],
         )
         title = Path(file.name).name
         return PointSource(data=handle, title=title, key=key, unit=unit, table=table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,6 +12,8 @@ from dpviz.datasets.geography import CITY
 from dpviz.errors import DpvizError
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
+from dpviz.private.load.survey import time_forms
+from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
 from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.roads import bounds
@@ -23,6 +25,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import ErrorsShown
+from dpviz.ui.shared.preflight import preflight_switch
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
 from dpviz.ui.shared.unit_form import unit_form
@@ -125,6 +128,8 @@ def _upload(prefix: str) -> RoadSource | None:
         help="On: one way, from src to dst or as the lines are drawn. Off: both ways.",
     )
     public = public_switch(prefix, "upload", False)
+    if not public:
+        preflight_switch(prefix)
     if not graph_files or trips_file is None:
         st.info(
             "Choose a road graph, and trips or events, to begin.", icon=":material/upload_file:"
@@ -146,7 +151,9 @@ def _trips(
     if "crs" in place and not graph.crs:
         place["crs"] = None
     unit, bound = None, 1
-    clock = period_form(prefix, names, trips_file.file_id, trips=True)
+    path = upload_path(f"{prefix}.trips", trips_file)
+    read_times = partial(time_forms, path, table=table)
+    clock = period_form(prefix, names, trips_file.file_id, read_times, trips=True)
     if clock is None:
         return None
     if not public:
@@ -160,13 +167,12 @@ def _trips(
     def read() -> RoadData:
         return load(path, graph, public=public, name=name, **how, **clock)
 
-    def check(data: RoadData) -> tuple[dict[str, int], str]:
-        return check_source(path, data.graph, steps=data.steps, **how)
+    def check(data: RoadData) -> Tally:
+        return check_source(path, data.graph, steps=data.steps, **how)[0]
 
-    name = dataset_name(prefix, Path(trips_file.name).stem, public=public)
+    name = dataset_name(prefix, trips_file, names, public=public)
     streets = f"{graph.crs, len(graph), graph.directed}"
     key = "|".join([*(file.file_id for file in files), streets, f"{public, how, clock}", name])
-    path = upload_path(f"{prefix}.trips", trips_file)
     return RoadSource(data=read_once(prefix, key, read, check), key=key)
 
 

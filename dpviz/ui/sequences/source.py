@@ -18,7 +18,7 @@ from dpviz.domain import Domain
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.sequences import has_header
-from dpviz.private.load.sources import public_extent
+from dpviz.private.load.survey import public_extent, time_forms
 from dpviz.private.sequences import SequenceData
 from dpviz.releases.sequences.cells import Cells, cells_of
 from dpviz.render.projection import to_degrees
@@ -138,15 +138,15 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         st.selectbox(label, names, index=guessed(names, words), key=f"{prefix}.{label}.{file_key}")
         for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))
     )
-    form = time_format_form(prefix, file_key)
+    form = time_format_form(prefix, file_key, str(when), partial(time_forms, path, table=table))
     extent = partial(public_extent, path, table=table, **how)
     bounds = public_box(prefix, crs, extent if public else None)
     cutting = cutting_form(prefix, public)
     if not public:
         hides(str(person), cutting.bound, "sequence")
-    if bounds is None:
+    if bounds is None or form is None:
         return None
-    name = dataset_name(prefix, Path(file.name).stem, public=public)
+    name = dataset_name(prefix, file, names, public=public)
     axes = columns if columns and len(columns) == 2 else ("lon", "lat")
     domain = Domain(bounds[:2], bounds[2:], axes, crs)
     checked_area(domain)
@@ -172,7 +172,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
             **how,
         )
 
-    data = read_once(prefix, key, read, lambda _data: check_source(path, domain, **how))
+    data = read_once(prefix, key, read, lambda _data: check_source(path, domain, **how)[0])
     boxes = _boxes(Cells(domain, cutting.side))
     return SequenceSource(data=data, key=key, link={"data": PLACES}, places=boxes)
 
@@ -201,7 +201,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     if not text.strip():
         st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
         return None
-    name = dataset_name(prefix, Path(file.name).stem, public=public)
+    name = dataset_name(prefix, file, names, public=public)
     words = text.strip()
     if not re.fullmatch(r"-?\d{1,9}\.\.-?\d{1,9}", words):
         # Without a comma a word would be taken for the name of a file on this server.
@@ -213,7 +213,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         prefix,
         key,
         lambda: load(path, alphabet_of(words), public=public, name=name, **how),
-        lambda _data: check_source(path, alphabet_of(words), **how),
+        lambda _data: check_source(path, alphabet_of(words), **how)[0],
     )
     return SequenceSource(data=data, key=key, link={"data": SYMBOLS})
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from dpviz.errors import PrivacyError
-from dpviz.private.ledger import Account, Ledger
+from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
 from dpviz.ui.shared.access import may_publish, signed
@@ -34,20 +37,27 @@ UPLOADS = "uploads."
 _UPLOADED = re.compile(r"^uploads\.(user|visit)\.[^.]+\.")
 
 
-def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
+def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool = False) -> str:
     """Name of a file's data set in the ledger: typed if confidential, else the file name.
+
+    Args:
+        prefix: of the widgets' keys.
+        file: uploaded.
+        columns: of the file.
+        public: True if its records are declared public.
 
     Raises:
         PrivacyError: records declared public that the ledger knows as sensitive, under this name or
             another one that a file of this name had in this visit.
     """
-    name = suggestion = clean_name(suggestion)
+    name = suggestion = clean_name(Path(file.name).stem)
     if not public:
         field, of = f"{prefix}.dataset", f"{prefix}.dataset.of"
         if field not in st.session_state or st.session_state[field] == st.session_state.get(of):
             st.session_state[field] = suggestion  # keep a typed name
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
+        _same_people(field, name.strip() or suggestion, (file.size, columns))
     name = name.strip() or suggestion
     names = st.session_state.setdefault(f"names.{suggestion}", {})
     if not public:
@@ -60,6 +70,55 @@ def dataset_name(prefix: str, suggestion: str, *, public: bool = False) -> str:
                 "“confidential”, or rename the file if it holds other records"
             )
     return name
+
+
+def _same_people(field: str, name: str, schema: tuple[int, Sequence[str]]) -> None:
+    """Offer the visitor's accounts for files about the same people, and propose a likely one.
+
+    A proposal rests on the file's name, or on its size or columns as this visit has seen them.
+    """
+    mine, seen = _account_name(""), st.session_state.setdefault("names.schemas", {})
+    accounts = {
+        account_key(shown_name(each.dataset)): each
+        for each in Ledger().accounts()
+        if each.dataset.startswith(mine) and (mine or not each.dataset.startswith(UPLOADS))
+    }
+    known = {each: shown_name(account.dataset) for each, account in accounts.items()}
+    key = account_key(name)
+    seen[key] = schema
+    if key in accounts:
+        st.caption(in_words(accounts[key]))
+    elif known:
+        st.selectbox(
+            "Same people as …?",
+            known.values(),
+            index=None,
+            placeholder="None of these: a new account",
+            key=f"{field}.same",
+            on_change=lambda: st.session_state.update({field: st.session_state[f"{field}.same"]}),
+            help="ε adds up over all files about the same people, if they share one account.",
+        )
+        for each, other in known.items():
+            if _root(other) == _root(name) or any(map(operator.eq, schema, seen.get(each, ()))):
+                st.warning(
+                    f"Are these the same people as in “{plain(other)}”? Then both must share one "
+                    "account: under a second name, what they have spent is not counted.",
+                    icon=":material/group:",
+                )
+                use = partial(st.session_state.__setitem__, field, other)
+                label = f"Yes, use the account “{plain(other)}”"
+                st.button(label, key=f"{field}.alike", on_click=use)
+                break
+
+
+def _root(name: str) -> str:
+    """Letters of a name, without numbers, marks and the word "copy".
+
+    >>> _root("visits _1_"), _root("Visits-2024 copy")
+    ('visits', 'visits')
+    """
+    words = re.findall(r"[^\W\d_]+", name.casefold())
+    return " ".join(word for word in words if word != "copy") or name
 
 
 def charge_visitor(data: Data) -> Data:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpviz.private.load.check import CHECK_HEADING
+from dpviz.private.load.tally import Tally
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import ErrorsShown
+from dpviz.ui.shared.preflight import preflight_switch, show_facts, switched_on
 from dpviz.ui.shared.releases import release_instead
-from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
 
 H = TypeVar("H")
 S = TypeVar("S")
-Check = Callable[[Any], tuple[dict[str, int], str]]
 
 
 def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str | None) -> str:
@@ -74,6 +74,8 @@ def upload_form(
     """
     file = st.file_uploader(label, key=f"{prefix}.{place}", help=help)
     public = False if owner else public_switch(prefix, "upload", False)
+    if not public:
+        preflight_switch(prefix)
     if file is None:
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
@@ -83,15 +85,20 @@ def upload_form(
     return None
 
 
-def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None = None) -> H:
+def read_once(
+    prefix: str, key: str, read: Callable[[], H], check: Callable[[H], Tally] | None = None
+) -> H:
     """Handle of a file, read again only if the file or an option changes.
 
     Args:
         prefix: of the widgets' keys.
         key: says all that the reading depends on.
         read: gives the handle.
-        check: of the handle, see :mod:`dpviz.private.load.check`: what reading drops,
-            exactly, behind a press for the owner.
+        check: exact counts of what a handle of confidential records keeps and drops, shown to
+            their owner.
+
+    Raises:
+        DataError: no confidential record is kept.
     """
 
     def make() -> H:
@@ -100,15 +107,6 @@ def read_once(prefix: str, key: str, read: Callable[[], H], check: Check | None 
             return handle
 
     handle = remembered(f"{prefix}.upload", key, make)
-    if check is not None and st.button(
-        "Exact facts for the owner",
-        key=f"{prefix}.check",
-        icon=":material/fact_check:",
-        help="Exact numbers of dropped records, and the reasons, for the data owner only. They are "
-        "not part of any release: do not pass them on.",
-    ):  # disappears with the next rerun
-        facts, taken = check(handle)
-        st.warning(CHECK_HEADING, icon=":material/visibility_lock:")
-        st.caption(f"Read as {plain(taken)}.")
-        st.table({"records": {what: f"{count:,}" for what, count in facts.items()}})
+    if check is not None and not getattr(handle, "public", False) and switched_on(prefix):
+        show_facts(remembered(f"{prefix}.facts", key, partial(check, handle)))
     return handle

@@ -76,9 +76,9 @@ def test_a_multipoint_of_one_point_is_that_point(form, tmp_path):
 )
 def test_a_layer_that_declares_other_shapes_is_refused_before_payment(shape, kind, form, tmp_path):
     path = layer(tmp_path / f"a.{form}", [shape])
-    line = f"a.{form} holds {kind}: only points can be read; take centroids, or give polygons"
+    line = f"a.{form} holds {kind}: only points can be read; polygons are areas to count by"
     words = ("build", path, "--bounds", "0,0,1,1", "-o", tmp_path / "out.parquet")
-    refused(tmp_path, words, f"{line} as areas=… (--areas)")
+    refused(tmp_path, words, f"{line}: areas=… (--areas; in the app Count by, Areas)")
 
 
 def test_of_a_layer_of_any_shapes_the_points_are_read(tmp_path):

@@ -123,7 +123,8 @@ def test_every_form_counts_the_same_streets_and_tells_the_owner_what_it_dropped(
     data = dpviz.load(source, LISBON, **how)
     assert sorted(edges_of(data)) == ["across", "along", "along"]
     assert (data.unit, data.records, data.longest) == ("one event", "events", 1)
-    facts, words = check_source(source, LISBON, **how)
+    tally, words = check_source(source, LISBON, **how)
+    facts = tally.facts
     assert words.startswith("events, each on its nearest street: ")
     left_out = {each: facts[each] for each in facts if each.endswith("dropped")}
     assert sum(left_out.values()) == 2

@@ -106,6 +106,22 @@ def test_times_of_a_pattern_are_those_of_strptime(when, pattern):
     assert np.isnan(times([f"{cell} more"], "t", "UTC", notation)[0])
 
 
+@pytest.mark.parametrize(
+    ("form", "cell"),
+    [
+        ("us", "03/05/2024 10:00:00 PM"), ("us", "3-5-2024 22:00"), ("us", " 3/5/2024  10:00pm"),
+        ("eu", "05/03/2024 22:00:00"), ("eu", "5.3.2024 10:00 p.m."),
+        ("excel", "45356.9166666667"), ("excel", 45356.9166666667),
+    ],
+)  # fmt: skip
+def test_a_named_format_reads_every_form_of_its_dates(form, cell):
+    """Of clocks of 12 and of 24 hours; Excel counts the days of the zone's clocks."""
+    for zone, hour in (("UTC", 22), ("Etc/GMT-1", 21)):
+        moment = datetime(2024, 3, 5, hour) - datetime(1970, 1, 1)
+        read = times(pa.array([cell]), "t", zone, Notation(time_format=form))
+        assert read[0] == moment.total_seconds()
+
+
 @pytest.mark.parametrize(("pattern", "cell"), [
     ("us", "02/30/2024 10:00:00 AM"), ("us", "02/28/2024 13:00:00 PM"),
     ("eu", "31/04/2024 10:00:00"), ("%y-%m-%d", "24-00-01"), ("iso", "2024-03-05 24:00"),

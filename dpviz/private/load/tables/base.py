@@ -209,8 +209,8 @@ def refuse_other_types(name: str, types: set[str]) -> None:
     """Raise if the schema declares shapes, all of them other than points."""
     if types:
         raise DataError(
-            f"{name} holds {', '.join(sorted(types))}: only points can be read; take centroids, or "
-            "give polygons as areas=… (--areas)"
+            f"{name} holds {', '.join(sorted(types))}: only points can be read; polygons are areas "
+            "to count by: areas=… (--areas; in the app Count by, Areas)"
         )
 
 

@@ -18,7 +18,7 @@ def test_every_engine_counts_the_same_records(source):
     _, inside = case.domain.to_lattice(case.points)
     within = inside & np.array([who is not None for who in case.table["who"].to_pylist()])
     chosen = len(case.chosen(3))
-    assert facts == {
+    assert facts.facts == {
         "records read": len(within),
         "outside the domain, or without a place, time, kind, value or id: dropped": (~within).sum(),
         "over the bound of their unit: dropped": within.sum() - chosen,

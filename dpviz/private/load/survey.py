@@ -1,0 +1,183 @@
+"""Survey a file before its public area is chosen: exact facts, for the data owner only.
+
+Nothing here is part of a release: the places and times of confidential records are read only to
+warn their owner before a payment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.domain import Domain
+from dpviz.domain.zones import ZONE
+from dpviz.errors import DataError
+from dpviz.private.load.layout import layout
+from dpviz.private.load.notation import TIME_FORMATS, Notation
+from dpviz.private.load.points import located
+from dpviz.private.load.selection import Selection
+from dpviz.private.load.tables.opening import open_table
+from dpviz.private.load.tally import Fact, Tally
+from dpviz.private.load.values import times
+from dpviz.private.load.words import texts
+
+SAMPLE = 20_000
+"""Times that are read in every format, to propose one."""
+
+PLAUSIBLE = 31_536_000, 4_102_444_800
+"""Moments that a proposed format may read, in seconds since 1970: of 1971 to 2099."""
+
+
+@dataclass(frozen=True, repr=False)
+class Survey:
+    """Outcome of every record if no area were drawn, and the extent of those with a place.
+
+    Attributes:
+        tally: of all records.
+        extent: west, south, east and north, in the CRS of the columns; None without any place.
+        geometry: True if the places are features, not columns.
+    """
+
+    tally: Tally
+    extent: tuple[float, float, float, float] | None
+    geometry: bool
+
+
+def survey(
+    source: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    crs: str = "EPSG:4326",
+    table: str | None = None,
+    **forms: Any,
+) -> Survey:
+    """Read the places of all records, wherever they are.
+
+    Raises:
+        DataError: the source has no places.
+    """
+    dims = 4 if columns is not None and len(columns) == 4 else 2
+    everywhere = Domain((-1e9,) * dims, (1e9,) * dims, crs=crs)
+    opened = open_table(source, table)
+    stated = None if opened.crs and columns is None else crs
+    how = layout(opened, Selection(everywhere, columns, stated, notation=Notation(**forms)))
+    tally, corners = Tally(), []
+    for block in located(opened, how, everywhere, tally):
+        tally.add(Fact.LOADED, len(block.points))
+        if len(block.points):
+            places = block.points.reshape(-1, 2)
+            corners.append((*places.min(axis=0), *places.max(axis=0)))
+    if not corners:
+        return Survey(tally, None, not how.columns)
+    low, high = np.min(corners, axis=0)[:2], np.max(corners, axis=0)[2:]
+    return Survey(tally, (*low.tolist(), *high.tolist()), not how.columns)
+
+
+def public_extent(source: str | os.PathLike[str], **how: Any) -> tuple[float, float, float, float]:
+    """West, south, east, north of all records, plus 1 % margin: for PUBLIC data only.
+
+    The bounds of sensitive data are private: never call this for them.
+    """
+    extent = survey(source, **how).extent
+    if extent is None:
+        raise DataError("no records with coordinates: type the rectangle instead")
+    low, high = np.array(extent[:2]), np.array(extent[2:])
+    margin = np.maximum(0.01 * (high - low), 1e-4)
+    west, south = (low - margin).tolist()
+    east, north = (high + margin).tolist()
+    return west, south, east, north
+
+
+@dataclass(frozen=True, repr=False)
+class TimeForms:
+    """Forms in which a column writes its times.
+
+    Attributes:
+        rows: number of records.
+        readable: number of those whose time can be read.
+        read, unread: form of the first time of each sort, as in :func:`form_of`; empty without one.
+        better: time formats that read most of a sample, if the declared one reads fewer.
+    """
+
+    rows: int
+    readable: int
+    read: str
+    unread: str
+    better: tuple[str, ...]
+
+
+def time_forms(
+    source: Any,
+    column: str,
+    *,
+    table: str | None = None,
+    zone: str = ZONE,
+    time_format: str | None = None,
+) -> TimeForms:
+    """Read a column of times, and propose a format that reads more of them.
+
+    Raises:
+        DataError: no such column, or its declared type holds no times.
+    """
+    rows, readable, form = 0, 0, {True: "", False: ""}
+    better: tuple[str, ...] = ()
+    for block in open_table(source, table).blocks([column]):
+        cells = block.columns[column]
+        seen = ~np.isnan(times(cells, column, zone, Notation(time_format=time_format)))
+        rows, readable = rows + len(seen), readable + int(np.count_nonzero(seen))
+        for outcome in (True, False):
+            if not form[outcome] and (seen == outcome).any():
+                form[outcome] = _first_form(cells, column, seen == outcome)
+                better = better if outcome else _better(cells[:SAMPLE], column, zone, time_format)
+    return TimeForms(rows, readable, form[True], form[False], better)
+
+
+def form_of(text: str) -> str:
+    """Form of a time: D for digits of a date, h, m and s of a clock, A for letters.
+
+    >>> form_of("01/31/2010 08:30 PM"), form_of("2010-01-31T08:30:00Z"), form_of("soon")
+    ('DD/DD/DDDD hh:mm AA', 'DDDD-DD-DDThh:mm:ssZ', 'AAAA')
+    """
+    return _PART.sub(_masked, text.strip()[:40])
+
+
+_PART = re.compile(
+    r"(?P<clock>[0-9]{1,2}(?::[0-9]{2}){1,2})|(?P<D>[0-9])|(?P<mark>(?<=[0-9])[TZ](?![^\W\d_]))"
+    r"|(?P<A>[^\W\d_])|(?P<other>[^\s./:,+-])"
+)
+
+
+def _masked(part: re.Match[str]) -> str:
+    """Letters that stand for a clock, a digit, a letter or another sign."""
+    clock = "hh:mm:ss"[: 2 + 3 * part[0].count(":")]
+    kind = str(part.lastgroup)
+    return {"clock": clock, "mark": part[0], "other": "?"}.get(kind, kind)
+
+
+def _first_form(cells: Any, column: str, wanted: Any) -> str:
+    """Form of the first wanted cell that holds a text; "empty" if none does."""
+    for row in np.flatnonzero(wanted)[:SAMPLE].tolist():
+        text = texts(cells[row : row + 1], column)[0].as_py()
+        if text is not None and text.strip():
+            return form_of(text.decode(errors="replace"))
+    return "empty"
+
+
+def _better(cells: Any, column: str, zone: str, declared: str | None) -> tuple[str, ...]:
+    """Formats that read the most cells as plausible times, if more than the declared one."""
+    read = {}
+    for form in (declared, *TIME_FORMATS):
+        with suppress(DataError):  # a column of timestamps takes no format
+            seconds = times(cells, column, zone, Notation(time_format=form))
+            plausible = (seconds > PLAUSIBLE[0]) & (seconds < PLAUSIBLE[1])
+            read[form] = int(np.count_nonzero(plausible))
+    most = max(read.values(), default=0)
+    if most <= read.get(declared, 0):
+        return ()
+    return tuple(form for form, count in read.items() if form is not None and count == most)

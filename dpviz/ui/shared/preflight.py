@@ -1,0 +1,161 @@
+"""Pre-flight: exact facts about an upload before anything is paid, for the data owner only.
+
+They are drawn for the visitor who uploaded the file, and enter no release, log, file or address.
+A file without any usable record stops here: its owner alone learns this, and nothing is released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import chain
+
+import streamlit as st
+
+from dpviz.datasets.basemap import base_map
+from dpviz.errors import DataError
+from dpviz.private.load.survey import Survey, TimeForms
+from dpviz.private.load.tally import REMEDIES, Fact, Tally
+from dpviz.render.numbers import percent
+from dpviz.render.scene import Bounds
+from dpviz.ui.shared.area_form import on_map
+from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.text import plain
+
+EYES = "For your eyes only"
+"""First words of every element that holds an exact number of confidential records."""
+
+OF_FEATURES = {
+    **REMEDIES,
+    Fact.NO_PLACE: "give points; polygons are areas to count by, in step Budget: Count by, Areas",
+}
+"""Remedies for features: their geometry may be of another type."""
+
+WORLD = (-180, -60, 180, 80)
+"""Degrees that the small map of the extent shows."""
+
+
+def preflight_switch(prefix: str) -> None:
+    """Ask whether an upload is checked before payment; it is by default."""
+    st.toggle(
+        "Check the file before I pay",
+        True,
+        key=f"{prefix}.preflight",
+        help="Shows you exact facts of your own file: dropped records and the reasons, the form of "
+        "times, the extent. They are in no release. Switch it off before others see your screen.",
+    )
+
+
+def switched_on(prefix: str) -> bool:
+    """True unless the visitor switched the pre-flight off."""
+    return bool(st.session_state.get(f"{prefix}.preflight", True))
+
+
+def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
+    """Counts of records by outcome, with the remedy of each loss.
+
+    Raises:
+        DataError: no record can be used; the message holds no number.
+    """
+    dropped = tally.dropped
+    facts = {what: count for what, count in tally.facts.items() if what not in dropped}
+    lines = [f"{EYES}: " + ", ".join(f"{count:,} {what}" for what, count in facts.items())]
+    if dropped:
+        lines[0] += f" ({percent(sum(dropped.values()) / tally[Fact.READ])} dropped)"
+    for what, count in dropped.items():
+        reason = what.replace("the domain", "the area or period")
+        lines.append(f"- {count:,} {reason}. Remedy: {remedies[what]}.")
+    unusable = not tally[Fact.LOADED]
+    box = st.error if unusable else st.warning if tally.lossy else st.info
+    box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")
+    if unusable:
+        raise DataError("no record can be used, so nothing can be published")
+
+
+def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey]) -> None:
+    """Facts about the places of a file, and their extent, before its area is chosen.
+
+    Args:
+        prefix: of the page.
+        asked: all that the reading depends on; last the CRS of the extent.
+        look: reads the file.
+
+    Raises:
+        DataError: no record has a readable place.
+    """
+    if not switched_on(prefix):
+        return
+    surveyed = remembered(f"{prefix}.survey", asked, look)
+    show_facts(surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES)
+    if surveyed.extent is None:
+        return
+    (west, south, east, north), crs = surveyed.extent, asked[-1]
+    seen = on_map((west - 1e-3, south - 1e-3, east + 1e-3, north + 1e-3), crs)
+    if seen is None:
+        st.warning(
+            f"Some places cannot be on the Earth in {plain(crs)}: check the columns and the CRS.",
+            icon=":material/wrong_location:",
+        )
+    else:
+        st.image(_extent_figure(seen), f"{EYES}: where your records lie.")
+
+
+def _extent_figure(bounds: Bounds) -> str:
+    """World map with a rectangle around all records, and a ring that shows where it is."""
+    west, south, east, north = (round(side, 1) for side in bounds)
+    left, bottom, right, top = WORLD
+    size = right - left, top - bottom
+    box = f'x="{west}" y="{-north}" width="{east - west:.1f}" height="{north - south:.1f}"'
+    middle = f'cx="{(west + east) / 2:.1f}" cy="{-(south + north) / 2:.1f}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {-top} {size[0]} {size[1]}" '
+        f'width="{2 * size[0]}" height="{2 * size[1]}"><path d="{_land()}" fill="#888888" '
+        f'fill-opacity=".4"/><g fill="none" stroke="#d9480f" stroke-width="2"><rect {box}/>'
+        f'<circle {middle} r="7"/></g></svg>'
+    )
+
+
+@cache
+def _land() -> str:
+    """Path of the land in whole degrees, for an image in SVG."""
+    shapes = base_map(WORLD, 1.0)["features"]
+    land = [
+        each["geometry"]["coordinates"] for each in shapes if each["properties"]["kind"] == "land"
+    ]
+    rings = [polygon[0] for polygon in chain(*land)]
+    return "".join(f"M{' '.join(f'{x:.0f},{-y:.0f}' for x, y in ring)}Z" for ring in rings)
+
+
+def show_times(
+    prefix: str, field: str, titles: Mapping[str, str], asked: object, read: Callable[[], TimeForms]
+) -> bool:
+    """The form in which times are written; False if none of them can be read.
+
+    Args:
+        prefix: of the page.
+        field: key of the selector of the format, which a proposal sets.
+        titles: of the formats.
+        asked: says all that the reading depends on.
+        read: the column.
+    """
+    if not switched_on(prefix):
+        return True
+    forms = remembered(f"{prefix}.times", asked, read)
+    if forms.readable == forms.rows:
+        st.caption(f"{EYES}: all times can be read; the first has the form `{forms.read}`.")
+        return True
+    lost = f"{forms.rows - forms.readable:,} of {forms.rows:,} times cannot be read"
+    first = f"The first has the form `{forms.unread}`"
+    if forms.readable:
+        first += f", the first that can `{forms.read}`"
+    box = st.warning if forms.readable else st.error
+    box(f"{EYES}: {lost}. {first}. Choose how they are written.", icon=":material/schedule:")
+    for form in forms.better:
+        st.button(
+            f"Read as {titles.get(form, form)}",
+            key=f"{field}.{form}",
+            icon=":material/auto_fix:",
+            on_click=st.session_state.__setitem__,
+            args=(field, form),
+        )
+    return forms.readable > 0

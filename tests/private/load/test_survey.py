@@ -1,0 +1,53 @@
+"""What a survey of a file tells its owner before the area is chosen."""
+
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpviz.errors import DataError
+from dpviz.private.load.survey import public_extent, survey, time_forms
+
+
+@pytest.mark.parametrize(
+    ("cell", "form", "better"),
+    [
+        ("03/31/2024 10:00 PM", "DD/DD/DDDD hh:mm AA", ("us",)),
+        ("31.03.2024", "DD.DD.DDDD", ("eu",)),
+        ("03/05/2024", "DD/DD/DDDD", ("us", "eu")),
+        ("1709632800", "DDDDDDDDDD", ("seconds",)),
+        ("1709632800000", "DDDDDDDDDDDDD", ("milliseconds",)),
+        ("45356.5", "DDDDD.D", ("excel",)),
+        ("Ann ₤7", "AAA ?D", ()),
+        (" ", "empty", ()),
+    ],
+)
+def test_the_format_that_reads_most_is_proposed_and_no_value_is_told(tmp_path, cell, form, better):
+    (tmp_path / "a.csv").write_text(f't\n2024-03-05T10:00Z\n{cell}\n"{cell}"\n{cell}\n')
+    forms = time_forms(tmp_path / "a.csv", "t")
+    assert (forms.read, forms.unread, forms.better) == ("DDDD-DD-DDThh:mmZ", form, better)
+    assert (forms.rows, forms.readable) == (4, 1)
+
+
+def test_a_column_of_timestamps_is_read_without_a_proposal(tmp_path):
+    pq.write_table(pa.table({"t": [datetime(2024, 3, 5), None]}), tmp_path / "a.parquet")
+    forms = time_forms(tmp_path / "a.parquet", "t")
+    assert (forms.readable, forms.unread, forms.better) == (1, "empty", ())
+
+
+def test_a_survey_counts_every_record_and_spans_all_places(tmp_path):
+    (tmp_path / "a.csv").write_text("lon,lat\n1,2\n700,-3\nx,2\n1\n")
+    surveyed = survey(tmp_path / "a.csv")
+    assert surveyed.tally.facts == {
+        "records read": 4,
+        "lines with another number of fields than the header: dropped": 1,
+        "without a readable place: dropped": 1,
+        "kept": 2,
+    }
+    assert surveyed.extent == (1, -3, 700, 2)
+    assert public_extent(tmp_path / "a.csv") == pytest.approx((-5.99, -3.05, 706.99, 2.05))
+    (tmp_path / "b.csv").write_text("lon,lat\n")
+    assert survey(tmp_path / "b.csv").extent is None
+    with pytest.raises(DataError, match="no records with coordinates"):
+        public_extent(tmp_path / "b.csv")

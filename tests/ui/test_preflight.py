@@ -1,0 +1,114 @@
+"""The check of an upload before it is paid for: on page Publish, without a browser."""
+
+import json
+
+import pytest
+
+import dpviz
+from dpviz.render.numbers import NO_BREAK
+from dpviz.ui.shared.preflight import EYES
+from tests.ui.files import exact_facts, uploaded
+from tests.ui.opening import named, opened_page, texts
+
+GOOD = "-87.62,41.88\n" * 94
+VALUE = "03/05/2024"
+US = "t,lon,lat\n" + f"{VALUE} 10:00:00 AM,-87.62,41.88\n" * 100
+DISTRICT = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
+DISTRICTS = {
+    "type": "FeatureCollection",
+    "features": [{"type": "Feature", "properties": {"name": "a"}, "geometry": DISTRICT}],
+}
+
+
+def published(name, content):
+    """Page Publish with a file."""
+    return uploaded(opened_page("publish", data="Your own file"), "publish.file", name, content)
+
+
+def goes_on(app):
+    return not app.button(key="publish.next.0").disabled
+
+
+def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
+    app = published("us.csv", US)
+    named(app.selectbox, "Column of the time").set_value("t").run()
+    line = "100 of 100 times cannot be read. The first has the form `DD/DD/DDDD hh:mm:ss AA`."
+    assert line in texts(app)
+    assert not goes_on(app)
+    assert app.button(key="publish.way.1").disabled
+    proposals = [each for each in app.button if each.label.startswith("Read as ")]
+    assert [each.label.split(":")[0] for each in proposals] == [
+        "Read as month first",
+        "Read as day first",
+    ]
+    proposals[0].click().run()
+    assert named(app.selectbox, "Times are written as").value == "us"
+    assert f"{EYES}: all times can be read" in texts(app)
+    app.text_input(key="publish.from").set_value("2024-03-01")
+    app.text_input(key="publish.to").set_value("2024-04-01").run()
+    assert goes_on(app)
+    assert VALUE not in texts(app)
+
+
+def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
+    app = published("a.csv", "lon,lat\n" + GOOD + "-87.62,41.88,9\n" * 6)
+    (warning,) = app.warning
+    assert warning.value.startswith(f"{EYES}: 100 records read, 94 kept (6{NO_BREAK}% dropped).")
+    assert "- 6 lines with another number of fields than the header" in warning.value
+    assert "Remedy: look for a separator too many or too few." in warning.value
+    assert goes_on(app)
+    app = published("a.csv", "lon,lat\n" + GOOD + "-87.62,41.88,9\n" * 4)
+    assert "4 lines" in exact_facts(app)
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("text.csv", "lon,lat\nhere,there\n", "no record can be used, so nothing can be published"),
+        ("empty.csv", "lon,lat\n", "no record can be used, so nothing can be published"),
+        ("notes.csv", "name,comment\nann,fine\n", "(“name”, “comment”) is named like a coordinate"),
+        (
+            "districts.geojson",
+            json.dumps(DISTRICTS),
+            "Remedy: give points; polygons are areas to count by",
+        ),
+    ],
+)
+def test_a_file_without_a_place_goes_no_further(name, content, line):
+    app = published(name, content)
+    assert line in texts(app).replace("\\", "")
+    assert not goes_on(app)
+
+
+def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():
+    app = published("a.csv", "lon,lat\n" + GOOD)
+    (picture,) = app.get("image")
+    assert picture.proto.imgs[0].caption == f"{EYES}: where your records lie."
+    assert "41.88" not in str(picture.proto)
+    app = published("a.csv", "lon,lat\n530000,180000\n")
+    assert "Some places cannot be on the Earth in EPSG:4326" in texts(app).replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("visits (1).csv", "lon,lat,x\n" + "-87.62,41.88,1\n"), ("others.csv", "lon,lat\n" + GOOD)],
+)
+def test_a_file_like_one_with_an_account_is_asked_about_and_shares_it_by_a_press(name, content):
+    dpviz.Ledger().spend("visits", 0.5, what="privtree")
+    app = published("visits.csv", "lon,lat\n" + GOOD)
+    assert "“visits” has spent ε = 0.5 in all" in texts(app)
+    uploaded(app, "publish.file", name, content)
+    assert "Are these the same people as in “visits”?" in texts(app)
+    app.button(key="publish.dataset.alike").click().run()
+    assert app.text_input(key="publish.dataset").value == "visits"
+
+
+def test_accounts_are_offered_for_other_names_and_none_is_proposed_without_a_reason():
+    dpviz.Ledger().spend("visits", 0.5, what="privtree")
+    app = published("clinic.csv", "lon,lat\n" + GOOD)
+    assert "Are these the same people" not in texts(app)
+    choice = app.selectbox(key="publish.dataset.same")
+    assert choice.options == ["visits"]
+    choice.set_value("visits").run()
+    assert app.text_input(key="publish.dataset").value == "visits"
