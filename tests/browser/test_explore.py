@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
-from dpviz.ui.shared.tour import TITLE
+from dpviz.ui.shared.welcome import SENTENCE
 from tests.browser.conftest import (
     PATIENCE,
     downloaded,
@@ -190,7 +190,7 @@ def view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page):
 
 
 def a_newcomer_s_phone_has_room_for_the_map(page):
-    expect(page.get_by_text(TITLE)).to_be_visible()
+    expect(page.get_by_text(SENTENCE)).to_be_visible()
     box = the_map(page).bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390

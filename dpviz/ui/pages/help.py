@@ -11,7 +11,7 @@ import dpviz
 from dpviz.methods import of_kind
 from dpviz.ui.shared.text import plain
 
-TITLE, ICON, ORDER = "Help", ":material/help:", 90
+TITLE, ORDER = "Help", 90
 
 KEYS = {
     "Drag, scroll": "move and zoom",

@@ -21,7 +21,7 @@ from dpviz.ui.shared.releases import your_releases
 from dpviz.ui.shared.steps import next_step, steps
 from dpviz.ui.shared.text import plain
 
-TITLE, ICON, ORDER = "Publish", ":material/lock:", 2
+TITLE, ORDER = "Publish", 2
 KEY = "publish"
 STEPS = ("Data", "Area", "Budget", "Publish")
 

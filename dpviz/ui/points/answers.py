@@ -33,6 +33,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.parts import rerun_part
 from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
 
 WHOLE = 0.9999
@@ -273,19 +274,17 @@ def remember(history: list[dict[str, Any]], row: dict[str, Any]) -> None:
 def history_table(prefix: str, release: Release, source: PointSource) -> None:
     """Show the queries of this session as a table, with a download."""
     history = answered(prefix, release, source)
-    with st.expander(f"History ({len(history)})", icon=":material/history:"):
-        if not history:
-            st.caption("Answers of this map are kept here during this visit.")
-            return
-        rows = [row_in_words({**row, "method": title_of(row["method"])}) for row in history]
-        st.dataframe(rows, hide_index=True)
-        with st.container(horizontal=True, gap="small"):
-            table = partial(as_csv, [{"data": source.title, **row} for row in history])
-            file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
-            forget = st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget")
-        if forget:
+    if not history:
+        st.caption("Answers of this map are kept here during this visit.")
+        return
+    rows = [row_in_words({**row, "method": title_of(row["method"])}) for row in history]
+    st.dataframe(rows, hide_index=True)
+    with st.container(horizontal=True, gap="small"):
+        table = partial(as_csv, [{"data": source.title, **row} for row in history])
+        file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
+        if st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget"):
             history.clear()
-            st.rerun()
+            rerun_part()
 
 
 def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:

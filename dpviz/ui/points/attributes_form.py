@@ -1,4 +1,4 @@
-"""Sidebar form for the attributes of a record besides its place: a kind, and a value to sum.
+"""Form for the attributes of a record besides its place: a kind, and a value to sum.
 
 Both are declared: the list of kinds and the clip are public, and nothing is read from the records.
 """

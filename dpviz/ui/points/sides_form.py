@@ -1,4 +1,4 @@
-"""Two configurations, A and B, in the sidebar."""
+"""Two configurations, A and B."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
     """
     choices: list[Choice] = []
     for side, start in STARTS.items():
-        st.divider()
-        st.markdown(f"**{side.upper()}**")
+        st.markdown(f"**{side.upper()}**", width="content")
         if f"{prefix}.{side}.epsilon" not in st.session_state:  # first run only
             st.session_state[f"{prefix}.{side}.epsilon"] = _first_epsilon(side, explored)
         wanted = explored.get("method") if side == "a" else None
