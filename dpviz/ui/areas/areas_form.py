@@ -59,7 +59,7 @@ def areas_choice(
     sizes = [part.stop - part.start for part in areas.areas.slices]
     st.caption(
         ", ".join(
-            f"{level_title(level)}: {size:,}"
+            f"{level_title(level)} ({size:,})"
             for level, size in zip(areas.areas.levels, sizes, strict=True)
         )
     )

@@ -15,7 +15,7 @@ from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answers
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
-from dpviz.ui.shared.frame import Frame
+from dpviz.ui.shared.frame import Frame, Panels
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
@@ -74,15 +74,24 @@ def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
         for seed, choice in enumerate(choices)
     )
     compared = Comparison((first, second), (choices[0].title, choices[1].title))
+    frame.describe(describe(source), badges(compared))
     forget_elsewhere(KEY, source, source.data.domain)
-    badges(compared)
-    film_strip(KEY, choices[0].epsilon, _step)
     series = {
         f"ε series of {side}": partial(film_series, source, choice, seed)
         for seed, (side, choice) in enumerate(zip("AB", choices, strict=True))
     }
-    maps_and_answers(KEY, compared, source, series, partial(film_answers, KEY, source, choices))
-    accuracy_panel(f"{KEY}.errors", source, [choice.described for choice in choices])
+    methods = [choice.described for choice in choices]
+    maps_and_answers(
+        KEY,
+        compared,
+        source,
+        series,
+        lambda rect: {
+            "Every ε": partial(film_answers, source, choices, rect),
+            "Accuracy by ε": partial(accuracy_panel, f"{KEY}.errors", source, methods),
+        },
+        partial(film_strip, KEY, choices[0].epsilon, _step),
+    )
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
     permalink.remember(KEY, FIELDS, link)
 
@@ -97,15 +106,16 @@ def _two_releases(frame: Frame) -> None:
         frame.describe("**Two releases**")
         st.caption("Press **Change** to choose two releases of the same area.")
         return
-    frame.describe(f"**A** {plain(first.title)}", f"**B** {plain(second.title)}")
     compared = Comparison((first.release, second.release), (first.title, second.title))
-    badges(compared)
+    names = (f"**{side}** {plain(name)}" for side, name in zip("AB", compared.labels, strict=True))
+    frame.describe(*names, badges(compared))
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     forget_elsewhere(KEY, source, *(release.domain for release in compared.releases))
-    maps_and_answers(KEY, compared, source, {}, lambda rect: None)
-    with st.expander("Two owners: match their records", icon=":material/join_inner:"):
-        owners_panel(f"{KEY}.releases", compared.releases)
+    matching: Panels = {
+        "Match their records": partial(owners_panel, f"{KEY}.releases", compared.releases)
+    }
+    maps_and_answers(KEY, compared, source, {}, lambda rect: matching)
 
 
 def _step(epsilon: float) -> None:

@@ -56,29 +56,24 @@ def typical_error(release: PointRelease | AreaRelease) -> tuple[str, str] | None
 
 
 def accuracy_panel(prefix: str, source: PointSource, methods: Sequence[str]) -> None:
-    """Show the errors of some methods, measured once the panel is opened.
+    """Show the errors of some methods, measured now.
 
     Args:
         prefix: of the widgets' keys.
         source: a public data set.
         methods: as ``name:key=value``.
     """
-    with st.expander(
-        "Accuracy by ε", icon=":material/science:", key=f"{prefix}.open", on_change="rerun"
-    ) as panel:
-        if not panel.open:
-            return
-        plan = Experiment(tuple(dict.fromkeys(methods)), EPSILONS, repeats=1)
-        with ErrorsShown():
-            rows = remembered(f"{prefix}.rows", (source.key, plan), lambda: _measured(source, plan))
-            _chart(rows, plan.methods)
-            st.caption(
-                f"Each method is built at {len(EPSILONS)} ε with fresh simulated noise and answers "
-                f"{QUERIES} random {SIZE} rectangles (0.1–1 % of the area), which are compared "
-                "with the exact counts. `dpviz evaluate` measures other methods, sizes and ε."
-            )
-            table_panel("These measurements as a table", summary(rows))
-            file_button("CSV", lambda: rows_csv(rows), "errors.csv", f"{prefix}.csv")
+    plan = Experiment(tuple(dict.fromkeys(methods)), EPSILONS, repeats=1)
+    with ErrorsShown():
+        rows = remembered(f"{prefix}.rows", (source.key, plan), lambda: _measured(source, plan))
+        _chart(rows, plan.methods)
+        st.caption(
+            f"Each method is built at {len(EPSILONS)} ε with fresh simulated noise and answers "
+            f"{QUERIES} random {SIZE} rectangles (0.1–1 % of the area), which are compared "
+            "with the exact counts. `dpviz evaluate` measures other methods, sizes and ε."
+        )
+        table_panel("These measurements as a table", summary(rows))
+        file_button("CSV", lambda: rows_csv(rows), "errors.csv", f"{prefix}.csv")
 
 
 def _measured(source: PointSource, plan: Experiment) -> list[MeasureRow]:

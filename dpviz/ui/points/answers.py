@@ -51,13 +51,15 @@ ANSWER = (
 NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
 """Those of these columns that come from the answer itself."""
 
-LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
+LARGER = (
+    "± the larger of two errors: the 95 % interval of the noise, and the uncertainty in cut cells"
+)
 """Meaning of the number after ± where a count has only one."""
 
 CUT = (
-    "Error from cut {0}s (uniformity error): an ESTIMATE of what it costs that records are taken "
-    "to be spread evenly in the {0}s that an edge cuts. Where an area was picked because it looks "
-    "busy, the error can be larger."
+    "Uncertainty where the shape cuts {0}s (uniformity error): an ESTIMATE of what it costs that "
+    "records are taken to be spread evenly in the {0}s that an edge cuts. Where an area was picked "
+    "because it looks busy, the error can be larger."
 )
 
 
@@ -194,8 +196,8 @@ def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
     """Lines on the errors of an answer, and on the cells it is built from."""
     half, spread, _ = errors_of(row)
     return (
-        f"**95 % interval (noise):** {plain(interval_words(row['count'], half))}  \n"
-        f"**Error from cut {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
+        f"**95 % (noise):** {plain(interval_words(row['count'], half))}  \n"
+        f"**Where it cuts {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
         f"**Built from {cells_in_words(row['nodes'], noun)}**"
     )
 

@@ -36,6 +36,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
     def store(paid: Paid) -> None:
         st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
         st.session_state[f"{prefix}.made"] = paid
+        st.session_state[f"{prefix}.own"] = paid.release.header.extra["release_id"]
 
     with ErrorsShown():
         paid = paid_release(

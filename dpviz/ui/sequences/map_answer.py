@@ -57,7 +57,8 @@ def map_and_answer(
             "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"
         )
         if placed and show == MOVES:
-            arrows = st.select_slider("Arrows on the map", ARROWS, arrows, key=f"{prefix}.arrows")
+            key = f"{prefix}.arrows"
+            arrows = st.select_slider("Arrows", ARROWS, arrows, key=key, width=360)
     with stage() if placed else st.container():
         scene_place = st.container()
         with card() if placed else st.container():

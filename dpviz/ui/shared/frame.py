@@ -22,8 +22,8 @@ Panels = dict[str, Callable[[], Any]]
 """Functions that draw the tabs below a map, by title."""
 
 TABS = (
-    *("Timeline", "Summary", "Table", "History", "Districts", "Share", "Download", "Receipt"),
-    *("How the budget was spent", "Code"),
+    *("Timeline", "Summary", "Table", "Every ε", "Accuracy by ε", "Match their records"),
+    *("History", "Districts", "Receipt", "Share", "Download", "How the budget was spent", "Code"),
 )
 """Titles of all tabs, in order."""
 

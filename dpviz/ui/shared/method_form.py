@@ -125,7 +125,7 @@ def method_form(
     """
     epsilon = epsilon_slider(prefix)
     name = method_choice(prefix, dims, kind=kind, public=public, start=start)
-    with options(prefix):
+    with options(prefix, "Cells" if kind == "points" else "Options"):
         return Choice(name, method_parameters(prefix, name, kind, start, saved), epsilon)
 
 
