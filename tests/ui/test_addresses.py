@@ -68,10 +68,9 @@ def test_what_an_address_holds_in_vain_is_left_out_and_said_once(page, address, 
         app.run()
 
 
-def test_what_is_said_of_an_address_stands_on_the_page_since_a_phone_s_sidebar_is_shut():
+def test_a_message_about_an_address_stands_on_the_page_once():
     app = opened_page(data="zzz")
-    assert len(app.main.warning) == 1
-    assert not app.sidebar.warning
+    assert len(app.warning) == 1
 
 
 @pytest.mark.slow

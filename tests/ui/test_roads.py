@@ -85,9 +85,7 @@ def test_lengths_that_noise_hides_estimate_no_share_of_visits():
 
 def test_no_method_is_offered_by_its_internal_name():
     """One of them was: its own title was typed nowhere else."""
-    app = opened()
-    app.toggle(key="roads.more").set_value(True).run()
-    titles = app.selectbox(key="roads.method").options
+    titles = opened().selectbox(key="roads.method").options
     assert len(set(titles)) == len(names("roads"))
     assert not {*titles} & {*names("roads")}
 
