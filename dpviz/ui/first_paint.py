@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 
 SKETCH = """<div class="dpviz-first" aria-hidden="true">
-<i class="line"></i><i class="bar"></i><i class="map">%s</i></div>
+<i class="doors"></i><i class="chips"></i><i class="bar"></i><i class="map">%s</i></div>
 <script>
 (() => {
   const sketch = document.querySelector(".dpviz-first");

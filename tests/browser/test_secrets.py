@@ -13,6 +13,7 @@ from tests.browser.conftest import (
     continued,
     downloaded,
     idle,
+    open_tab,
     paste_area,
     pay,
     pressed_until,
@@ -184,8 +185,10 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     agree = page.get_by_role("button", name="Spend it", exact=True)
     pressed_until(page, agree, page.get_by_text("Published, and kept"))
     page.locator("[data-testid=dpviz-map][data-rendered]").first.wait_for()
+    open_tab(page, "Receipt")
     receipt = downloaded(page, page.get_by_role("button", name="Receipt (JSON)"))
     receipt = receipt.path().read_bytes()
+    open_tab(page, "Download")
     main = page.get_by_test_id("stMainBlockContainer")
     file = downloaded(page, main.get_by_role("button", name="GeoParquet"))
     file.save_as(tmp_path / "release.parquet")

@@ -3,17 +3,8 @@
 import pytest
 
 from dpviz.ui.shared.frame import TABS
-from dpviz.ui.shared.navigation import sections
 from dpviz.ui.shared.welcome import DOORS, SENTENCE
 from tests.ui.opening import metrics, named, open_tab, opened_page, texts
-
-
-def test_the_navigation_has_a_menu_of_movement_only():
-    menus = {menu: [page.title for page in pages] for menu, pages in sections(owners=False).items()}
-    assert menus == {
-        "": ["Explore", "Compare", "Publish", "Learn", "Help"],
-        "Movement": ["Sequences", "Roads", "Trips"],
-    }
 
 
 @pytest.mark.slow
