@@ -24,7 +24,7 @@ def test_pages_maps_uploads_downloads_and_links_work_below_a_path(below, open_pa
         page = open_page(f"{address}/?data=city-50k&{RECT}")  # a link that somebody sent
         the_map(page)
         expect(metric(page)).to_be_visible()
-        open_tab(page, "Download")
+        open_tab(page, "Share")
         file = downloaded(page, page.get_by_role("button", name="GeoParquet"))
         file.save_as(tmp_path / "release.parquet")
         assert dpviz.read(tmp_path / "release.parquet").header.method == "privtree"

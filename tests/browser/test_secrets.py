@@ -188,7 +188,7 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     open_tab(page, "Receipt")
     receipt = downloaded(page, page.get_by_role("button", name="Receipt (JSON)"))
     receipt = receipt.path().read_bytes()
-    open_tab(page, "Download")
+    open_tab(page, "Share")
     main = page.get_by_test_id("stMainBlockContainer")
     file = downloaded(page, main.get_by_role("button", name="GeoParquet"))
     file.save_as(tmp_path / "release.parquet")

@@ -190,7 +190,7 @@ def tabs_are_open_to_everyone(page):
 
 
 def downloads_are_files(page, tmp_path):
-    open_tab(page, "Download")
+    open_tab(page, "Share")
     file = downloaded(page, page.get_by_role("button", name="Release (Parquet)"))
     file.save_as(tmp_path / "release.parquet")
     release = read(tmp_path / "release.parquet")

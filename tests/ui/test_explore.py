@@ -478,7 +478,7 @@ def test_a_release_without_a_map_has_its_totals_and_files(tmp_path):
     app = AppTest.from_function(page_of_three_dimensions, args=(str(path),), default_timeout=60)
     assert "Noisy total" in metrics(healthy(app.run()))
     assert "This release has 3 dimensions" in app.info[0].value
-    assert open_tab(app, "Download").get("download_button")
+    assert open_tab(app, "Share").get("download_button")
 
 
 @pytest.mark.slow

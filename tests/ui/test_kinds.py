@@ -126,9 +126,11 @@ def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, m
     and of an address with a kind the download was of that kind alone.
     """
     downloads = []
-    monkeypatch.setattr(
-        explore, "release_panels", lambda _prefix, release: downloads.append(release) or {}
-    )
+
+    def panels(_prefix, release):
+        return {"Share": lambda: downloads.append(release)}
+
+    monkeypatch.setattr(explore, "release_panels", panels)
     app = opened(path)
     named(app.selectbox, "Categories").set_value(2)
     run_of_first_part(app, monkeypatch)

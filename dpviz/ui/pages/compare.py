@@ -15,7 +15,7 @@ from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answers
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
-from dpviz.ui.shared.frame import Frame, Panels
+from dpviz.ui.shared.frame import Frame, Panels, share_button
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
@@ -38,6 +38,8 @@ def page() -> None:
         linked = any(st.session_state[field.place(KEY)] for field in RELEASES)
         st.session_state[f"{KEY}.of"] = OF[1] if linked else OF[0]
     frame = Frame.of(KEY)
+    with frame.tools:
+        share_button(KEY)
     with frame.setup:
         of = st.radio("Compare", OF, key=f"{KEY}.of")
     with ErrorsShown():

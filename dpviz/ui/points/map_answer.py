@@ -146,11 +146,13 @@ def ask_on_map(
         show_card(rect or ring)
     every: Panels = {**panels, "History": partial(history_table, prefix, release, source)}
     if flat is not None:
-        history = answered(prefix, release, source)
-        every |= {
-            "Districts": partial(districts_panel, prefix, flat),
-            "Share": partial(share_panel, prefix, name, [flat], series=series, history=history),
-        }
+        history, files = answered(prefix, release, source), panels["Share"]
+
+        def share() -> None:
+            share_panel(prefix, name, [flat], series=series, history=history)
+            files()
+
+        every |= {"Districts": partial(districts_panel, prefix, flat), "Share": share}
     given = tabs(prefix, every, always=("Districts", "Share"))
     if flat is not None:
         districts, legend = given["Districts"]

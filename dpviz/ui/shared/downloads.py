@@ -34,7 +34,7 @@ def release_panels(
     files: Callable[[str, Any], object] | None = None,
     script: Code | None = None,
 ) -> Panels:
-    """Panels of the tabs below a map that every release has: its files, its budget, its code.
+    """Panels of the tabs below a map that every release has: files, budget, code.
 
     Args:
         prefix: of the page.
@@ -43,7 +43,7 @@ def release_panels(
         script: see :func:`code_panel`.
     """
     return {
-        "Download": partial(files or download_buttons, prefix, release),
+        "Share": partial(files or download_buttons, prefix, release),
         "How the budget was spent": partial(budget_breakdown, release.header),
         "Code": partial(code_panel, prefix, release, script),
     }

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,7 +24,7 @@ Panels = dict[str, Callable[[], Any]]
 
 TABS = (
     *("Timeline", "Summary", "Table", "Every ε", "Accuracy by ε", "Match their records"),
-    *("History", "Districts", "Receipt", "Share", "Download", "How the budget was spent", "Code"),
+    *("History", "Districts", "Receipt", "Share", "How the budget was spent", "Code"),
 )
 """Titles of all tabs, in order."""
 
@@ -32,6 +33,12 @@ if (matchMedia("(max-width: 640px)").matches)
   document.querySelector(".st-key-dpviz-answer")?.scrollIntoView({block: "nearest"});
 </script>"""
 """Script that shows a new answer on a phone; Streamlit runs it if its text has changed."""
+
+
+TO_TABS = """<script>/* %s */
+document.querySelector("[data-testid=stTabs]")?.scrollIntoView({block: "center"});
+</script>"""
+"""Script that scrolls to the tabs."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,16 @@ class Frame:
             st.markdown(error, width="content", help=about)
 
 
+def share_button(page: str) -> None:
+    """Button that opens the tab with the files of a release, and scrolls to it."""
+
+    def show() -> None:
+        st.session_state[f"{page}.tab"] = "Share"
+        st.session_state[f"{page}.scroll"] = uuid4().hex
+
+    st.button("Share", icon=":material/share:", key=f"{page}.share", on_click=show)
+
+
 def stage() -> DeltaGenerator:
     """Container of a map at full width, on which an answer lies as a card."""
     return st.container(key="dpviz-stage", gap=None)
@@ -106,7 +123,7 @@ def tabs(page: str, panels: Panels, always: Collection[str] = ()) -> dict[str, A
     Returns:
         Results of the panels that were drawn, by title.
     """
-    results = {}
+    results: dict[str, Any] = {}
     titles = [title for title in TABS if title in panels]
     for title, place in zip(
         titles, st.tabs(titles, key=f"{page}.tab", on_change="rerun"), strict=True
@@ -114,4 +131,6 @@ def tabs(page: str, panels: Panels, always: Collection[str] = ()) -> dict[str, A
         if place.open or title in always:
             with place:
                 results[title] = panels[title]()
+    if scroll := st.session_state.get(f"{page}.scroll"):  # the same script runs once
+        st.html(TO_TABS % scroll, unsafe_allow_javascript=True)
     return results

@@ -156,7 +156,7 @@ def release_panel(page: str) -> None:
             args=(page,),
         )
         return
-    with st.popover("Open a release", icon=":material/folder_open:"):
+    with st.popover("Open", icon=":material/folder_open:"):
         refused = st.container()  # visible wherever the form is scrolled
         open_form(page, refused)
         st.divider()

@@ -15,7 +15,7 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import Paid, noise_seed, paid_release
-from dpviz.ui.shared.frame import Frame
+from dpviz.ui.shared.frame import Frame, share_button, stage
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
@@ -100,7 +100,8 @@ def run(slots: Slots) -> None:
     if source is None or choice is None:
         frame.describe("**Choose data**" if source is None else describe(source))
         say_refused(*refused)  # their form may be closed
-        slots.empty() if source is None else slots.before(source)
+        with stage():
+            slots.empty() if source is None else slots.before(source)
         return
     frame.describe(describe(source))
     release = None
@@ -127,6 +128,8 @@ def describe(source: DataSource) -> str:
 
 
 def _show(slots: Slots, frame: Frame, release: Any, source: Any, choice: Any) -> None:
+    with frame.tools:
+        share_button(slots.key)
     if expected := slots.error(release):
         frame.expect(*expected)
     tally = getattr(getattr(source, "data", None), "tally", None)  # for public records only
@@ -161,7 +164,8 @@ def _paid(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
             "ε, then press **Publish** above.",
             icon=":material/lock:",
         )
-        slots.before(source)
+        with stage():
+            slots.before(source)
         return None
     say_unsaved(paid.problem)
     if paid.note != repr(choice):
