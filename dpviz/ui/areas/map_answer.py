@@ -63,6 +63,7 @@ def _level(prefix: str, release: AreaRelease) -> str:
         format_func=level_title,  # untrusted text of a file
         key=f"{prefix}.level.{'|'.join(levels)}",
         required=True,
+        label_visibility="collapsed",
     )
     return str(chosen)
 

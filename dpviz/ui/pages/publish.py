@@ -43,8 +43,8 @@ FIELDS = (
 def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
-    if f"{KEY}.epsilon" not in st.session_state:  # a widget's value is lost when the page is left
-        permalink.restore(KEY, FIELDS)
+    missing = [field for field in FIELDS if field.place(KEY) not in st.session_state]
+    permalink.restore(KEY, missing)  # a widget's value is lost when the page is left
     if f"{KEY}.data" not in st.session_state and permalink.parameter("data") in (None, UPLOAD):
         st.session_state[f"{KEY}.step"] = 0  # on return to the page the uploaded file is gone
     opened(KEY, FIELDS)  # F5 after a payment: the release is shown on its own page

@@ -261,7 +261,7 @@ def _ask(
             with st.container(horizontal=True):
                 st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
                 st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
-        st.caption(in_words(account))
+        st.caption(in_words(account), width="content")
 
 
 def _wait(job: Job) -> None:

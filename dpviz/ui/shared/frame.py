@@ -74,7 +74,8 @@ class Frame:
         bar = st.container(
             horizontal=True, vertical_alignment="center", gap="small", key="dpviz-bar"
         )
-        return cls(chips, form, tools, bar, st.container())
+        payment = st.container(horizontal=True, vertical_alignment="center")
+        return cls(chips, form, tools, bar, payment)
 
     def describe(self, *words: str) -> None:
         """Show words as chips; ``words`` may hold Markdown."""

@@ -182,7 +182,7 @@ def method_parameters(
 ) -> dict[str, Any]:
     """Form for the parameters of a method; ``saved`` are those of the method ``start``."""
     owner, preset = names(kind)[name]
-    saved = saved if name == start else {}
+    saved = saved if start in (None, name) else {}
     return parameters_form(f"{prefix}.{name}", of_kind(kind)[owner], preset, saved)
 
 
