@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 def visit(page, title):
     link = page.get_by_test_id("stHeader").get_by_text(title, exact=True)
     if not link.is_visible():
-        page.get_by_test_id("stTopNavSection").click()
+        page.get_by_test_id("stTopNavSection").filter(has_text="Movement").click()
         link = page.get_by_test_id("stTopNavPopover").get_by_text(title, exact=True)
     link.click()
     shown(page, title)
