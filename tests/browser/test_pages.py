@@ -2,6 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.browser.conftest import frames, idle, open_tab
@@ -174,6 +175,29 @@ def test_every_tab_and_dialog_of_a_page_is_open_to_everyone_and_what_is_not_is_f
     open_tab(page, "Share")
     both_schemes_are_open_to_everyone(page)
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=1)
+
+
+def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it_on_a_phone(
+    app, open_page
+):
+    """Of a release with categories, which has one row of controls more than others."""
+    page = open_page(f"{app}/?data=rides&method=ugrid&rect=14.5,-24.0,14.7,-23.8")
+    map_view, epsilon = the_map(page), page.get_by_role("slider", name="ε", exact=True)
+    for width, height in ((1280, 720), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        settled(page)
+        assert page.get_by_test_id("stSidebar").count() == 0
+        expect(epsilon).to_be_in_viewport()
+        assert map_view.bounding_box()["height"] >= 0.62 * height
+        assert lower(map_view) <= height
+        card = page.locator(".st-key-dpviz-answer")
+        assert upper(map_view) < upper(card)
+        assert lower(card) < lower(map_view)
+    page.set_viewport_size({"width": 390, "height": 844})
+    settled(page)
+    card.scroll_into_view_if_needed()
+    assert lower(map_view) < upper(card)  # the answer stands below the map
+    expect(epsilon).to_be_in_viewport()
 
 
 def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(app, open_page):

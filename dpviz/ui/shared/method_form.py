@@ -190,19 +190,18 @@ def parameters_form(
     prefix: str, cls: type[Method], preset: Mapping[str, Any], saved: Mapping[str, str]
 ) -> dict[str, Any]:
     """Form for parameters that differ from a preset, and the paper of the method."""
-    with st.expander("Parameters", icon=":material/tune:"):
-        if cls.advice:
-            st.caption(f"Not the best choice for: {cls.advice}")
-        parameters = {}
-        fields = cls.parameter_fields()
-        for name in sorted(set(saved) - set(fields)):
-            permalink.refused("the parameter", name)
-        for field in fields.values():
-            default = preset.get(field.name, field.default)
-            value = _widget(f"{prefix}.{field.name}", field, default, saved.get(field.name))
-            if value != default:
-                parameters[field.name] = value
-        st.caption(cls.paper)
+    if cls.advice:
+        st.caption(f"Not the best choice for: {cls.advice}")
+    parameters = {}
+    fields = cls.parameter_fields()
+    for name in sorted(set(saved) - set(fields)):
+        permalink.refused("the parameter", name)
+    for field in fields.values():
+        default = preset.get(field.name, field.default)
+        value = _widget(f"{prefix}.{field.name}", field, default, saved.get(field.name))
+        if value != default:
+            parameters[field.name] = value
+    st.caption(cls.paper)
     return parameters
 
 
