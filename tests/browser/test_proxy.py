@@ -27,7 +27,7 @@ def test_pages_maps_uploads_downloads_and_links_work_below_a_path(below, open_pa
         open_tab(page, "Share")
         file = downloaded(page, page.get_by_role("button", name="GeoParquet"))
         file.save_as(tmp_path / "release.parquet")
-        assert dpviz.read(tmp_path / "release.parquet").header.method == "privtree"
+        assert dpviz.read(tmp_path / "release.parquet").header.method == "ladder_tree"
         page.get_by_test_id("stHeader").get_by_text("Publish", exact=True).click()
         expect(page).to_have_url(re.compile(f"^{re.escape(address)}/publish"))
         upload(page, visits)
