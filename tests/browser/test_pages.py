@@ -182,7 +182,7 @@ def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it
 ):
     """Of a release with categories, which has one row of controls more than others."""
     page = open_page(f"{app}/?data=rides&method=ugrid&rect=14.5,-24.0,14.7,-23.8")
-    map_view, epsilon = the_map(page), page.get_by_role("slider", name="ε")
+    map_view, epsilon = the_map(page), page.locator(".st-key-dpviz-bar [data-testid=stSlider]")
     for width, height in ((1280, 720), (1366, 768)):
         page.set_viewport_size({"width": width, "height": height})
         settled(page)
