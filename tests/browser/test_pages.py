@@ -190,7 +190,7 @@ def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it
         expect(epsilon).to_be_in_viewport()
         assert map_view.bounding_box()["height"] >= 0.62 * height
         assert lower(map_view) <= height
-        card = page.locator(".st-key-dpviz-answer")
+        card = page.locator(":has(> .st-key-dpviz-answer)")
         assert upper(map_view) < upper(card)
         assert lower(card) < lower(map_view)
     page.set_viewport_size({"width": 390, "height": 844})
