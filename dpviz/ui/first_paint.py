@@ -22,8 +22,8 @@ from starlette.routing import Route
 HERE = Path(__file__).parent
 INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 
-SKETCH = """<div class="dpviz-first" aria-hidden="true"><nav></nav>
-<main><i class="title"></i><i class="map">%s</i></main></div>
+SKETCH = """<div class="dpviz-first" aria-hidden="true">
+<i class="doors"></i><i class="chips"></i><i class="bar"></i><i class="map">%s</i></div>
 <script>
 (() => {
   const sketch = document.querySelector(".dpviz-first");
@@ -33,8 +33,6 @@ SKETCH = """<div class="dpviz-first" aria-hidden="true"><nav></nav>
   const painted = (part) => part.shadowRoot?.querySelector(".map")?.dataset.painted;
   const look = () => {
     const title = all("#root h1")[0]?.textContent;
-    sketch.classList.toggle("beside", all("#root [data-testid=stSidebarNavLink]").length > 0);
-    sketch.classList.toggle("titled", Boolean(title));
     const demo = sketch.querySelector("picture") && title === "Explore";
     const more = demo ? all("[data-testid=stBidiComponentIsolated]").some(painted)
       : title && all(below).some(shown);

@@ -154,6 +154,15 @@ def upload(page, *files):
         idle(page)
 
 
+def open_tab(page, title):
+    """The tab of this title, below a map."""
+    idle(page)
+    tab = page.get_by_role("tab", name=title, exact=True)
+    tab.click()
+    expect(tab).to_have_attribute("aria-selected", "true")
+    idle(page)
+
+
 def choose(page, selector, option):
     """An option of a selector, whose list the end of a run would shut."""
     idle(page)

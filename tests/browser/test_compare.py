@@ -5,8 +5,8 @@ from playwright.sync_api import expect
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
-from tests.browser.conftest import idle, segment
-from tests.browser.test_explore import at, sweep, the_map, what_is_shown_is_written
+from tests.browser.conftest import idle, open_tab, segment
+from tests.browser.test_explore import at, metric, sweep, the_map, what_is_shown_is_written
 from tests.browser.test_pages import lower, settled, upper
 
 pytestmark = pytest.mark.browser
@@ -43,8 +43,8 @@ def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_pa
     page.wait_for_url(lambda address: "rect=" in address and "rect=14.6" not in address)
     rect = [float(word) for word in page.url.split("rect=")[1].split("&")[0].split("%2C")]
     exact = int(exact_counts(built_in("city-50k"), rect)[0])
-    page.get_by_text(f"Exact count (public data): {exact:,}").wait_for()
+    expect(metric(page, "Exact count (public data)")).to_have_text(f"{exact:,}")
     idle(page)
     assert page.locator("[data-testid=stMain]").inner_text().count("noisy count") == 2
-    page.get_by_text("Share", exact=True).click()
+    open_tab(page, "Share")
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=2)

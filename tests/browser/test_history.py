@@ -17,8 +17,15 @@ from tests.browser.test_pages import (
 pytestmark = pytest.mark.browser
 
 
+IN_MENU = {module.TITLE for module in page_modules() if hasattr(module, "MENU")}
+
+
 def visit(page, title):
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+    link = page.get_by_test_id("stHeader").get_by_text(title, exact=True)
+    if title in IN_MENU:
+        page.get_by_test_id("stTopNavSection").filter(has_text="Movement").click()
+        link = page.get_by_test_id("stTopNavPopover").get_by_text(title, exact=True)
+    link.click()
     shown(page, title)
 
 
@@ -56,7 +63,7 @@ def test_back_walks_through_all_pages_and_turns_a_chapter_of_learn_back(app, ope
             expect(chapter).to_have_text(first)
             shown(page, title)
     before = page.evaluate("history.length")
-    page.get_by_test_id("stSidebar").get_by_role("button", name="New random noise").click()
+    page.get_by_role("button", name="New noise").click()
     expect(page).to_have_url(re.compile("seed=1"))
     assert page.evaluate("history.length") <= before  # not a step of its own
     page.go_back()

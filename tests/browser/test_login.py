@@ -91,7 +91,7 @@ def test_users_of_one_browser_follow_each_other_and_see_their_own(open_page, led
             claims.update(BOB)
             enter.click()
             logged_in(page, BOB)
-            page.get_by_role("button", name="Open a release").click()
+            page.get_by_test_id("stPopoverButton").filter(has_text="Open").click()
             expect(page.get_by_role("combobox", name="Your releases")).to_be_visible()
             assert his_title in page.content()
             assert her_title not in page.content()

@@ -2,9 +2,10 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from dpviz.ui.shared.navigation import page_modules
-from tests.browser.conftest import frames, idle
+from tests.browser.conftest import frames, idle, open_tab
 from tests.browser.test_explore import (
     a_newcomer_s_phone_has_room_for_the_map,
     the_map,
@@ -29,9 +30,12 @@ OF_COLOURS = ("color-contrast", "link-in-text-block")
 OF_SIZE = ("scrollable-region-focusable", "target-size")
 """The rules that see how wide a page is; what it shows at one width only is in its frame."""
 SIDEWAYS = "(e => e.scrollWidth - e.clientWidth)(document.querySelector('[data-testid=stMain]'))"
-"""By how many pixels what is beside the sidebar has to be moved to be seen."""
-UNAVOIDABLE: dict[str, tuple[str, ...]] = {}
-"""Violations that only Streamlit can repair: rule → parts of selectors, each with its reason."""
+"""By how many pixels a page has to be moved to be seen."""
+UNAVOIDABLE = {"list": ("['ul']",), "listitem": ("> li:nth-child",)}
+"""Violations that only Streamlit can repair: rule → parts of selectors.
+
+On a phone, its list of pages has the title of a menu between the items.
+"""
 
 
 def settled(page):
@@ -145,33 +149,62 @@ def unfold(page, least):
 
 
 @pytest.mark.slow
-def test_all_that_a_page_can_unfold_is_open_to_everyone_and_what_is_not_is_found(
+def test_every_tab_and_dialog_of_a_page_is_open_to_everyone_and_what_is_not_is_found(
     app, open_page, open_file, tmp_path
 ):
-    """At an address that asks for a camera beyond the map, besides: it is brought back.
-
-    Chapters and trajectories unfold where they are walked: see their own tests.
-    """
+    """At an address that asks for a camera beyond the map, besides: it is brought back."""
     page = open_page(f"{app}/?data=city-50k&rect=14.5,-24.0,14.7,-23.8&camera=90,-90,24")
     settled(page)
     camera = page.get_by_test_id("dpviz-map").first.evaluate("e => e.__dpviz.camera")
     assert (camera["longitude"], camera["latitude"]) == (90, -85)
     assert 10 < camera["zoom"] <= 22
-    colour = "colour => document.querySelector('[data-testid=stMain] h1').style.color = colour"
+    colour = "colour => document.querySelector('.st-key-dpviz-chips p').style.color = colour"
     page.evaluate(colour, "#eee")
     assert any("color-contrast" in line for line in violations(page, rules=OF_COLOURS))
     page.evaluate(colour, "")
     page.get_by_text("Exact count (public data)").first.wait_for()
-    unfold(page, 5)
+    unfold(page, 1)
+    for button in ("Change", "Cells"):
+        page.get_by_role("button", name=button, exact=True).click()
+        page.get_by_test_id("stPopoverBody").wait_for()
+        assert lasting_violations(page) == []
+        page.keyboard.press("Escape")
+    for title in page.get_by_role("tab").all_inner_texts():
+        open_tab(page, title)
+        assert lasting_violations(page) == []
+    open_tab(page, "Share")
     both_schemes_are_open_to_everyone(page)
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=1)
 
 
+def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it_on_a_phone(
+    app, open_page
+):
+    """Of a release with categories, which has one row of controls more than others."""
+    page = open_page(f"{app}/?data=rides&method=ugrid&rect=14.5,-24.0,14.7,-23.8")
+    map_view, epsilon = the_map(page), page.locator(".st-key-dpviz-bar [data-testid=stSlider]")
+    for width, height in ((1280, 720), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        settled(page)
+        assert page.get_by_test_id("stSidebar").count() == 0
+        expect(epsilon).to_be_in_viewport()
+        assert map_view.bounding_box()["height"] >= 0.62 * height
+        assert lower(map_view) <= height
+        card = page.locator(":has(> .st-key-dpviz-answer)")
+        assert upper(map_view) < upper(card)
+        assert lower(card) < lower(map_view)
+    page.set_viewport_size({"width": 390, "height": 844})
+    settled(page)
+    card.scroll_into_view_if_needed()
+    assert lower(map_view) < upper(card)  # the answer stands below the map
+    expect(epsilon).to_be_in_viewport()
+
+
 def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(app, open_page):
-    """Nor is the top of a title cut off by the bar above it, whatever points."""
+    """Nor is the line of chips cut off by the bar above it, whatever points."""
     page = open_page(f"{app}/sequences", 390, 844)
-    bar, title = page.get_by_test_id("stHeader"), page.locator("h1")
-    assert lower(bar) <= upper(title)
+    bar, chips = page.get_by_test_id("stHeader"), page.locator(".st-key-dpviz-chips")
+    assert lower(bar) <= upper(chips)
     touch = page.context.new_cdp_session(page)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     assert page.evaluate("matchMedia('(pointer: coarse)').matches")
@@ -182,8 +215,6 @@ def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(a
     assert lower(buttons) <= upper(table) + 1
     above = page.get_by_text("Busiest moves", exact=True)
     assert lower(above) <= upper(buttons)
-    below = page.get_by_text("Arrows on the map", exact=True)
-    assert lower(table) <= upper(below)
     for name in ("Expand sidebar", "Collapse sidebar"):
         door = page.get_by_role("button", name=name)
         box = door.bounding_box()

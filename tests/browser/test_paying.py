@@ -95,4 +95,5 @@ def a_refresh_during_the_build_loses_nothing(page, mine, outcomes):
     page.reload()
     until(lambda: outcomes() == 2 * ["released"])
     page.reload()  # the list has it now
+    page.get_by_role("button", name="1 Data").click()
     expect(mine).to_be_visible()

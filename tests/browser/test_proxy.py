@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from tests.browser.conftest import downloaded, idle, upload
+from tests.browser.conftest import downloaded, idle, open_tab, upload
 from tests.browser.proxy import proxy
 from tests.browser.test_explore import metric, the_map
 
@@ -24,11 +24,11 @@ def test_pages_maps_uploads_downloads_and_links_work_below_a_path(below, open_pa
         page = open_page(f"{address}/?data=city-50k&{RECT}")  # a link that somebody sent
         the_map(page)
         expect(metric(page)).to_be_visible()
-        page.get_by_text("Download this release").click()
+        open_tab(page, "Share")
         file = downloaded(page, page.get_by_role("button", name="GeoParquet"))
         file.save_as(tmp_path / "release.parquet")
-        assert dpviz.read(tmp_path / "release.parquet").header.method == "privtree"
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name="Publish").click()
+        assert dpviz.read(tmp_path / "release.parquet").header.method == "ladder_tree"
+        page.get_by_test_id("stHeader").get_by_text("Publish", exact=True).click()
         expect(page).to_have_url(re.compile(f"^{re.escape(address)}/publish"))
         upload(page, visits)
         expect(page.get_by_role("combobox", name="Longitude / x")).to_be_visible()

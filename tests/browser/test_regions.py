@@ -29,7 +29,7 @@ def test_a_drawn_polygon_is_answered_and_kept_in_the_address(app, open_page):
     expect(metric(page)).to_be_visible()
     ring = shape(map_view)["ring"]
     assert len(ring) >= 4
-    release = dpviz.build(dpviz.load("city-50k"), seed=0)
+    release = dpviz.build(dpviz.load("city-50k"), "ladder_tree", seed=0)
     answer = release.count_regions([shapely.Polygon(ring)])
     expect(metric(page)).to_have_text(expected_of(answer))
     page.wait_for_url("**ring=**")
@@ -40,8 +40,10 @@ def test_a_drawn_polygon_is_answered_and_kept_in_the_address(app, open_page):
 
 def what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page):
     colour = "e => getComputedStyle(e).backgroundColor"
+    page.get_by_role("button", name="Change").click()
     chosen, other = (
-        page.get_by_role("radio", name=name, exact=True) for name in ("Cells", "Areas")
+        page.get_by_role("radio", name=name, exact=True)
+        for name in ("already public", "confidential")
     )
     expect(chosen).to_be_checked()
     highlight = page.evaluate(
@@ -49,8 +51,9 @@ def what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page):
         " probe.style.background = 'Highlight'; return getComputedStyle(probe).backgroundColor; }"
     )
     assert chosen.evaluate(colour) == highlight != other.evaluate(colour)
+    page.keyboard.press("Escape")
     page.keyboard.press("Tab")  # from here on what has the focus shows it
-    here = page.get_by_test_id("stSidebarNavLink").first
+    here = page.get_by_test_id("stTopNavLink").first
     here.focus()
     for contrast in ("active", "none"):  # a shadow is not drawn, and a tint is faint
         page.emulate_media(color_scheme="dark", forced_colors=contrast)

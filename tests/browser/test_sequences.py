@@ -10,14 +10,13 @@ from playwright.sync_api import expect
 from dpviz.datasets import DATASETS
 from dpviz.releases.sequences.cells import Cells
 from dpviz.releases.store import read
-from tests.browser.conftest import downloaded, frames, segment
+from tests.browser.conftest import downloaded, frames, open_tab, segment
 from tests.browser.test_explore import over
 from tests.browser.test_pages import (
     a_phone_has_room_for_map_and_legend,
     both_schemes_are_open_to_everyone,
     is_open_to_everyone,
     settled,
-    unfold,
     violations,
 )
 
@@ -60,14 +59,14 @@ def test_a_visit_clicks_cells_and_paths_plays_trips_fits_a_phone_and_is_open_to_
     synthetic_trips_move_pause_and_hurry(page)
     a_path_is_chosen_by_its_row(page)
     segment(page, "Moves").click()
-    all_that_unfolds_is_open_to_everyone(page)
+    tabs_are_open_to_everyone(page)
     downloads_are_files(page, tmp_path)
 
 
 def more_epsilon_draws_another_map(page, map_view):
     """By keyboard."""
     hopeless = page.get_by_text("Most moves are within their noise")
-    thumb = page.get_by_role("slider", name="ε (privacy loss budget)")
+    thumb = page.get_by_role("slider", name="ε")
     for key in (*3 * ["PageDown"], *2 * ["ArrowLeft"]):  # three steps each, and one
         thumb.press(key)
     page.wait_for_url(re.compile(r"epsilon=0\.08\b"))
@@ -184,13 +183,14 @@ def has_room(page):
             assert apart, (one, other)
 
 
-def all_that_unfolds_is_open_to_everyone(page):
-    unfold(page, 4)
+def tabs_are_open_to_everyone(page):
+    open_tab(page, "Table")
     settled(page)
     both_schemes_are_open_to_everyone(page)
 
 
 def downloads_are_files(page, tmp_path):
+    open_tab(page, "Share")
     file = downloaded(page, page.get_by_role("button", name="Release (Parquet)"))
     file.save_as(tmp_path / "release.parquet")
     release = read(tmp_path / "release.parquet")

@@ -19,8 +19,8 @@ def app_of(page=""):
     return AppTest.from_string(script, default_timeout=PATIENCE)
 
 
-def opened_page(page="", **address):
-    """The same after its first run, at an address.
+def opened_page(page="", tab=None, **address):
+    """The same after its first run, at an address, with this tab open.
 
     ``a__b`` is the parameter ``a.b``; numbers, also of pairs as those of a ring, stand with commas.
     """
@@ -28,6 +28,13 @@ def opened_page(page="", **address):
     for name, value in address.items():
         written = value if isinstance(value, str) else ",".join(map(str, np.ravel(value)))
         app.query_params[name.replace("__", ".")] = written
+    return open_tab(app, tab, page or "explore")
+
+
+def open_tab(app, title, page="explore"):
+    """A page after a run with this tab open; the first one, if none is named."""
+    if title is not None:
+        app.session_state[f"{page}.tab"] = title
     return app.run()
 
 

@@ -126,7 +126,7 @@ def test_secrets_that_cannot_be_read_let_nobody_in(monkeypatch, tmp_path):
 def test_a_stranger_sees_the_way_in_and_nothing_else(monkeypatch):
     app = visit(monkeypatch, STRANGER).run()
     assert [button.label for button in app.button] == ["Log in"]
-    assert not app.sidebar.selectbox
+    assert not app.selectbox
 
 
 @pytest.mark.slow

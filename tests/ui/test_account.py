@@ -34,7 +34,7 @@ def test_a_build_is_paid_and_named_in_the_release():
     pay(app)
     account = dpviz.Ledger().account("city-50k")
     assert [(row.epsilon, row.what, row.purpose, row.outcome) for row in account.spends] == [
-        (0.5, "privtree", "page Explore", "released")
+        (0.5, "ladder_tree", "page Explore", "released")
     ]
     assert shown(app).header.extra["release_id"] == account.spends[0].release
     assert "has spent ε = 0.5 in all" in texts(app)

@@ -40,7 +40,7 @@ def test_nonsense_in_an_address_is_no_exception_and_each_part_of_it_one_short_li
          ["ε = 'inf'", "rect 'nan,1,2,3'", "seed 'odd'", "camera '9,9,1e308'"]),
         ("explore", {"epsilon": "1e308", "ring": "1,2,3", "rect": "10,10,5,5"},
          ["ε = '1e308'", "ring '1,2,3'", "rect '10,10,5,5'"]),
-        ("explore", {"set": "threshold:nan;axes:zzz;fan:4"},
+        ("explore", {"method": "privtree", "set": "threshold:nan;axes:zzz;fan:4"},
          ["threshold = 'nan'", "axes = 'zzz'", "the parameter 'fan'"]),
         ("explore", {"data": "year", "period": "soon,never"}, ["period 'soon,never'"]),
         ("explore", {"areas": "h3:99"}, ["resolution of hexagons '99'"]),
@@ -68,10 +68,9 @@ def test_what_an_address_holds_in_vain_is_left_out_and_said_once(page, address, 
         app.run()
 
 
-def test_what_is_said_of_an_address_stands_on_the_page_since_a_phone_s_sidebar_is_shut():
+def test_a_message_about_an_address_stands_on_the_page_once():
     app = opened_page(data="zzz")
-    assert len(app.main.warning) == 1
-    assert not app.sidebar.warning
+    assert len(app.warning) == 1
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.ui.server import OPENED
-from tests.ui.opening import metrics, opened_page, table, texts
+from tests.ui.opening import metrics, open_tab, opened_page, table, texts
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     app.session_state["explore.rect"] = (14.4, -24.1, 14.5, -24.0)
     app.session_state["explore.level.h3:5|h3:6"] = "h3:5"
     app.run()
-    assert "Error from cut areas" in texts(app)
+    assert "Where it cuts areas" in texts(app)
     assert "Built from" in texts(app)
     assert "cell" not in texts(app).split("Built from")[1].split("**")[0]  # beside a fact "Areas"
     answer = release.count((14.4, -24.1, 14.5, -24.0))
@@ -55,6 +55,7 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     assert cut > 2 * noise
     shown = with_noise(answer.count[0], INTERVAL_SDS * cut)  # the noise's ± alone stood there
     assert metrics(app)["Noisy count"] == shown
+    open_tab(app, "Table")
     assert "first." in texts(app)
     assert release.frame.names[0] in table(app, "area")["area"].to_list()
 

@@ -14,7 +14,7 @@ from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.shelf import Shelf
 from tests.ui.files import uploaded
-from tests.ui.opening import app_of, named, opened_page, table, texts
+from tests.ui.opening import app_of, metrics, named, open_tab, opened_page, table, texts
 
 RECT = (14.6, -23.9, 14.75, -23.75)
 
@@ -45,15 +45,16 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
 
     handle = built_in("city-50k")
     exact = int(exact_counts(handle, RECT)[0])
-    assert f"**Exact count (public data):** {exact:,}" in texts(app)
+    shown = metrics(app)
+    assert shown["Exact count (public data)"] == f"{exact:,}"
     left = dpviz.build(handle, "quadtree", 0.5, seed=0, height=5).count(RECT)
     right = dpviz.build(handle, "ugrid", 2.0, seed=1).count(RECT)
-    for answer in (left, right):
+    for side, answer in zip("AB", (left, right), strict=True):
         assert f"**Built from {answer.nodes[0]:,} cells**" in texts(app)
         headline = with_noise(answer.count[0], answer.larger_error[0]).replace(" ", NO_BREAK)
-        assert f"**{headline}**" in texts(app).replace("\\", "")
+        assert shown[f"{side} · noisy count"] == headline
         interval = interval_words(answer.count[0], answer.half_width[0])
-        assert f"**95 % interval (noise):** {interval}" in texts(app).replace("\\", "")
+        assert f"**95 % (noise):** {interval}" in texts(app).replace("\\", "")
     assert right.larger_error > right.half_width  # the noise alone stood there
 
 
@@ -68,9 +69,7 @@ def test_one_side_changes_and_the_other_is_kept():
 
 
 def test_errors_are_measured_once_their_panel_is_opened():
-    app = opened()
-    app.session_state["compare.errors.open"] = True
-    errors = table(app.run(), "median_relative_error")
+    errors = table(opened(tab="Accuracy by ε"), "median_relative_error")
     assert len(errors) == 8
     assert sorted(set(errors["method"])) == ["privtree", "ugrid"]
 
@@ -80,9 +79,7 @@ def test_the_film_steps_both_sides_and_tells_the_answer_at_every_epsilon():
     app = opened(rect=RECT)
     app.segmented_control(key="compare.film").set_value(0.2).run()
     assert [release.header.epsilon for release in compared(app)] == [0.2, 0.2]
-    app.session_state["compare.frames"] = True
-    app.run()
-    frames = table(app, "ε", "A", "B")
+    frames = table(open_tab(app, "Every ε", "compare"), "ε", "A", "B")
     assert list(frames["ε"]) == ["0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
     halves = [float(text.split("±")[1].replace(",", "")) for text in frames["B"]]
     assert halves == sorted(halves, reverse=True)

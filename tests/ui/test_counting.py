@@ -58,6 +58,11 @@ def chosen(app, kind, part):
     return widget
 
 
+def counted_by_districts(app, page):
+    app.selectbox(key=f"{page}.method").set_value("areas").run()
+    app.segmented_control(key=f"{page}.counted").set_value("Districts of a file").run()
+
+
 def errors(app):
     return [each.value for each in app.error]
 
@@ -105,9 +110,9 @@ def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
 def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tmp_path):
     app = opened("publish")
     boxes = [chosen(app, "selectbox", f"{each}.column") for each in ("kinds", "values")]
-    assert [each.proto.placeholder for each in boxes] == ["None: one kind", "None: counts only"]
+    assert [each.proto.placeholder for each in boxes] == ["None: one category", "None: counts only"]
     boxes[0].set_value("mode").run()
-    assert "Give the public list of kinds" in texts(app)
+    assert "Give the public list of categories" in texts(app)
     app.text_area(key="publish.kinds.names").set_value('bike, "walk').run()
     assert "unmatched quotation mark" in texts(app)
     app.text_area(key="publish.kinds.names").set_value("bike, bike").run()
@@ -119,7 +124,7 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     app.number_input(key="publish.values.low").set_value(0.0)
     app.number_input(key="publish.values.high").set_value(5.0).run()
     app.slider(key="publish.sum_share").set_value(0.25).run()
-    assert "**Kinds** by mode: “bike”, “walk”, “other”" in texts(app)
+    assert "**Categories** by mode: “bike”, “walk”, “other”" in texts(app)
     made = published(app)
     (spend,) = dpviz.Ledger().account("rides").spends
     assert (spend.epsilon, spend.unit, spend.outcome) == (1.0, "one record", "released")
@@ -133,7 +138,7 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     app.session_state["publish.step"] = 3
     app.run()
     assert errors(app) == []
-    assert "Kinds" in [each.label for each in app.selectbox]
+    assert "Categories" in [each.label for each in app.selectbox]
 
 
 def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):
@@ -150,7 +155,7 @@ def test_of_several_sheets_one_is_chosen_and_named_in_the_command(tmp_path):
 
 def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_path):
     app = opened("publish")
-    app.segmented_control(key="publish.counted").set_value("Areas").run()
+    counted_by_districts(app, "publish")
     assert "Choose a public file of polygons" in texts(app)
     uploaded(app, "publish.areas.file", "wards.geojson", wards(overlap=0.5))
     (line,) = errors(app)
@@ -177,7 +182,7 @@ def test_of_several_layers_one_is_chosen_and_named_in_the_command(tmp_path):
     fine.to_file(tmp_path / "all.gpkg", layer="wards")
     content = (tmp_path / "all.gpkg").read_bytes()
     app = opened("publish")
-    app.segmented_control(key="publish.counted").set_value("Areas").run()
+    counted_by_districts(app, "publish")
     uploaded(app, "publish.areas.file", "all.gpkg", content)
     layer = chosen(app, "selectbox", "areas.layer")
     assert (layer.value, list(layer.options)) == ("sides", ["sides", "wards"])
@@ -194,18 +199,18 @@ def test_areas_beyond_the_box_are_refused_and_hexagons_are_in_the_address():
     app = opened("explore")
     app.text_input(key="explore.bounds").set_value("0 0 3 4")
     app.segmented_control(key="explore.public.upload").set_value("public").run()
-    app.segmented_control(key="explore.counted").set_value("Areas").run()
+    counted_by_districts(app, "explore")
     uploaded(app, "explore.areas.file", "wards.geojson", wards())
-    for part in (app.main, app.sidebar):  # which a phone does not show
-        assert "reaches out of the bounds" in part.error[0].value
+    for line in errors(app):  # in the form, and on the page
+        assert "reaches out of the bounds" in line
     app.text_input(key="explore.bounds").set_value("0 0 4 4").run()
     assert errors(app) == []
     assert metrics(app)["Exact total (public data)"] == "400"
     app.segmented_control(key="explore.counted").set_value("Hexagons").run()
     assert app.query_params["areas"] == "h3:5"
     app.number_input(key="explore.resolution").set_value(15).run()
-    for part in (app.main, app.sidebar):
-        assert "00,000 areas, and a page shows up to 20,000" in part.error[0].value
+    for line in errors(app):
+        assert "00,000 areas, and a page shows up to 20,000" in line
 
 
 def test_kinds_one_a_line_may_hold_commas_and_are_shown_as_they_were_read():
@@ -222,10 +227,10 @@ st.session_state["given"] = attributes_form("here", ["mode"], "a")
         (
             "café, open late\\n bus \\n",
             ["café, open late", "bus"],
-            "2 kinds: “café, open late”, “bus”",
+            "2 categories: “café, open late”, “bus”",
         ),
-        ('bike, "bus, tram"', ["bike", "bus, tram"], "2 kinds: “bike”, “bus, tram”"),
-        ("bike", ["bike"], "1 kind: “bike”"),
+        ('bike, "bus, tram"', ["bike", "bus, tram"], "2 categories: “bike”, “bus, tram”"),
+        ("bike", ["bike"], "1 category: “bike”"),
     ):
         box.set_value(text.replace("\\n", "\n")).run()
         assert app.session_state["given"]["kinds"] == kinds

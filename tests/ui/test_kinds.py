@@ -13,7 +13,15 @@ from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.pages import explore
 from dpviz.ui.shared.text import on_screen
 from tests.ui.files import uploaded
-from tests.ui.opening import metrics, named, opened_page, run_of_first_part, table, tables
+from tests.ui.opening import (
+    metrics,
+    named,
+    open_tab,
+    opened_page,
+    run_of_first_part,
+    table,
+    tables,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -89,8 +97,8 @@ def test_the_page_tells_kinds_apart_and_adds_up_values(path):
     assert "±" in shown["Sum of fare"]
     (about,) = {each.help for each in app.metric if each.label.endswith("of fare")}
     assert "a bias that no interval shows" in about
-    kinds = table(app, "kind", "share")
-    assert kinds["kind"].tolist() == ["bike", "walk", "sled*"]
+    kinds = table(app, "category", "share")
+    assert kinds["category"].tolist() == ["bike", "walk", "sled*"]
     assert " to " in kinds["share"][0]
     bikes, fares = release.count(RECT, kind="bike"), release.sum(RECT)
     assert kinds["noisy count"][0] == with_noise(bikes.count[0], bikes.larger_error[0])
@@ -100,14 +108,15 @@ def test_the_page_tells_kinds_apart_and_adds_up_values(path):
 
 def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     app = opened(path, kind="bike")
-    choice = named(app.selectbox, "Kinds")
+    choice = named(app.selectbox, "Categories")
     assert choice.value == 1
     release = dpviz.read(path).of("bike")
     total = metrics(app)["Noisy total of bike"].replace(",", "")
     assert total.startswith(str(round(release.count([0, 0, 1, 1]).count[0]))[:2])
-    choice.set_value(2).run()
+    choice.set_value(2)
+    open_tab(app, "History")
     assert app.query_params["kind"] == "walk"
-    assert not tables(app, "kind", "share")
+    assert not tables(app, "category", "share")
     assert table(app, "cells")["kind"].tolist() == ["walk", "bike"]  # nothing distinguished them
     opened(path, kind="nothing")
 
@@ -117,11 +126,13 @@ def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, m
     and of an address with a kind the download was of that kind alone.
     """
     downloads = []
-    monkeypatch.setattr(
-        explore, "release_details", lambda _prefix, release: downloads.append(release)
-    )
+
+    def panels(_prefix, release):
+        return {"Share": lambda: downloads.append(release)}
+
+    monkeypatch.setattr(explore, "release_panels", panels)
     app = opened(path)
-    named(app.selectbox, "Kinds").set_value(2)
+    named(app.selectbox, "Categories").set_value(2)
     run_of_first_part(app, monkeypatch)
     assert "Noisy total of walk" in metrics(app)
     assert "Noisy total" not in metrics(app)
@@ -133,7 +144,7 @@ def test_the_table_of_a_published_map_is_of_the_kind_that_it_shows(path):
     """It was of all kinds together, below a map of one."""
     app = AppTest.from_function(published_page, args=(str(path),), default_timeout=60)
     app.query_params["kind"] = "walk"
-    app.run()
+    open_tab(app, "Table", "publish")
     shown = table(app, "per km²")
     cells = dpviz.read(path).of("walk").nodes
     assert len(shown) == int(cells.leaf.sum())
@@ -162,16 +173,16 @@ def test_kinds_are_shown_together_and_compared(path):
     app = opened(path, kinds="leading")
     legend = app.session_state["explore.scene"][1].legend
     assert legend.title.startswith("Leading kind")
-    shares = table(app, "kind", "share")  # a rectangle is answered for all kinds at once
+    shares = table(app, "category", "share")  # a rectangle is answered for all kinds at once
     assert shares["share"][0] == share_words(dpviz.read(path).share(RECT, "bike"))
-    named(app.selectbox, "Kinds").set_value(5).run()
+    named(app.selectbox, "Categories").set_value(5).run()
     assert app.query_params["kinds"] == "bike"
     for shown in (app, opened(path, kinds="bike")):
         legend = shown.session_state["explore.scene"][1].legend
         assert legend.title == "Share of bike against all others"
         assert not shown.warning
     app = opened(path, kinds="wolf")
-    assert "asks for the kind 'wolf'" in app.warning[0].value
+    assert "asks for the category 'wolf'" in app.warning[0].value
 
 
 def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
@@ -193,8 +204,8 @@ def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
     app = opened(release.save(tmp_path / "r.parquet"), kinds="bike")
     assert app.session_state["explore.scene"][1].legend.title.startswith("Share of bike")
     words = share_words(release.share(RECT, "bike"))
-    assert table(app, "kind", "share")["share"][0] == words
-    named(app.selectbox, "Kinds").set_value(3).run()
+    assert table(app, "category", "share")["share"][0] == words
+    named(app.selectbox, "Categories").set_value(3).run()
     assert app.session_state["explore.scene"][1].legend.title.startswith("Leading kind")
 
 

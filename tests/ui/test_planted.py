@@ -162,7 +162,7 @@ def test_nothing_of_kinds_values_and_areas_is_on_the_page(monkeypatch):
     for what in ("kinds", "values"):
         next(s for s in app.selectbox if f"{what}.column" in str(s.key)).set_value(None)
     app.run()
-    app.segmented_control(key="explore.counted").set_value("Hexagons").run()
+    app.selectbox(key="explore.method").set_value("areas").run()
     pay(app)
     assert "Areas" in [each.label for each in app.metric]
     assert secrets_of(app) == set()

@@ -10,7 +10,15 @@ from dpviz.planning.trial import Candidate
 from dpviz.ui.shared.preflight import EYES
 from dpviz.ui.shared.shelf import receipt_of
 from tests.ui.files import bounded, uploaded
-from tests.ui.opening import app_to_leave, named, opened_page, table, texts, there_and_back
+from tests.ui.opening import (
+    app_to_leave,
+    named,
+    open_tab,
+    opened_page,
+    table,
+    texts,
+    there_and_back,
+)
 from tests.ui.paying import pay
 
 RECORDS = 7_919
@@ -115,8 +123,9 @@ def test_what_must_hold_gives_the_price_at_once_and_becomes_a_promise(monkeypatc
     header = app.session_state["publish.made"].release.header
     assert (header.epsilon, header.private) == (planned.epsilon, True)
     assert header.extra["promises"][0].endswith("±150 at 95%")
-    app.session_state["publish.code"] = True
-    (command,) = (code.value for code in app.run().code if code.value.startswith("dpviz build"))
+    app.session_state["publish.step"] = 3
+    open_tab(app, "Code", "publish")
+    (command,) = (code.value for code in app.code if code.value.startswith("dpviz build"))
     assert "--want" in command
 
 

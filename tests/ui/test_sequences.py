@@ -90,7 +90,7 @@ def test_lengths_of_public_data_stand_beside_the_exact_ones():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))
 def test_every_method_is_shown_or_says_why_not(method):
-    app = opened(method=method, cell="3-5", side="6")
+    app = opened(method=method, cell="3-5", side="6", tab="Table")
     model = app.session_state["sequences.view"][1].release.model
     for view in (None, "Frequent paths", "Synthetic trips"):  # moves first
         if view is not None:

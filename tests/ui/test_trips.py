@@ -20,7 +20,7 @@ opened = partial(opened_page, "trips")
 
 def test_two_rectangles_are_one_question_in_four_dimensions():
     app = opened(**{"data": "trips-50k", "from": START, "to": END})
-    release = dpviz.build(dpviz.load("trips-50k"), "privtree", 1.0, seed=0)
+    release = dpviz.build(dpviz.load("trips-50k"), "ladder_tree", 1.0, seed=0)
     answer = release.count([*START[:2], *END[:2], *START[2:], *END[2:]])
     shown = metrics(app)
     cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error: the noise's stood alone
@@ -34,7 +34,7 @@ def test_two_rectangles_are_one_question_in_four_dimensions():
 )
 def test_one_rectangle_asks_for_all_trips_of_that_end(end, rect, asked):
     app = opened(**{"data": "trips-50k", end: rect})
-    release = dpviz.build(dpviz.load("trips-50k"), "privtree", 1.0, seed=0)
+    release = dpviz.build(dpviz.load("trips-50k"), "ladder_tree", 1.0, seed=0)
     whole = (*release.domain.lower[:2], *release.domain.upper[:2])
     start, stop = (rect, whole) if end == "from" else (whole, rect)
     answer = release.count([*start[:2], *stop[:2], *start[2:], *stop[2:]])
@@ -46,7 +46,7 @@ def test_a_file_is_offered_only_where_a_release_of_trips_can_be_written_as_one(t
     app = opened(data="trips-50k")
     offered = [each.proto.label for each in app.get("download_button")]
     assert offered == list(WITHOUT_SHAPES)
-    release = dpviz.build(dpviz.load("trips-50k"), "privtree", 1.0, seed=0)
+    release = dpviz.build(dpviz.load("trips-50k"), "ladder_tree", 1.0, seed=0)
     for ending in set(FORMATS.values()) - {"parquet"}:
         path = tmp_path / f"trips.{ending}"
         with nullcontext() if ending in WITHOUT_SHAPES.values() else pytest.raises(ReleaseError):

@@ -1,6 +1,8 @@
-"""Sidebar form for counting by cells, by areas of a public file, or by hexagons."""
+"""Form for counting by hexagons or by areas of a public file."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -16,18 +18,13 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import areas as surfaces
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.method_form import Choice, epsilon_slider, parameters_form
+from dpviz.ui.shared.method_form import Choice, parameters_form
 from dpviz.ui.shared.panels import ErrorsShown, refuse
 from dpviz.ui.shared.text import level_title
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 METHOD = "areas"
-CELLS, POLYGONS, HEXAGONS = "Cells", "Areas", "Hexagons"
-WORDS = {
-    CELLS: "The method divides the area where records are.",
-    POLYGONS: "A public file: wards that add up to districts, districts to the country: exactly.",
-    HEXAGONS: "Cells of H3, with the levels above them.",
-}
+HEXAGONS, POLYGONS = "Hexagons", "Districts of a file"
 MOST = 20_000
 """Areas of one map; the command line takes up to the limit of files."""
 
@@ -35,35 +32,25 @@ AIM = 400
 """Approximate number of hexagons that the form starts with."""
 
 
-def counted_form(prefix: str, domain: Domain) -> str:
-    """Ask what to count by; only cells are offered unless the data are plain 2-D places."""
-    if domain.dims != 2:
-        return CELLS
-    if domain.kinds is not None or domain.values is not None:
-        st.caption("Areas and hexagons cannot be combined with kinds or values.")
-        return CELLS
-    asked = permalink.parameter("areas") or ""
-    chosen = st.segmented_control(
-        "Count by",
-        list(WORDS),
-        default=HEXAGONS if asked.startswith(H3) else CELLS,
-        required=True,
-        key=f"{prefix}.counted",
-        help="Cells follow the records. Areas and hexagons are fixed beforehand, and public.",
-    )
-    st.caption(WORDS[str(chosen)])
-    return str(chosen)
-
-
-def areas_choice(prefix: str, domain: Domain, counted: str, saved: dict[str, str]) -> Choice | None:
-    """Areas, ε and parameters of a release of areas; None while areas are missing.
+def areas_choice(
+    prefix: str, domain: Domain, epsilon: float, saved: Mapping[str, str]
+) -> Choice | None:
+    """Areas and parameters of a release of areas; None while areas are missing.
 
     Args:
         prefix: of the widgets' keys.
         domain: the public box of the records.
-        counted: of :func:`counted_form`.
+        epsilon: of the release.
         saved: parameters from a permalink, as text.
     """
+    counted = st.segmented_control(
+        "Count by",
+        [HEXAGONS, POLYGONS],
+        default=HEXAGONS,
+        required=True,
+        key=f"{prefix}.counted",
+        help="Fixed beforehand, and public. Districts: a file of wards that add up to districts.",
+    )
     areas = None
     with ErrorsShown():
         areas = (_hexagons if counted == HEXAGONS else _polygons)(prefix, domain)
@@ -72,11 +59,10 @@ def areas_choice(prefix: str, domain: Domain, counted: str, saved: dict[str, str
     sizes = [part.stop - part.start for part in areas.areas.slices]
     st.caption(
         ", ".join(
-            f"{level_title(level)}: {size:,}"
+            f"{level_title(level)} ({size:,})"
             for level, size in zip(areas.areas.levels, sizes, strict=True)
         )
     )
-    epsilon = epsilon_slider(prefix)
     parameters = parameters_form(f"{prefix}.{METHOD}", of_kind(METHOD)[METHOD], {}, saved)
     return Choice(METHOD, parameters, epsilon, areas=areas)
 

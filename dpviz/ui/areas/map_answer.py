@@ -18,31 +18,21 @@ from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.downloads import ROWS, counts_as_shown, release_details
+from dpviz.ui.shared.downloads import ROWS, counts_as_shown
+from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
 from dpviz.ui.shared.text import level_title
 
 
-def show_areas(prefix: str, release: AreaRelease, source: PointSource) -> None:
-    """Show the map, its answer, and folded details."""
-    areas_map(prefix, release, source)
-    _facts(prefix, release, source)
-
-
 @fragment
-def areas_map(
-    prefix: str, release: AreaRelease, source: PointSource, *, shown: bool = True
+def show_areas(
+    prefix: str, release: AreaRelease, source: PointSource, panels: Panels, *, shown: bool = True
 ) -> None:
-    """Map of a level, drawn while ``shown``, and its table."""
+    """Map of a level, drawn while ``shown``, its answer, and tabs below."""
     level = _level(prefix, release)
-    if shown:
-        _map(prefix, release, source, level)
-    with st.expander("The map as a table", icon=":material/table:"):
-        _table(release, level)
-
-
-def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> None:
+    if not shown:
+        return
     camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
     draw = partial(areas_scene, release, level, camera=camera)
     answer = partial(
@@ -54,7 +44,12 @@ def _map(prefix: str, release: AreaRelease, source: PointSource, level: str) -> 
         "themselves are exact sums of each other.",
     )
     scene = remembered(f"{prefix}.areas", (level, release), draw)
-    ask_on_map(prefix, release, source, answer, scene, fields=(permalink.RECT,))
+    own: Panels = {
+        "Summary": partial(_summary, prefix, release, source),
+        "Table": partial(_table, release, level),
+        **panels,
+    }
+    ask_on_map(prefix, release, source, answer, scene, fields=(permalink.RECT,), panels=own)
 
 
 def _level(prefix: str, release: AreaRelease) -> str:
@@ -68,11 +63,12 @@ def _level(prefix: str, release: AreaRelease) -> str:
         format_func=level_title,  # untrusted text of a file
         key=f"{prefix}.level.{'|'.join(levels)}",
         required=True,
+        label_visibility="collapsed",
     )
     return str(chosen)
 
 
-def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
+def _summary(prefix: str, release: AreaRelease, source: PointSource) -> None:
     areas = release.frame
     top = areas.slices[0]
     total = float(release.nodes.count[top].sum())
@@ -87,7 +83,6 @@ def _facts(prefix: str, release: AreaRelease, source: PointSource) -> None:
         )
         st.metric("Levels", len(areas.levels), width="content")
     show_promises(release)
-    release_details(prefix, release)
 
 
 def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:

@@ -15,13 +15,16 @@ from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answers
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
+from dpviz.ui.shared.frame import Frame, Panels, share_button
 from dpviz.ui.shared.memory import public_release
+from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
 from dpviz.ui.shared.releases import RELEASES, release_choice
-from dpviz.ui.shared.skeleton import build_choice
+from dpviz.ui.shared.skeleton import build_choice, describe
 from dpviz.ui.shared.sources import NoRecords
+from dpviz.ui.shared.text import plain
 
-TITLE, ICON, ORDER = "Compare", ":material/compare:", 1
+TITLE, ORDER = "Compare", 1
 KEY = "compare"
 OF = ("Built from data", "Two releases")
 
@@ -34,21 +37,28 @@ def page() -> None:
         permalink.restore(KEY, (*FIELDS, *RELEASES))
         linked = any(st.session_state[field.place(KEY)] for field in RELEASES)
         st.session_state[f"{KEY}.of"] = OF[1] if linked else OF[0]
-    with st.sidebar:
+    frame = Frame.of(KEY)
+    with frame.tools:
+        share_button(KEY)
+    with frame.setup:
         of = st.radio("Compare", OF, key=f"{KEY}.of")
     with ErrorsShown():
         if of == OF[0]:
-            _built_from_data(explored)
+            _built_from_data(frame, explored)
         else:
-            _two_releases()
+            _two_releases(frame)
 
 
-def _built_from_data(explored: dict[str, str]) -> None:
+def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
     """Two configurations on public records, rebuilt whenever one changes."""
     permalink.write(dict.fromkeys(field.name for field in RELEASES))
-    with st.sidebar, refusals() as refused:
+    with frame.setup, refusals() as refused:
         source = source_form(KEY, 2, permalink.parameter("data") or explored.get("data"))
-        choices = sides_form(KEY, source, explored) if source is not None and source.public else []
+    frame.describe("**Choose data**" if source is None else describe(source))
+    choices: list[Choice] = []
+    if source is not None and source.public:
+        with frame.bar:
+            choices = sides_form(KEY, source, explored)
     if source is None:
         say_refused(*refused)
         choose_domain(KEY)
@@ -66,36 +76,48 @@ def _built_from_data(explored: dict[str, str]) -> None:
         for seed, choice in enumerate(choices)
     )
     compared = Comparison((first, second), (choices[0].title, choices[1].title))
+    frame.describe(describe(source), badges(compared))
     forget_elsewhere(KEY, source, source.data.domain)
-    badges(compared)
-    film_strip(KEY, choices[0].epsilon, _step)
     series = {
         f"ε series of {side}": partial(film_series, source, choice, seed)
         for seed, (side, choice) in enumerate(zip("AB", choices, strict=True))
     }
-    maps_and_answers(KEY, compared, source, series, partial(film_answers, KEY, source, choices))
-    accuracy_panel(f"{KEY}.errors", source, [choice.described for choice in choices])
+    methods = [choice.described for choice in choices]
+    maps_and_answers(
+        KEY,
+        compared,
+        source,
+        series,
+        lambda rect: {
+            "Every ε": partial(film_answers, source, choices, rect),
+            "Accuracy by ε": partial(accuracy_panel, f"{KEY}.errors", source, methods),
+        },
+        partial(film_strip, KEY, choices[0].epsilon, _step),
+    )
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
     permalink.remember(KEY, FIELDS, link)
 
 
-def _two_releases() -> None:
+def _two_releases(frame: Frame) -> None:
     """Two opened releases: no exact counts, no rebuilding."""
-    with st.sidebar, refusals() as refused:
+    with frame.setup, refusals() as refused:
         first, second = (release_choice(KEY, side) for side in STARTS)
     permalink.remember(KEY, RELEASES)
     if first is None or second is None:
         say_refused(*refused)
-        st.caption("Choose two releases of the same area in the sidebar.")
+        frame.describe("**Two releases**")
+        st.caption("Press **Change** to choose two releases of the same area.")
         return
     compared = Comparison((first.release, second.release), (first.title, second.title))
-    badges(compared)
+    names = (f"**{side}** {plain(name)}" for side, name in zip("AB", compared.labels, strict=True))
+    frame.describe(*names, badges(compared))
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     forget_elsewhere(KEY, source, *(release.domain for release in compared.releases))
-    maps_and_answers(KEY, compared, source, {}, lambda rect: None)
-    with st.expander("Two owners: match their records", icon=":material/join_inner:"):
-        owners_panel(f"{KEY}.releases", compared.releases)
+    matching: Panels = {
+        "Match their records": partial(owners_panel, f"{KEY}.releases", compared.releases)
+    }
+    maps_and_answers(KEY, compared, source, {}, lambda rect: matching)
 
 
 def _step(epsilon: float) -> None:

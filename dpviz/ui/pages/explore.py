@@ -15,22 +15,22 @@ from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import LOOK, points_map
 from dpviz.ui.shared.domain_map import show_domain
-from dpviz.ui.shared.downloads import release_details
+from dpviz.ui.shared.downloads import release_panels
+from dpviz.ui.shared.frame import tabs
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import show_promises
 from dpviz.ui.shared.skeleton import run
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.timeline import PERIOD
-from dpviz.ui.shared.tour import STEPS, tour
+from dpviz.ui.shared.welcome import welcome
 
-TITLE, ICON, ORDER = "Explore", ":material/map:", 0
+TITLE, ORDER = "Explore", 0
 KEY = "explore"
 
 
 def page() -> None:
     """The page."""
-    shown = f"opened.{KEY}" in st.session_state  # an opened release has a fixed ε
-    tour(KEY, STEPS[:1] if shown else STEPS)
+    welcome(KEY)
     run(
         point_slots(
             KEY,
@@ -47,28 +47,30 @@ def page() -> None:
 def show_release(
     release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None
 ) -> None:
-    """Show a release: map, answers, totals, promises and details."""
-    if release.domain.place.dims == 2:
-        forget_elsewhere(KEY, source, release.domain)
+    """Show a release: map, answers, and tabs with totals, promises and details."""
+    panels = release_panels(KEY, release)  # of all categories, even if the map shows one
     if is_areas(release):
-        show_areas(KEY, release, source)
-        return
-    whole = release
-    if release.domain.place.dims != 2:
+        forget_elsewhere(KEY, source, release.domain)
+        show_areas(KEY, release, source, panels)
+    elif release.domain.place.dims == 2:
+        forget_elsewhere(KEY, source, release.domain)
+        points_map(
+            KEY,
+            release,
+            source,
+            lambda shown, records: {"Summary": partial(_summary, shown, records), **panels},
+        )
+    else:
         st.info(
             f"This release has {release.domain.dims} dimensions, and a map needs 2. Its cells are "
             "in the files below; `dpviz query` answers boxes.",
             icon=":material/view_in_ar:",
         )
-    else:
-        release, source = points_map(KEY, release, source)
-    _facts(release, source)
-    show_promises(release)
-    release_details(KEY, whole)  # of all kinds, even if the map shows one
+        tabs(KEY, {"Summary": partial(_summary, release, source), **panels})
 
 
-def _facts(release: PointRelease, source: PointSource) -> None:
-    """Show the totals of what is on the map."""
+def _summary(release: PointRelease, source: PointSource) -> None:
+    """Show the totals of what is on the map, and what it promises."""
     nodes = release.nodes
     total = release.count(release.domain.bounds)
     kind = release.header.extra.get("kind")
@@ -81,3 +83,4 @@ def _facts(release: PointRelease, source: PointSource) -> None:
         inside = f"{len(nodes):,} cells of all sizes"
         st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
         st.metric("Levels", nodes.depth, width="content")
+    show_promises(release)

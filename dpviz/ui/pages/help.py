@@ -11,7 +11,7 @@ import dpviz
 from dpviz.methods import of_kind
 from dpviz.ui.shared.text import plain
 
-TITLE, ICON, ORDER = "Help", ":material/help:", 90
+TITLE, ORDER = "Help", 90
 
 KEYS = {
     "Drag, scroll": "move and zoom",
@@ -26,7 +26,7 @@ READING = (
     "**Colour** is the estimated number of records per km², in classes whose bounds come from the "
     "release. **Blank** means few, none, or too few to tell from none.",
     "**±** after the count of a rectangle or a polygon is the larger of two errors: the 95 % "
-    "interval of the noise, and the **error from cut cells** (uniformity error), an ESTIMATE of "
+    "interval of the noise, and the **uncertainty where it cuts cells**, an ESTIMATE of "
     "what it costs that records are taken to be spread evenly in the cells that its edge cuts.",
     "**A red badge** says that a method is NOT PRIVATE: its claim was refuted, or it has none. "
     "A blue one marks the demo, a green one a guarantee.",

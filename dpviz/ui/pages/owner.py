@@ -13,7 +13,7 @@ from dpviz.ui.shared.account import UPLOADS, shown_name
 from dpviz.ui.shared.prices import payment_row
 from dpviz.ui.shared.text import plain
 
-TITLE, ICON, ORDER = "Owner", ":material/admin_panel_settings:", 95
+TITLE, ORDER = "Owner", 95
 OWNERS = True
 """Shown in the navigation of owners only."""
 

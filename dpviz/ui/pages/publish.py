@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpviz.errors import LedgerError
 from dpviz.private.ledger import Ledger
+from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published
@@ -16,21 +17,37 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import too_dear
 from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.domain_map import choose_domain, show_domain
-from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.releases import your_releases
+from dpviz.ui.shared.method_form import EPSILON, Choice
+from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
+from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import next_step, steps
 from dpviz.ui.shared.text import plain
 
-TITLE, ICON, ORDER = "Publish", ":material/lock:", 2
+TITLE, ORDER = "Publish", 2
 KEY = "publish"
 STEPS = ("Data", "Area", "Budget", "Publish")
+
+
+def _step(name: str) -> int:
+    return int(permalink.number("the step", permalink.parameter(name), 0, 0, 3, whole=True))
+
+
+FIELDS = (
+    permalink.Field("step", _step, lambda step: str(step) if step else None),
+    permalink.Field("bounds", lambda name: permalink.parameter(name) or ""),
+    EPSILON,
+)
+"""What F5 restores besides the data and the method; the file has to be chosen again."""
 
 
 def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
+    missing = [field for field in FIELDS if field.place(KEY) not in st.session_state]
+    permalink.restore(KEY, missing)  # a widget's value is lost when the page is left
     if f"{KEY}.data" not in st.session_state and permalink.parameter("data") in (None, UPLOAD):
         st.session_state[f"{KEY}.step"] = 0  # on return to the page the uploaded file is gone
+    opened(KEY, FIELDS)  # F5 after a payment: the release is shown on its own page
     at, head, (data, area, budget, last) = steps(KEY, STEPS)
     with data:
         left, right = st.columns([5, 4], gap="large")
@@ -65,9 +82,11 @@ def page() -> None:
             published(KEY, made, source, shown=at == 3)
         else:
             payment(KEY, source, choice)
-    chosen = st.session_state[f"{KEY}.data"]
-    permalink.remember(KEY, (), {"data": None if chosen == UPLOAD else chosen})
-    done = publication(KEY, source) is not None
+    chosen, done = st.session_state[f"{KEY}.data"], publication(KEY, source) is not None
+    others = {} if choice is None else {**method_link(choice), **areas_link(choice)}
+    others["data"] = None if chosen == UPLOAD else chosen
+    others[PARAMETER] = st.session_state.get(f"{KEY}.own") if done else None
+    permalink.remember(KEY, FIELDS, others)
     head(described, source is not None, affordable and at >= 2, done)
 
 
@@ -84,7 +103,13 @@ def _budget(source: PointSource) -> tuple[Choice | None, bool]:
         planned = None
         if domain == domain.plain:  # plans support plain counts only
             planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
-        choice = planned or points_choice(KEY, source, start=None, saved={}, more=True)
+        choice = planned or points_choice(
+            KEY,
+            source,
+            start=permalink.parameter("method"),
+            saved=permalink.pairs("set"),
+            more=True,
+        )
         more = 0.0 if choice is None or publication(KEY, source) else choice.epsilon
         account_form(KEY, account, more)
     with right:

@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.datasets.geography import CITY
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import beats_zero
-from dpviz.ui.roads.facts import release_facts
+from dpviz.ui.roads.facts import release_tabs
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
 from dpviz.ui.roads.plan import (
     RoadChoice,
@@ -24,7 +24,8 @@ from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.timeline import PERIOD
 
-TITLE, ICON, ORDER = "Roads", ":material/route:", 4
+TITLE, ORDER = "Roads", 4
+MENU = "Movement"
 KEY = "roads"
 
 
@@ -40,7 +41,7 @@ def page() -> None:
             build=publish_plan,
             adopt=opened_roads,
             empty=lambda: st.caption(
-                "Choose and describe files in the sidebar, or take the built-in city."
+                "Press **Change** to describe your files, or to take the built-in city."
             ),
             before=lambda source: show_graph(KEY, source),
             show=_show,
@@ -55,7 +56,11 @@ def page() -> None:
 
 def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> None:
     plan = plan or RoadChoice.of(release.header)
-    window = chosen_window(KEY, release)
+    with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
+        view = st.segmented_control(
+            "Show", VIEWS, default=VIEWS[0], key=f"{KEY}.view", label_visibility="collapsed"
+        )
+        window = chosen_window(KEY, release)
     part = within(f"{KEY}.part", release, window)
     with st.spinner("Comparing typical paths with the noise …"):  # the first run compiles
         workload = sample_queries(source.data.graph, plan.workload)
@@ -67,8 +72,5 @@ def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> 
             "queries, or lower Δ.",
             icon=":material/waves:",
         )
-    view = st.segmented_control(
-        "Show", VIEWS, default=VIEWS[0], key=f"{KEY}.view", label_visibility="collapsed"
-    )
-    map_and_answer(KEY, part, source, view or VIEWS[0], window)
-    release_facts(KEY, part, workload, release)
+    panels = release_tabs(KEY, part, workload, release)
+    map_and_answer(KEY, part, source, view or VIEWS[0], window, panels)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.ui.map import map_view
-from dpviz.ui.sequences.facts import release_facts
+from dpviz.ui.sequences.facts import release_tabs
 from dpviz.ui.sequences.map_answer import FIELDS, map_and_answer
 from dpviz.ui.sequences.source import PLACES, SequenceSource, opened_sequences, sequence_source
 from dpviz.ui.sequences.view import MoveView, grid_scene
@@ -16,7 +18,8 @@ from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import Choice, method_form
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link, run
 
-TITLE, ICON, ORDER = "Sequences", ":material/timeline:", 3
+TITLE, ORDER = "Sequences", 3
+MENU = "Movement"
 KEY = "sequences"
 
 
@@ -49,7 +52,7 @@ def _empty() -> None:
     if st.session_state.get(f"{KEY}.data") == PLACES:
         choose_domain(KEY)
     else:
-        st.caption("Choose and describe a file in the sidebar, or take the built-in city.")
+        st.caption("Press **Change** to describe your file, or to take the built-in city.")
 
 
 def _before(source: SequenceSource) -> None:
@@ -66,9 +69,9 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
             "among the parameters.",
             icon=":material/waves:",
         )
-    map_and_answer(KEY, view, source)
-    _say_truncation(release, source)
-    release_facts(KEY, view, source)
+    panels = release_tabs(KEY, view, source)
+    panels = {"Summary": partial(_say_truncation, release, source), **panels}
+    map_and_answer(KEY, view, source, panels)
 
 
 def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:

@@ -9,11 +9,13 @@ from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.trip_maps import FIELDS, maps_and_answer
 from dpviz.ui.shared.domain_map import show_domain
-from dpviz.ui.shared.downloads import release_details
+from dpviz.ui.shared.downloads import release_panels
+from dpviz.ui.shared.frame import tabs
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.skeleton import run
 
-TITLE, ICON, ORDER = "Trips", ":material/trip_origin:", 5
+TITLE, ORDER = "Trips", 5
+MENU = "Movement"
 KEY = "trips"
 
 
@@ -33,4 +35,4 @@ def page() -> None:
 
 def _show(release: PointRelease, source: PointSource, choice: Choice | None) -> None:
     maps_and_answer(KEY, release, source)
-    release_details(KEY, release)
+    tabs(KEY, release_panels(KEY, release))

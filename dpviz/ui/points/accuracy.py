@@ -1,10 +1,11 @@
-"""Error by ε of both sides of a comparison, on public data: a chart and its numbers."""
+"""Typical error of a release, and error by ε of both sides of a comparison on public data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from dpviz.evaluation.experiments import Experiment, run
@@ -12,6 +13,9 @@ from dpviz.evaluation.plots import METRICS
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow, rows_csv, summary
 from dpviz.queries.workloads import workload
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.counts import AreaRelease, PointRelease
+from dpviz.render import half_width_words
 from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import error_chart
@@ -23,30 +27,53 @@ SIZE, QUERIES = "medium", 300
 METRIC = "median_relative_error"
 
 
+SIDE = 10
+"""Squares per side of the area whose typical error is shown."""
+
+ABOUT_ERROR = (
+    "Half of the 95 % interval of a typical rectangle of 1 % of the area: the larger of the noise "
+    "and the uncertainty where the rectangle cuts cells. Computed from the release alone."
+)
+
+
+def typical_error(release: PointRelease | AreaRelease) -> tuple[str, str] | None:
+    """Error of a rectangle of 1 % of the area in words, and a note; None beyond two dimensions."""
+    place = release.domain.place
+    if place.dims != 2:
+        return None
+
+    def middle() -> float:
+        (west, south), (east, north) = place.lower, place.upper
+        xs, ys = np.linspace(west, east, SIDE + 1), np.linspace(south, north, SIDE + 1)
+        low, high = (np.stack(np.meshgrid(*each), -1).reshape(-1, 2)
+                     for each in ((xs[:-1], ys[:-1]), (xs[1:], ys[1:])))  # fmt: skip
+        answers = release.count(np.hstack([low, high]))
+        half = (answers.high - answers.low) / 2
+        return float(np.median(np.maximum(half, INTERVAL_SDS * answers.uniformity_sd)))
+
+    error = remembered("typical error", release, middle)
+    return f"**± {half_width_words(error)}** per 1 % of the area", ABOUT_ERROR
+
+
 def accuracy_panel(prefix: str, source: PointSource, methods: Sequence[str]) -> None:
-    """Show the errors of some methods, measured once the panel is opened.
+    """Show the errors of some methods, measured now.
 
     Args:
         prefix: of the widgets' keys.
         source: a public data set.
         methods: as ``name:key=value``.
     """
-    with st.expander(
-        "Accuracy by ε", icon=":material/science:", key=f"{prefix}.open", on_change="rerun"
-    ) as panel:
-        if not panel.open:
-            return
-        plan = Experiment(tuple(dict.fromkeys(methods)), EPSILONS, repeats=1)
-        with ErrorsShown():
-            rows = remembered(f"{prefix}.rows", (source.key, plan), lambda: _measured(source, plan))
-            _chart(rows, plan.methods)
-            st.caption(
-                f"Each method is built at {len(EPSILONS)} ε with fresh simulated noise and answers "
-                f"{QUERIES} random {SIZE} rectangles (0.1–1 % of the area), which are compared "
-                "with the exact counts. `dpviz evaluate` measures other methods, sizes and ε."
-            )
-            table_panel("These measurements as a table", summary(rows))
-            file_button("CSV", lambda: rows_csv(rows), "errors.csv", f"{prefix}.csv")
+    plan = Experiment(tuple(dict.fromkeys(methods)), EPSILONS, repeats=1)
+    with ErrorsShown():
+        rows = remembered(f"{prefix}.rows", (source.key, plan), lambda: _measured(source, plan))
+        _chart(rows, plan.methods)
+        st.caption(
+            f"Each method is built at {len(EPSILONS)} ε with fresh simulated noise and answers "
+            f"{QUERIES} random {SIZE} rectangles (0.1–1 % of the area), which are compared "
+            "with the exact counts. `dpviz evaluate` measures other methods, sizes and ε."
+        )
+        table_panel("These measurements as a table", summary(rows))
+        file_button("CSV", lambda: rows_csv(rows), "errors.csv", f"{prefix}.csv")
 
 
 def _measured(source: PointSource, plan: Experiment) -> list[MeasureRow]:

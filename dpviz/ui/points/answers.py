@@ -33,6 +33,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.parts import rerun_part
 from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
 
 WHOLE = 0.9999
@@ -50,13 +51,15 @@ ANSWER = (
 NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
 """Those of these columns that come from the answer itself."""
 
-LARGER = "± the larger of two errors: the 95 % interval of the noise, and that from cut cells"
+LARGER = (
+    "± the larger of two errors: the 95 % interval of the noise, and the uncertainty in cut cells"
+)
 """Meaning of the number after ± where a count has only one."""
 
 CUT = (
-    "Error from cut {0}s (uniformity error): an ESTIMATE of what it costs that records are taken "
-    "to be spread evenly in the {0}s that an edge cuts. Where an area was picked because it looks "
-    "busy, the error can be larger."
+    "Uncertainty where the shape cuts {0}s (uniformity error): an ESTIMATE of what it costs that "
+    "records are taken to be spread evenly in the {0}s that an edge cuts. Where an area was picked "
+    "because it looks busy, the error can be larger."
 )
 
 
@@ -193,8 +196,8 @@ def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
     """Lines on the errors of an answer, and on the cells it is built from."""
     half, spread, _ = errors_of(row)
     return (
-        f"**95 % interval (noise):** {plain(interval_words(row['count'], half))}  \n"
-        f"**Error from cut {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
+        f"**95 % (noise):** {plain(interval_words(row['count'], half))}  \n"
+        f"**Where it cuts {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
         f"**Built from {cells_in_words(row['nodes'], noun)}**"
     )
 
@@ -273,19 +276,17 @@ def remember(history: list[dict[str, Any]], row: dict[str, Any]) -> None:
 def history_table(prefix: str, release: Release, source: PointSource) -> None:
     """Show the queries of this session as a table, with a download."""
     history = answered(prefix, release, source)
-    with st.expander(f"History ({len(history)})", icon=":material/history:"):
-        if not history:
-            st.caption("Answers of this map are kept here during this visit.")
-            return
-        rows = [row_in_words({**row, "method": title_of(row["method"])}) for row in history]
-        st.dataframe(rows, hide_index=True)
-        with st.container(horizontal=True, gap="small"):
-            table = partial(as_csv, [{"data": source.title, **row} for row in history])
-            file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
-            forget = st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget")
-        if forget:
+    if not history:
+        st.caption("Answers of this map are kept here during this visit.")
+        return
+    rows = [row_in_words({**row, "method": title_of(row["method"])}) for row in history]
+    st.dataframe(rows, hide_index=True)
+    with st.container(horizontal=True, gap="small"):
+        table = partial(as_csv, [{"data": source.title, **row} for row in history])
+        file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
+        if st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget"):
             history.clear()
-            st.rerun()
+            rerun_part()
 
 
 def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:

@@ -21,7 +21,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import of_numbers
 from dpviz.ui.shared.text import plain
 
-ALL, LEADING = "All kinds", "Leading kind"
+ALL, LEADING = "All categories", "Leading category"
 LEADING_WORD = "leading"
 """Word in an address for the leading kind, instead of a kind's name."""
 
@@ -68,16 +68,15 @@ def kinds_view(
     asked = permalink.parameter("kind"), permalink.parameter("kinds")
     views = list(titles)
     if asked not in titles:
-        permalink.refused("the kind", asked[0] or asked[1])
+        permalink.refused("the category", asked[0] or asked[1])
     at = st.selectbox(
-        "Kinds",
+        "Categories",
         range(len(views)),
         index=views.index(asked) if asked in titles else 0,
         format_func=lambda at: titles[views[at]],
         key=f"{prefix}.kind.{'|'.join(names)}",
-        help="Density of all kinds or of one; the most frequent kind in each cell; or the share of "
-        "one kind.",
-        width=360,
+        label_visibility="collapsed",
+        width=240,
     )
     kind, share = views[at]
     permalink.write({"kind": kind, "kinds": share})
@@ -122,17 +121,17 @@ def region_kinds(release: PointRelease, regions: Regions) -> None:
 def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, str]:
     """Count and share of a kind in one place."""
     count, part = count_words(answer), quotient_words(share, shares=True)
-    return {"kind": name, "noisy count": count, "share": part}
+    return {"category": name, "noisy count": count, "share": part}
 
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
     """A row for each kind, and what its share means."""
     kind = st.column_config.TextColumn(width="small")  # so that a long name leaves room for counts
-    looks = {"kind": kind, **of_numbers(*(set().union(*rows) - {"kind"}))}
+    looks = {"category": kind, **of_numbers(*(set().union(*rows) - {"category"}))}
     st.dataframe(rows, hide_index=True, column_config=looks)
     st.caption(
-        f"Share of all kinds, with its 95 % interval for the noise and for cut cells; “{FEW}”: "
-        "their number cannot be distinguished from zero."
+        "Share of all categories, with its 95 % interval for the noise and for cut cells; "
+        f"“{FEW}”: their number cannot be distinguished from zero."
     )
 
 

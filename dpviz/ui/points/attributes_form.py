@@ -1,4 +1,4 @@
-"""Sidebar form for the attributes of a record besides its place: a kind, and a value to sum.
+"""Form for the attributes of a record besides its place: a kind, and a value to sum.
 
 Both are declared: the list of kinds and the clip are public, and nothing is read from the records.
 """
@@ -30,11 +30,14 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     Returns:
         Empty for places alone; None while a list or a clip is missing.
     """
-    with st.expander("Kinds", icon=":material/category:"):
+    with st.expander("Categories", icon=":material/category:"):
         kinds = _kinds(prefix, names, file_id)
     with st.expander("Values", icon=":material/functions:"):
         values = _values(prefix, names, file_id)
-    for given, missing in ((kinds, "the public list of kinds"), (values, "the clip: from, and to")):
+    for given, missing in (
+        (kinds, "the public list of categories"),
+        (values, "the clip: from, and to"),
+    ):
         if given is None:
             st.info(f"Give {missing}.", icon=":material/rule:")
     return None if kinds is None or values is None else kinds | values
@@ -47,33 +50,34 @@ def _column(label: str, names: list[str], placeholder: str, key: str, words: str
 
 def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
     words = (
-        "Publish one map per kind in one release. Each map gets the whole ε, since a record has "
-        "only one kind."
+        "Publish one map per category in one release. Each map gets the whole ε, since a record "
+        "has only one category."
     )
     key = f"{prefix}.kinds.column.{file_id}"
-    column = _column("Column of the kind", names, "None: one kind", key, words)
+    column = _column("Column of the category", names, "None: one category", key, words)
     if column is None:
         return {}
     st.caption(
-        "The list is PUBLIC: name the kinds that everybody knows may occur, spelled as in the "
+        "The list is PUBLIC: name the categories that everybody knows may occur, spelled as in the "
         "file; never copy it from the records."
     )
     text = st.text_area(
-        f"Kinds, one per line; a single line is split at commas (up to {MOST_KINDS})",
+        f"Categories, one per line; a single line is split at commas (up to {MOST_KINDS})",
         key=f"{prefix}.kinds.names",
         placeholder="bike\nwalk\nbus",
         height=110,
     )
     kinds = listed_kinds(text)
     if kinds:
-        st.caption(f"{'1 kind' if len(kinds) == 1 else f'{len(kinds)} kinds'}: {quoted(kinds)}")
+        number = "1 category" if len(kinds) == 1 else f"{len(kinds)} categories"
+        st.caption(f"{number}: {quoted(kinds)}")
     others = st.segmented_control(
-        "Records of other kinds",
+        "Records of other categories",
         (DROPPED, COUNTED),
         default=DROPPED,
         required=True,
         key=f"{prefix}.kinds.others",
-        help="Drop them, or count them as one more kind. A record without a kind is dropped.",
+        help="Drop them, or count them as one more category. A record without one is dropped.",
     )
     if not kinds:
         return None

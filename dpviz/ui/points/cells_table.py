@@ -18,21 +18,19 @@ from dpviz.ui.shared.panels import rows_in_words, sortable
 from dpviz.ui.shared.text import on_screen
 
 
-def table_of_cells(release: PointRelease, what: str = "map") -> None:
-    """Collapsed table of the map's densest cells, for visitors who cannot see the map.
+def table_of_cells(release: PointRelease) -> None:
+    """Table of the map's densest cells, for visitors who cannot see the map.
 
     Sorted by the lower ends of intervals: in the smallest cells a noisy 1 ± 6 is millions per km².
 
     Args:
         release: on the map; for an animation, of the whole period.
-        what: its name in the table's title.
     """
-    columns, cells = remembered(f"table.{what}", release, lambda: _columns(release))
+    columns, cells = remembered("table", release, lambda: _columns(release))
     looks = sortable(*columns) | sortable(*SIDES, form="%.5f")
-    with st.expander(f"The {what} as a table", icon=":material/table:"):
-        st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
-        shown = len(columns["per km²"])
-        st.caption(rows_in_words(shown, cells, "cells", "most clearly dense"))
+    st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
+    shown = len(columns["per km²"])
+    st.caption(rows_in_words(shown, cells, "cells", "most clearly dense"))
 
 
 def _columns(release: PointRelease) -> tuple[dict[str, Float], int]:

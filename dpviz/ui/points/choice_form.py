@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import streamlit as st
 
-from dpviz.ui.areas.areas_form import CELLS, METHOD, areas_choice, counted_form
+from dpviz.ui.areas.areas_form import METHOD, areas_choice
 from dpviz.ui.points.attributes_form import sum_share_form
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.method_form import Choice, method_form
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import (
+    Choice,
+    epsilon_slider,
+    method_choice,
+    method_parameters,
+    options,
+)
 
 
 def points_choice(
@@ -18,7 +25,7 @@ def points_choice(
     saved: dict[str, str],
     more: bool,
 ) -> Choice | None:
-    """Ask for the method or areas, and their parameters; None while the areas are missing.
+    """Ask for ε, the method or areas, and their parameters; None while the areas are missing.
 
     Args:
         prefix: of the widgets' keys.
@@ -28,18 +35,20 @@ def points_choice(
         more: True to offer counts of areas instead of cells.
     """
     domain = source.data.domain
-    counted = counted_form(prefix, domain) if more else CELLS
-    of_areas = start == METHOD  # saved parameters belong to the method in the address
-    if counted != CELLS:
-        saved = saved if of_areas else {}
-        return areas_choice(prefix, domain, counted, saved)
-    choice = method_form(
-        prefix,
-        domain.dims,
-        public=source.public,
-        start="privtree" if start is None or of_areas else start,
-        saved={} if of_areas else saved,
+    fixed = more and domain.dims == 2 and domain.kinds is None and domain.values is None
+    epsilon = epsilon_slider(prefix)
+    start = METHOD if fixed and permalink.parameter("areas") else start
+    name = method_choice(
+        prefix, domain.dims, kind="points", public=source.public, start=start, areas=fixed
     )
-    if domain.values is None:
-        return choice
-    return replace(choice, sum_share=sum_share_form(prefix, domain.values.column))
+    if name == METHOD:
+        with options(prefix, "Areas"):
+            return areas_choice(prefix, domain, epsilon, saved if start == METHOD else {})
+    with options(prefix):
+        share = None
+        if domain.values is not None:
+            share = sum_share_form(prefix, domain.values.column)
+        if more and not fixed:
+            st.caption("Hexagons and districts need places without time, categories and values.")
+        parameters = method_parameters(prefix, name, "points", start, saved)
+    return Choice(name, parameters, epsilon, sum_share=share)

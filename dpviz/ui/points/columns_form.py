@@ -1,4 +1,4 @@
-"""Sidebar form for the columns of a file that hold the place and time of a record."""
+"""Form for the columns of a file that hold the place and time of a record."""
 
 from __future__ import annotations
 

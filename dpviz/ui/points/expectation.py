@@ -74,7 +74,7 @@ def expectation_panel(
         )
     domain = domain.plain
     records = st.number_input(
-        f"Roughly how many records{' of one kind' if of_one_kind else ''}? (your guess)",
+        f"Roughly how many records{' of one category' if of_one_kind else ''}? (your guess)",
         1,
         100_000_000,
         100_000,
@@ -118,8 +118,8 @@ def expectation_panel(
     )
     if of_one_kind:
         st.caption(
-            "Each kind has its own noise: the noise of k kinds together is larger by the square "
-            "root of k."
+            "Each category has its own noise: the noise of k categories together is larger by the "
+            "square root of k."
         )
     if mean is not None:
         _bound_panel(asked, epsilon, int(records), mean, max_per_unit)

@@ -18,6 +18,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import interval_chart
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice, title_of
+from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.text import plain
 
@@ -27,7 +28,7 @@ LARGEST = 100_000
 
 
 def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> None:
-    """Step both maps through ε.
+    """Step both maps through ε, in the fragment of the maps.
 
     Args:
         prefix: of the widgets' keys.
@@ -35,50 +36,44 @@ def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> No
         show: sets the ε of both before the page runs.
     """
     key = f"{prefix}.film"
-    st.session_state[key] = current if current in FRAMES else None
-    st.segmented_control(
-        "ε film: step both maps",
+    if not in_part():
+        st.session_state[key] = current if current in FRAMES else None
+    st.markdown("Both at ε", width="content")
+    chosen = st.segmented_control(
+        "Both maps at ε",
         FRAMES,
         format_func=lambda value: f"{value:g}",
         key=key,
         on_change=lambda: show(st.session_state[key] or current),
-        help="The same data, methods and noise seed at another ε. The data are public.",
+        label_visibility="collapsed",
     )
+    if in_part() and chosen not in (None, current):
+        st.rerun()  # the maps and the sliders are of the whole page
 
 
-def film_answers(
-    prefix: str, source: PointSource, choices: Sequence[Choice], rect: Bounds | None
-) -> None:
+def film_answers(source: PointSource, choices: Sequence[Choice], rect: Bounds | None) -> None:
     """The drawn rectangle at every ε of the film, as a chart and a table."""
-    with st.expander(
-        "The answer at every ε",
-        icon=":material/movie:",
-        key=f"{prefix}.frames",
-        on_change="rerun",
-    ) as place:
-        if not place.open:
-            return
-        if rect is None:
-            st.caption("Draw a rectangle: its answer at each ε is shown here.")
-            return
-        try:
-            inside = from_degrees(rect, source.data.domain.crs)
-            exact = int(exact_counts(source.data, inside)[0])
-            rows = _frames(source, choices, inside)
-        except DpvizError as error:
-            st.caption(plain(error))
-            return
-        st.altair_chart(interval_chart(rows, exact))
-        table = [
-            {"ε": f"{epsilon:g}"}
-            | {row["side"]: row["in words"] for row in rows if row["ε"] == epsilon}
-            for epsilon in FRAMES
-        ]
-        st.dataframe(table, hide_index=True)
-        st.caption(
-            f"Exact (public data): {exact:,}, the dashed line. In the chart: the 95 % interval of "
-            "the noise. ± in the table: the larger of it and the error from cut cells."
-        )
+    if rect is None:
+        st.caption("Draw a rectangle: its answer at each ε is shown here.")
+        return
+    try:
+        inside = from_degrees(rect, source.data.domain.crs)
+        exact = int(exact_counts(source.data, inside)[0])
+        rows = _frames(source, choices, inside)
+    except DpvizError as error:
+        st.caption(plain(error))
+        return
+    st.altair_chart(interval_chart(rows, exact))
+    table = [
+        {"ε": f"{epsilon:g}"}
+        | {row["side"]: row["in words"] for row in rows if row["ε"] == epsilon}
+        for epsilon in FRAMES
+    ]
+    st.dataframe(table, hide_index=True)
+    st.caption(
+        f"Exact (public data): {exact:,}, the dashed line. In the chart: the 95 % interval of "
+        "the noise. ± in the table: the larger of it and the uncertainty in cut cells."
+    )
 
 
 def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> list[dict[str, Any]]:

@@ -33,6 +33,7 @@ from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.share import Series, share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.frame import Panels, card, show_card, stage, tabs
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import draw_hint
@@ -111,11 +112,12 @@ def ask_on_map(
     scene: Scene,
     *,
     fields: Sequence[permalink.Field],
+    panels: Panels,
     others: Mapping[str, str | None] | None = None,
     flat: PointRelease | None = None,
     series: Mapping[str, Series] | None = None,
 ) -> None:
-    """Show the map, the answer to the drawn shape, the history and the downloads.
+    """Show the map, the answer to the drawn shape on it, and a row of tabs below.
 
     Call it last in a fragment: a typed rectangle reruns the fragment.
 
@@ -126,26 +128,35 @@ def ask_on_map(
         answer: shows the answer; returns its marks for the map.
         scene: the map.
         fields: fields of the map that the address stores.
+        panels: functions that draw the page's own tabs, by title.
         others: further parameters of the address.
         flat: the release of points on the map, for downloads and counts by district.
         series: see :func:`share_panel`.
     """
     name, legend = f"{prefix}.map", None
-    left, right = st.columns([7, 3], gap="medium")
     rect, ring = question(prefix)
-    with left:
+    with stage():
         map_view(placed(prefix, scene, source), key=name, on_shape=partial(drawn, prefix))
         keep_camera(prefix, source)
-    with right:
-        with st.container():  # keeps panels below it open when its content changes
-            marks = answer()
-        typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
-        history_table(prefix, release, source)
-        if flat is not None:
-            history = answered(prefix, release, source)
+        with card():
+            with st.container():  # keeps the form below it open when its content changes
+                marks = answer()
+            typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
+    if rect or ring:
+        show_card(rect or ring)
+    every: Panels = {**panels, "History": partial(history_table, prefix, release, source)}
+    if flat is not None:
+        history, files = answered(prefix, release, source), panels["Share"]
+
+        def share() -> None:
             share_panel(prefix, name, [flat], series=series, history=history)
-            districts, legend = districts_panel(prefix, flat)
-            marks = [*districts, *marks]
+            files()
+
+        every |= {"Districts": partial(districts_panel, prefix, flat), "Share": share}
+    given = tabs(prefix, every, always=("Districts", "Share"))
+    if flat is not None:
+        districts, legend = given["Districts"]
+        marks = [*districts, *marks]
     shape = Shape(rect=rect, ring=ring) if rect or ring else None
     map_overlay(name, marks=marks, shape=shape, legend=legend)
     permalink.remember(prefix, fields, others)
@@ -165,8 +176,7 @@ def drawn_answer(
     source: PointSource,
     *,
     window: tuple[float, float] | None = None,
-    keys: str = "",
-    then: str = ". Or type its four sides below.",
+    then: str = ".",
     title: str = "Draw a rectangle",
 ) -> list[Mark]:
     """Show the answer to the drawn shape, or a hint; return marks of the answer's cells.
@@ -176,8 +186,7 @@ def drawn_answer(
         release: the queried release.
         source: of its records.
         window: in time.
-        keys: how to draw by keyboard, see :func:`draw_hint`, also for ``then`` and ``title``.
-        then: rest of the hint's sentence.
+        then: rest of the hint's sentence, see :func:`draw_hint`.
         title: of the hint.
     """
     rect, ring = question(prefix)
@@ -187,7 +196,7 @@ def drawn_answer(
         elif rect is not None:
             asked = asked_rectangle(release, source, rect, window)
         else:
-            draw_hint(prefix, then, title=title, keys=keys)
+            draw_hint(prefix, then, title)
             return []
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")

@@ -6,18 +6,16 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.planning.code import Code
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
-from dpviz.ui.areas.map_answer import areas_map
+from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.review import code_for, review
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map
 from dpviz.ui.shared.account import Paid, paid_release
-from dpviz.ui.shared.code import code_panel
-from dpviz.ui.shared.downloads import download_buttons
+from dpviz.ui.shared.downloads import release_panels
+from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
-from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, say_unsaved
 from dpviz.ui.shared.text import badge
@@ -38,6 +36,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
     def store(paid: Paid) -> None:
         st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
         st.session_state[f"{prefix}.made"] = paid
+        st.session_state[f"{prefix}.own"] = paid.release.header.extra["release_id"]
 
     with ErrorsShown():
         paid = paid_release(
@@ -49,7 +48,6 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
             note=code_for(source, choice),
             purpose=purpose,
             title=title,
-            pane=st.container(),
         )
         if paid is not None:
             st.rerun()
@@ -67,11 +65,14 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     )
     st.markdown(badge(made.release.header))
     release: PointRelease | AreaRelease = made.release
+    panels: Panels = {
+        "Receipt": partial(_take_home, prefix, release),
+        **release_panels(prefix, release, script=made.note),
+    }
     if is_areas(release):
-        areas_map(prefix, release, source, shown=shown)
+        show_areas(prefix, release, source, panels, shown=shown)
     elif shown:
-        points_map(prefix, release, source)
-    _take_home(prefix, release, made.note)
+        points_map(prefix, release, source, lambda *_: panels)
     st.button(
         "Publish again",
         icon=":material/undo:",
@@ -87,13 +88,8 @@ def _again(prefix: str) -> None:
     st.session_state.pop(f"{prefix}.made", None)
 
 
-def _take_home(prefix: str, release: PointRelease | AreaRelease, redo: Code) -> None:
-    """Show promises, files, receipt, budget, and the code that would repeat the release."""
+def _take_home(prefix: str, release: PointRelease | AreaRelease) -> None:
+    """Show the promises of a release, and offer its receipt."""
     show_promises(release)
-    st.header("Take it with you", anchor=False)
-    download_buttons(prefix, release)
     receipt = partial(as_json, receipt_of(release))
     file_button("Receipt (JSON)", receipt, "receipt.json", f"{prefix}.receipt", "receipt")
-    st.header("How the budget was spent", anchor=False)
-    budget_breakdown(release.header)
-    code_panel(prefix, release, redo)

@@ -29,54 +29,53 @@ AnsweredRegions = tuple[list[dict[str, Any]], tuple[Mark, ...], Legend]
 
 def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Legend | None]:
     """Counts for every district of a file: a table, a download, a choropleth and its legend."""
-    with st.expander("Count by district", icon=":material/map_search:"):
-        file = st.file_uploader(
-            "Polygons: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
-            key=f"{prefix}.districts",
-            help="A public file, for instance of city districts. Counts are computed from the "
-            "release: that costs nothing.",
+    file = st.file_uploader(
+        "Polygons: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
+        key=f"{prefix}.districts",
+        help="A public file, for instance of city districts. Counts are computed from the "
+        "release: that costs nothing.",
+    )
+    if file is None:
+        return [], None
+    try:
+        path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
+        rows, marks, legend = remembered(
+            f"{prefix}.districts.kept",
+            (file.file_id, path, release),
+            lambda: _asked(release, path),
         )
-        if file is None:
-            return [], None
-        try:
-            path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
-            rows, marks, legend = remembered(
-                f"{prefix}.districts.kept",
-                (file.file_id, path, release),
-                lambda: _asked(release, path),
-            )
-        except DpvizError as error:
-            st.error(plain(error), icon=":material/error:")
-            return [], None
-        inside = [row["inside"] for row in rows]
-        if not any(inside):
-            st.warning(
-                "All districts of this file lie outside the area of this map: choose another file.",
-                icon=":material/wrong_location:",
-            )
-            return [], None
-        cut = min(inside) < WHOLE
-        kinds = release.kinds if release.kinds else ()
-        table = [
-            {
-                "district": row["district"],
-                "noisy count": on_screen(row["count"], error),
-                "95 % ±": half_on_screen(half),
-                "cut cells ±": half_on_screen(spread),
-                **({"inside the area": round(100 * row["inside"])} if cut else {}),
-                **{name: of_kind(row, name) for name in kinds},
-            }
-            for row in rows
-            for half, spread, error in [errors_of(row)]
-        ]
-        looks = sortable("noisy count", "95 % ±", "cut cells ±")
-        looks |= sortable("inside the area", form="%d %%") | of_numbers(*kinds)
-        st.dataframe(table, hide_index=True, column_config=looks)
-        label = "Counts by district (CSV)"
-        file_button(label, partial(as_csv, rows), "districts.csv", f"{prefix}.districts.csv")
-        if not st.toggle("Show them on the map", value=True, key=f"{prefix}.districts.shown"):
-            return [], None
-        return list(marks), legend
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/error:")
+        return [], None
+    inside = [row["inside"] for row in rows]
+    if not any(inside):
+        st.warning(
+            "All districts of this file lie outside the area of this map: choose another file.",
+            icon=":material/wrong_location:",
+        )
+        return [], None
+    cut = min(inside) < WHOLE
+    kinds = release.kinds if release.kinds else ()
+    table = [
+        {
+            "district": row["district"],
+            "noisy count": on_screen(row["count"], error),
+            "95 % ±": half_on_screen(half),
+            "cut cells ±": half_on_screen(spread),
+            **({"inside the area": round(100 * row["inside"])} if cut else {}),
+            **{name: of_kind(row, name) for name in kinds},
+        }
+        for row in rows
+        for half, spread, error in [errors_of(row)]
+    ]
+    looks = sortable("noisy count", "95 % ±", "cut cells ±")
+    looks |= sortable("inside the area", form="%d %%") | of_numbers(*kinds)
+    st.dataframe(table, hide_index=True, column_config=looks)
+    label = "Counts by district (CSV)"
+    file_button(label, partial(as_csv, rows), "districts.csv", f"{prefix}.districts.csv")
+    if not st.toggle("Show them on the map", value=True, key=f"{prefix}.districts.shown"):
+        return [], None
+    return list(marks), legend
 
 
 def _asked(release: PointRelease, path: str) -> AnsweredRegions:

@@ -97,7 +97,7 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     if domain.kinds is not None:
         rest = "" if OTHER in domain.kinds.names else "; others are left out"
         lines.append(
-            f"**Kinds** by {plain(domain.kinds.column)}: {quoted(domain.kinds.names)}{rest}"
+            f"**Categories** by {plain(domain.kinds.column)}: {quoted(domain.kinds.names)}{rest}"
         )
     if (values := domain.values) is not None and choice.sum_share is not None:
         lines.append(

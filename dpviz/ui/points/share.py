@@ -44,38 +44,37 @@ def share_panel(
             the last letter of a label becomes part of the file's name.
         history: answers of this session.
     """
-    with st.expander("Share", icon=":material/share:"):
-        st.caption(
-            "One file with the map inside: it opens from a USB stick, without network or server, "
-            "and answers rectangles by itself; or a page to print. They hold the release only, "
-            "never a record or an exact count. The address of this page restores your choices; an "
-            "uploaded file has to be chosen again."
-        )
-        title = st.text_input("Title", key=f"{prefix}.share.title", max_chars=120)
-        names = list(labels) or labels_of(releases)
-        rects = asked(prefix, releases[0], history)
-        camera = camera_of(map_key)
+    st.caption(
+        "One file with the map inside: it opens from a USB stick, without network or server, "
+        "and answers rectangles by itself; or a page to print. They hold the release only, "
+        "never a record or an exact count. The address of this page restores your choices; an "
+        "uploaded file has to be chosen again."
+    )
+    title = st.text_input("Title", key=f"{prefix}.share.title", max_chars=120)
+    names = list(labels) or labels_of(releases)
+    rects = asked(prefix, releases[0], history)
+    camera = camera_of(map_key)
 
-        def page(steps: Series) -> str:
-            maps, labels = steps()
-            return map_page(maps, labels=labels, rects=rects, title=title, camera=camera)
+    def page(steps: Series) -> str:
+        maps, labels = steps()
+        return map_page(maps, labels=labels, rects=rects, title=title, camera=camera)
 
-        def report() -> str:
-            return report_page(releases, labels=names, rects=rects, title=title)
+    def report() -> str:
+        return report_page(releases, labels=names, rects=rects, title=title)
 
-        def picture() -> bytes:
-            return comparison_png(releases, names, rects[0] if rects else None, title=title)
+    def picture() -> bytes:
+        return comparison_png(releases, names, rects[0] if rects else None, title=title)
 
-        files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
-            "Map (HTML)": ("map.html", lambda: page(lambda: (releases, names))),
-            "Report (HTML)": ("report.html", report),
-            "Picture (PNG)": ("map.png", picture),
-        }
-        for label, steps in (series or {}).items():
-            files[f"{label} (HTML)"] = f"series-{label[-1].lower()}.html", partial(page, steps)
-        with st.container(horizontal=True):
-            for label, (name, make) in files.items():
-                file_button(label, make, name, f"{prefix}.share.{name}")
+    files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
+        "Map (HTML)": ("map.html", lambda: page(lambda: (releases, names))),
+        "Report (HTML)": ("report.html", report),
+        "Picture (PNG)": ("map.png", picture),
+    }
+    for label, steps in (series or {}).items():
+        files[f"{label} (HTML)"] = f"series-{label[-1].lower()}.html", partial(page, steps)
+    with st.container(horizontal=True):
+        for label, (name, make) in files.items():
+            file_button(label, make, name, f"{prefix}.share.{name}")
 
 
 def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:

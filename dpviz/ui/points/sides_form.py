@@ -1,4 +1,4 @@
-"""Two configurations, A and B, in the sidebar."""
+"""Two configurations, A and B."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
     """
     choices: list[Choice] = []
     for side, start in STARTS.items():
-        st.divider()
-        st.markdown(f"**{side.upper()}**")
         if f"{prefix}.{side}.epsilon" not in st.session_state:  # first run only
             st.session_state[f"{prefix}.{side}.epsilon"] = _first_epsilon(side, explored)
         wanted = explored.get("method") if side == "a" else None
-        choices.append(
-            method_form(
-                f"{prefix}.{side}",
-                source.data.domain.dims,
-                public=source.public,
-                start=permalink.parameter(f"{side}.method") or wanted or start,
-                saved=permalink.pairs(f"{side}.set"),
+        with st.container(horizontal=True, vertical_alignment="center", key=f"dpviz-{side}"):
+            st.markdown(f"**{side.upper()}**", width="content")
+            choices.append(
+                method_form(
+                    f"{prefix}.{side}",
+                    source.data.domain.dims,
+                    public=source.public,
+                    start=permalink.parameter(f"{side}.method") or wanted or start,
+                    saved=permalink.pairs(f"{side}.set"),
+                )
             )
-        )
     return choices
 
 

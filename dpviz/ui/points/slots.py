@@ -8,6 +8,7 @@ from typing import Any
 
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
+from dpviz.ui.points.accuracy import typical_error
 from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.source_form import PointSource, source_form
@@ -53,6 +54,7 @@ def point_slots(
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=partial(choose_domain, key),
         before=before,
+        error=typical_error,
         show=partial(_on_a_map, show),
         link=lambda source, choice: {
             "data": source.name,

@@ -31,9 +31,8 @@ UPLOAD = "Your own file"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PointSource(DataSource):
-    """Points behind a handle, with their title, name and unit for a page."""
+    """Points behind a handle, with their name and unit for a page."""
 
-    title: str
     name: str | None = None
     """Name of a built-in data set, for a permalink."""
     unit: str | None = None
@@ -70,7 +69,7 @@ def source_form(
     owner: InSteps | None = None,
     more: bool = False,
 ) -> PointSource | None:
-    """Selectors in the sidebar; None while a file of one's own is not described yet.
+    """Selectors of data; None while a file of one's own is not described yet.
 
     Args:
         prefix: of the widgets' keys.

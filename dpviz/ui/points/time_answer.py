@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -34,9 +35,9 @@ from dpviz.ui.points.map_answer import (
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import file_button, of_numbers
-from dpviz.ui.shared.parts import in_part
 from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_rows, zone_words
 
 LOOKS = {"window": "Window", "film": "Playback"}
@@ -58,63 +59,73 @@ MOST_BANDS = 2_000
 
 @fragment
 def points_map(
-    prefix: str, release: PointRelease, source: PointSource
-) -> tuple[PointRelease, PointSource]:
-    """Show the map of a 2-D release of points, its answers and a table of its cells.
+    prefix: str,
+    release: PointRelease,
+    source: PointSource,
+    panels: Callable[[PointRelease, PointSource], Panels],
+) -> None:
+    """Show the map of a 2-D release of points, its answers, and tabs below.
 
     With time, the map shows a window.
 
-    Returns:
-        The release shown (with kinds, the chosen kind), and its records.
+    Args:
+        prefix: of the page.
+        release: of points.
+        source: of its records.
+        panels: tabs of the page for the release on the map (with categories, of the chosen one)
+            and its records.
     """
-    shown, records, look = kinds_view(prefix, release, source)
-    kind, below = shown.header.extra.get("kind"), f"{prefix}.below"
-    if in_part() and st.session_state.get(below) != kind:
-        st.rerun()  # the totals below this fragment depend on the chosen kind
-    st.session_state[below] = kind
+    controls = st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls")
+    with controls:
+        shown, records, look = kinds_view(prefix, release, source)
+    own: Panels = panels(shown, records)
     if shown.domain.time is not None:
-        _in_time(prefix, shown, records, look)  # the window slider reruns this fragment only
-        return shown, records
+        _in_time(prefix, shown, records, look, own, controls)
+        return
     answer = partial(
         drawn_answer,
         prefix,
         shown,
         records,
         title="Draw a rectangle or a polygon",
-        then=". Or type its four sides below. A polygon ends where its last corner is set twice.",
-        keys=". By keyboard: D, then the arrow keys and Enter at two corners",
     )
     scene = scene_of(prefix, shown, records, look=look)
     unused = dict.fromkeys(("period", "view"))
-    ask_on_map(prefix, shown, records, answer, scene, fields=FIELDS, others=unused, flat=shown)
-    table_of_cells(shown)
-    return shown, records
+    own = {**own, "Table": partial(table_of_cells, shown)}
+    ask_on_map(
+        prefix, shown, records, answer, scene, fields=FIELDS, panels=own, others=unused, flat=shown
+    )
 
 
 def _in_time(
-    prefix: str, release: PointRelease, source: PointSource, kinds: Look | None = None
+    prefix: str,
+    release: PointRelease,
+    source: PointSource,
+    kinds: Look | None,
+    panels: Panels,
+    controls: Any,
 ) -> None:
-    """Show the map of a window, the answer beside it, the timeline, and a table of cells.
+    """Show the map of a window, the answer on it, and the timeline and other tabs below.
 
-    ``kinds`` is a view of all kinds together; it supports one window, no film.
+    ``kinds`` is a view of all categories together; it supports one window, no film. ``controls``
+    is the row above the map.
     """
-    look = chosen_look(prefix) if kinds is None else "window"
-    played = film(prefix, release, source) if look == "film" else None
+    whole = release.domain.period
+    with controls:
+        look = chosen_look(prefix) if kinds is None else "window"
+        played = film(prefix, release, source) if look == "film" else None
+        window = whole if played else _slider(prefix, release.domain)
+        total = count_words(release.count(release.domain.place.bounds, window))
+        st.markdown(f"**{total}** in the window", width="content", help=LARGER)
     if look == "film" and played is None:
         st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
-    whole = release.domain.period
-    window = whole if played else _slider(prefix, release.domain)
     flat = remembered(f"{prefix}.flat", (release, window), lambda: during(release, window))
-    stage, below = st.container(), st.container()
     rect, _ = question(prefix)
     place = rect if rect is not None and overlaps(rect, release.domain) else None
-    with below:
-        _timeline(prefix, release, place, window)
-        table_of_cells(flat, "whole period" if played else "map")
 
     def answer() -> list[Mark]:
         if not played:
-            then = ". Or type its four sides below. The timeline is of the whole area until then."
+            then = ". The timeline is of the whole area until then."
             return drawn_answer(prefix, release, source, window=window, then=then)
         if rect is not None:
             in_domain(rect, release.domain)
@@ -124,18 +135,22 @@ def _in_time(
     if not played:
         words = ",".join(map(release.domain.calendar.words, window))
         st.session_state[f"{prefix}.period"] = None if window == whole else words
-    with stage:
-        ask_on_map(
-            prefix,
-            release,
-            source,
-            answer,
-            played or scene_of(prefix, flat, source, tools=("rect",), look=kinds),
-            fields=(permalink.RECT, CAMERA, PERIOD, LOOK),
-            others={"ring": None},
-            flat=flat,
-            series={"Map with a time slider": partial(windows, release)},
-        )
+    timeline: Panels = {
+        "Timeline": partial(_timeline, prefix, release, place, window),
+        "Table": partial(table_of_cells, flat),
+    }
+    ask_on_map(
+        prefix,
+        release,
+        source,
+        answer,
+        played or scene_of(prefix, flat, source, tools=("rect",), look=kinds),
+        fields=(permalink.RECT, CAMERA, PERIOD, LOOK),
+        panels={**timeline, **panels},
+        others={"ring": None},
+        flat=flat,
+        series={"Map with a time slider": partial(windows, release)},
+    )
 
 
 def _slider(prefix: str, domain: Domain) -> Window:
@@ -154,18 +169,17 @@ def _slider(prefix: str, domain: Domain) -> Window:
         step=timedelta(seconds=step),
         format=_format(domain, step),
         key=key,
-        help="Map and answer count this part of the period; its end is outside.",
+        label_visibility="collapsed",
     )
-    with st.container(horizontal=True, gap="small"):
-        for label, icon, sign in (("Earlier", "left", -1), ("Later", "right", 1)):
-            st.button(
-                label,
-                icon=f":material/chevron_{icon}:",
-                key=f"{key}.{sign}",
-                help="Move the window by its own length",
-                on_click=_move,
-                args=(key, sign, domain),
-            )
+    for label, icon, sign in (("Earlier", "left", -1), ("Later", "right", 1)):
+        st.button(
+            label,
+            icon=f":material/chevron_{icon}:",
+            key=f"{key}.{sign}",
+            help="Move the window by its own length",
+            on_click=_move,
+            args=(key, sign, domain),
+        )
     low, high = map(domain.calendar.from_clocks, ends)
     if low == high:
         low, high = (low, low + step) if high < end else (end - step, end)

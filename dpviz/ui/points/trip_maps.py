@@ -40,8 +40,8 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
         end: _usable(release, axes, st.session_state.get(f"{prefix}.{end}"))
         for end, _, axes in ENDS
     }
-    _answer(release, source, rects["from"], rects["to"])
-    columns = st.columns(2, gap="medium")
+    columns = st.container(key="dpviz-pair").columns(2, gap="medium")
+    answer = st.container()
     others = {"from": rects["to"], "to": rects["from"]}
     for column, (end, title, axes) in zip(columns, ENDS, strict=True):
         with column:
@@ -56,13 +56,15 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
                 st.warning(plain(error), icon=":material/crop_free:")
                 continue
             name = f"{prefix}.map.{end}"
-            map_view(scene, key=name, height=460, on_shape=partial(_drawn, prefix, end))
+            map_view(scene, key=name, on_shape=partial(_drawn, prefix, end))
             typed = rectangle_form(f"{prefix}.{end}", rects[end], scene.domain or (0, 0, 1, 1))
             rect = rects[end]
             map_overlay(name, shape=Shape(rect=rect) if rect else None)
             if typed is not None:
                 st.session_state[f"{prefix}.{end}"] = typed
                 rerun_part()
+    with answer:
+        _answer(release, source, rects["from"], rects["to"])
     permalink.remember(prefix, FIELDS)
 
 

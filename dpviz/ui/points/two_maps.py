@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -35,11 +35,9 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.area_form import SIDES
+from dpviz.ui.shared.frame import Panels, stage, tabs
 from dpviz.ui.shared.panels import draw_hint, file_button
 from dpviz.ui.shared.text import badge, plain
-
-HEIGHT, WIDE = 560, 470
-"""Pixels of the map beside the answers, and of two maps above them."""
 
 MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
 
@@ -55,15 +53,10 @@ class Comparison:
     labels: tuple[str, str]
 
 
-def badges(compared: Comparison) -> None:
-    """Show the guarantees of both releases; once if they are the same."""
+def badges(compared: Comparison) -> str:
+    """Guarantees of both releases; one if they are the same."""
     first, second = (badge(release.header) for release in compared.releases)
-    if first == second:
-        st.markdown(first)
-        return
-    left, right = st.columns(2)
-    left.markdown(f"**A** {first}")
-    right.markdown(f"**B** {second}")
+    return first if first == second else f"**A** {first} **B** {second}"
 
 
 @fragment
@@ -72,23 +65,22 @@ def maps_and_answers(
     compared: Comparison,
     source: PointSource,
     series: Mapping[str, Any],
-    below: Callable[[Any], object],
+    panels: Callable[[Bounds | None], Panels],
+    controls: Callable[[], object] = lambda: None,
 ) -> None:
-    """Show both maps and their answers; drawing reruns this fragment only.
+    """Show both maps, their answers, and tabs below; drawing reruns this fragment only.
 
     Args:
         prefix: of the widgets' keys.
         compared: the two releases.
         source: their data; if public, the exact answer is shown too.
         series: files with the same maps at other ε, see :func:`share_panel`.
-        below: shows more on the rectangle (or None) below the maps.
+        panels: tabs of the page for the drawn rectangle (or None).
+        controls: draws more in the row above the maps.
     """
     rect = st.session_state[f"{prefix}.rect"]
     permalink.present(f"{prefix}.mode", "side")
-    side_by_side = st.session_state.get(f"{prefix}.mode") == "side"
-    stage = st.container(key=f"{prefix}.stage-{'wide' if side_by_side else 'beside'}")
-    left, right = stage.columns([7, 3], gap="medium")
-    with left:
+    with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
         mode = st.segmented_control(
             "View",
             list(MODES),
@@ -96,33 +88,37 @@ def maps_and_answers(
             key=f"{prefix}.mode",
             label_visibility="collapsed",
         )
+        controls()
+    with stage():
         map_view(
             _scene(prefix, compared, source, mode or "side"),
             key=f"{prefix}.map",
-            height=WIDE if side_by_side else HEIGHT,
             on_shape=partial(drawn, prefix),
         )
         keep_camera(prefix, source)
-        below(rect)
-    with right:
-        rows: list[dict[str, Any]] = []
-        with st.container():  # keeps panels below it open
-            if rect is None:
-                draw_hint(prefix, ": both maps answer it. Or type its four sides below.")
-            else:
-                rows = _answers(compared, source, rect)
-        typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
-        if rows:
-            with st.expander("Both answers as a table", icon=":material/table:"):
-                shown = [{"side": row["side"], **row_in_words(row)} for row in rows]
-                st.dataframe(shown, hide_index=True)
-                table = partial(as_csv, rows)
-                file_button("Answers (CSV)", table, "comparison.csv", f"{prefix}.csv")
-        share_panel(prefix, f"{prefix}.map", compared.releases, compared.labels, series)
+    rows: list[dict[str, Any]] = []
+    with st.container():  # keeps what is below it open
+        if rect is None:
+            draw_hint(prefix, ": both maps answer it.")
+        else:
+            rows = _answers(compared, source, rect)
+    typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
+    share = partial(
+        share_panel, prefix, f"{prefix}.map", compared.releases, compared.labels, series
+    )
+    table: Panels = {"Table": partial(_table, prefix, rows)} if rows else {}
+    tabs(prefix, {**table, **panels(rect), "Share": share}, always=("Share",))
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
     permalink.remember(prefix, FIELDS)
     if typed is not None:
         ask(prefix, typed)
+
+
+def _table(prefix: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Show both answers as a table, with a download."""
+    shown = [{"side": row["side"], **row_in_words(row)} for row in rows]
+    st.dataframe(shown, hide_index=True)
+    file_button("Answers (CSV)", partial(as_csv, rows), "comparison.csv", f"{prefix}.csv")
 
 
 def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[dict[str, Any]]:
@@ -136,16 +132,16 @@ def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[di
         answer = row_of(release, release.count(inside), exact)
         rows.append(dict(zip(SIDES, rect, strict=True)) | {"side": side} | answer)
         rows[-1]["method"] = label
-    for place, row in zip(st.columns(2), rows, strict=True):
+    *sides, truth = st.columns(3)
+    for place, row in zip(sides, rows, strict=True):
         with place:
             count = with_noise(row["count"], errors_of(row)[2]).replace(" ", NO_BREAK)
             off, share = off_by(row) if source.public else ("", "")
-            st.caption(f"{row['side']} · noisy count", help=LARGER)
-            st.markdown(f"**{plain(count)}**")
+            st.metric(f"{row['side']} · noisy count", count, help=LARGER)
             words = off and f"**Error:** {plain(off)}{share and f' ({share})'}  \n"
             st.markdown(words + error_lines(row), help=CUT.format("cell"))
     if source.public:
-        st.markdown(f"**Exact count (public data):** {rows[0]['exact']:,}")
+        truth.metric("Exact count (public data)", f"{rows[0]['exact']:,}")
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Panels below the road map: facts, budget breakdown, downloads, table of the map."""
+"""Tabs below the road map: facts, table, downloads, budget, code."""
 
 from __future__ import annotations
 
@@ -14,17 +14,30 @@ from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
-from dpviz.ui.shared.downloads import counts_as_shown, file_buttons, release_details
+from dpviz.ui.shared.downloads import counts_as_shown, file_buttons, release_panels
+from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.panels import rows_in_words, sortable
 
 
-def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: RoadRelease) -> None:
-    """Facts and table of the visible part; budget breakdown and downloads of the whole."""
-    extra = release.header.extra
+def release_tabs(prefix: str, release: RoadRelease, workload: Paths, whole: RoadRelease) -> Panels:
+    """Panels of the tabs below the map: facts and table of the part on it, files of the whole."""
+    return {
+        "Summary": partial(_summary, release, workload),
+        "Table": partial(_table, release),
+        **release_panels(prefix, whole, partial(file_buttons, stem="roads")),
+    }
+
+
+def typical_error(release: RoadRelease, workload: Paths) -> str:
+    """Error of a typical query: twice the root mean variance of its sum over streets."""
     noise = float(np.sqrt(np.mean(release.answers_to(workload).noise_sd ** 2)))
+    return f"± {half_width_words(2 * noise)} {'events' if release.records == EVENTS else 'visits'}"
+
+
+def _summary(release: RoadRelease, workload: Paths) -> None:
+    extra = release.header.extra
     streets = len(release.frame.graph)
     seen = int(above_noise(release.answers.count, release.answers.noise_sd, streets).sum())
-    of_events = release.records == EVENTS
     each, truncation = limits(release), extra.get("kept")
     with st.container(horizontal=True, gap="large"):
         if each:
@@ -51,18 +64,20 @@ def release_facts(prefix: str, release: RoadRelease, workload: Paths, whole: Roa
         )
         st.metric(
             "Noise of a typical query",
-            f"± {half_width_words(2 * noise)} {EVENTS if of_events else 'visits'}",
+            typical_error(release, workload),
             help="Twice the root mean variance of the sums over the streets of a query.",
             width="content",
         )
-    release_details(prefix, whole, partial(file_buttons, stem="roads"))
-    with st.expander("The map as a table", icon=":material/table:"):
-        order = np.argsort(-release.answers.count)[:1_000]
-        ends = release.frame.graph.node_id[release.frame.graph.ends[order]]
-        half = INTERVAL_SDS * release.answers.noise_sd[order]
-        names = {"edge": release.frame.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
-        counts = counts_as_shown(release.answers.count[order], half)
-        st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
-        st.caption(
-            rows_in_words(len(order), len(release.frame.graph), "streets", "largest noisy counts")
-        )
+
+
+def _table(release: RoadRelease) -> None:
+    """Table of the streets with the largest counts."""
+    order = np.argsort(-release.answers.count)[:1_000]
+    ends = release.frame.graph.node_id[release.frame.graph.ends[order]]
+    half = INTERVAL_SDS * release.answers.noise_sd[order]
+    names = {"edge": release.frame.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
+    counts = counts_as_shown(release.answers.count[order], half)
+    st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
+    st.caption(
+        rows_in_words(len(order), len(release.frame.graph), "streets", "largest noisy counts")
+    )

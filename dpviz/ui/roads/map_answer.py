@@ -30,6 +30,7 @@ from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.roads.time_window import TimeWindow, path_timeline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.frame import Panels, card, show_card, stage, tabs
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.parts import rerun_part
@@ -88,26 +89,32 @@ def map_and_answer(
     source: RoadSource,
     view: str,
     window: TimeWindow | None,
+    panels: Panels,
 ) -> None:
     """Show the map and its answer, with time also the path's timeline; reruns as a fragment."""
     _refuse_unknown(prefix, source.data.graph)
-    left, right = st.columns([7, 3], gap="medium")
     ends = _ends(prefix)
-    with left:
+    with stage():
         draw = partial(_scene, release, source, view)
         map_view(
             remembered(f"{prefix}.scene", (view, release), draw),
             key=f"{prefix}.map",
             on_pick=partial(_picked, prefix, source.data.graph),
         )
-    with right:
-        marks, edges = path_answer(ends, release, source.data, window)
-        typed = ends_form(prefix, ends, source.data)
-        if ends and st.button("Clear the places", icon=":material/close:", key=f"{prefix}.forget"):
-            typed = ()
+        with card():
+            with st.container():  # keeps the form below it open when its content changes
+                marks, edges = path_answer(ends, release, source.data, window)
+            typed = ends_form(prefix, ends, source.data)
+            clear = "Clear the places"
+            if ends and st.button(clear, icon=":material/close:", key=f"{prefix}.forget"):
+                typed = ()
+    if ends:
+        show_card(ends)
     map_overlay(f"{prefix}.map", marks=marks)
+    timeline: Panels = {}
     if window is not None and edges is not None:
-        path_timeline(edges, window)
+        timeline = {"Timeline": partial(path_timeline, edges, window)}
+    tabs(prefix, {**timeline, **panels})
     permalink.remember(prefix, (*FIELDS, PERIOD))
     if typed is not None:
         _choose_ends(prefix, typed)

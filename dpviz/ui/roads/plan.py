@@ -1,4 +1,4 @@
-"""Choices for a release of trips: the sidebar form, and the one call that spends ε."""
+"""Choices for a release of trips: their form, and the one call that spends ε."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpviz.releases.roads.graph_file import workload_of
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import Choice, method_form
+from dpviz.ui.shared.method_form import Choice, method_form, options
 from dpviz.ui.shared.skeleton import build_choice, method_link
 from dpviz.ui.shared.sources import DataSource
 
@@ -43,9 +43,18 @@ class RoadChoice(Choice):
 
 
 def plan_form(prefix: str, public: bool) -> RoadChoice:
-    """Draw the sidebar form for the method, ε and parameters."""
+    """Draw the form for ε, the method and its parameters."""
     start, saved = permalink.parameter("method"), permalink.pairs("set")
     choice = method_form(prefix, kind="roads", public=public, start=start, saved=saved)
+    with options(f"{prefix}.queries", "Queries"):
+        workload, neighbours = _queries(prefix)
+    return RoadChoice(
+        choice.name, choice.parameters, choice.epsilon, workload=workload, neighbours=neighbours
+    )
+
+
+def _queries(prefix: str) -> tuple[str, str]:
+    """Ask for the queries to serve, and the neighbouring relation."""
     asked = permalink.parameter("workload")
     workload = st.selectbox(
         "Queries to serve (public)",
@@ -65,9 +74,7 @@ def plan_form(prefix: str, public: bool) -> RoadChoice:
         help="What the guarantee hides: one unit added or removed, or one unit replaced, with "
         "twice the noise. The ledger counts half of an ε for replacing.",
     )
-    return RoadChoice(
-        choice.name, choice.parameters, choice.epsilon, workload=workload, neighbours=neighbours
-    )
+    return workload, neighbours
 
 
 def link_of(plan: RoadChoice) -> dict[str, str | None]:

@@ -63,7 +63,7 @@ def opened_roads(opened: Opened) -> RoadSource:
     """
     graph = opened.release.frame.graph
     bounds(graph)
-    return RoadSource(data=OpenedRoads(graph=graph), key=opened.key)
+    return RoadSource(data=OpenedRoads(graph=graph), key=opened.key, title=opened.title)
 
 
 @st.cache_resource(show_spinner="Making the built-in city and its trips …")
@@ -79,7 +79,7 @@ def in_time(source: RoadSource) -> str | None:
 
 
 def road_source(prefix: str, start: str | None) -> RoadSource | None:
-    """Selectors in the sidebar; None while the uploaded files are incomplete."""
+    """Selectors of data; None while the uploaded files are incomplete."""
     chosen = data_choice(prefix, "Roads and trips", TITLES, start)
     if chosen == CITY:
         st.caption(
@@ -97,7 +97,7 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
             "disjoint, so each gets the whole ε.",
         )
         key = CITY if by == ALL else f"{CITY}.{by}"
-        return RoadSource(data=built_in(str(by)), key=key, backdrop=True)
+        return RoadSource(data=built_in(str(by)), key=key, title=TITLES[CITY], backdrop=True)
     return _upload(prefix)
 
 
@@ -173,7 +173,8 @@ def _trips(
     name = dataset_name(prefix, trips_file, names, public=public)
     streets = f"{graph.crs, len(graph), graph.directed}"
     key = "|".join([*(file.file_id for file in files), streets, f"{public, how, clock}", name])
-    return RoadSource(data=read_once(prefix, key, read, check), key=key)
+    data = read_once(prefix, key, read, check)
+    return RoadSource(data=data, key=key, title=Path(trips_file.name).name)
 
 
 def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[str, Any]] | None:

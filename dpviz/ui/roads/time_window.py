@@ -55,16 +55,19 @@ def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
         st.session_state[f"{key}.first"],
         format_func=lambda stop: words(float(steps.edges[stop])),
         key=key,
-        help="Map, answer and table count these steps; the end is outside.",
+        label_visibility="collapsed",
     )
     low, high = ends
     if low == high:
         low, high = (low, low + 1) if low < last else (low - 1, low)
     count = high - low
-    st.caption(
-        f"{'All' if count == last else count} of {last:,} steps of {step_words(steps.every)}. Each "
-        "has noise of its own, and a window is the sum of its steps: of k steps the noise is about "
-        "√k times that of one. For all the time alone, publish without time."
+    st.markdown(
+        f"{'All' if count == last else count} of {last:,} steps of {step_words(steps.every)}, "
+        f"{zone_words(steps)}",
+        width="content",
+        help="Map, answer and table count these steps; the end is outside. Each step has noise of "
+        "its own, and a window is the sum of its steps: of k steps the noise is about √k times "
+        "that of one. For all the time alone, publish without time.",
     )
     window = TimeWindow(release, steps, low, high)
     text = ",".join(map(words, window.ends))

@@ -15,17 +15,15 @@ from dpviz.render.flowlines import centres
 from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import SAMPLED, MoveView
-from dpviz.ui.shared.downloads import release_details
+from dpviz.ui.shared.downloads import release_panels
+from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.panels import file_button, file_bytes
 
 
-def release_facts(prefix: str, view: MoveView, source: SequenceSource) -> None:
-    """Show budget breakdown, downloads and tables."""
+def release_tabs(prefix: str, view: MoveView, source: SequenceSource) -> Panels:
+    """Panels of the tabs below the map: tables, downloads, budget, code."""
     files = lambda prefix, _release: download_buttons(prefix, view, source)  # noqa: E731
-    release_details(prefix, view.release, files)
-    title = "The map as a table" if source.places is not None else "All counts as a table"
-    with st.expander(title, icon=":material/table:"):
-        tables(view)
+    return {"Table": partial(tables, view), **release_panels(prefix, view.release, files)}
 
 
 def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> None:

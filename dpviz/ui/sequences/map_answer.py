@@ -16,6 +16,7 @@ from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import (
     MOVES,
     PATHS,
+    TRIPS,
     VIEWS,
     MoveView,
     cell_at,
@@ -25,6 +26,7 @@ from dpviz.ui.sequences.view import (
 )
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.frame import Panels, card, show_card, stage, tabs
 
 ARROWS = (20, 40, 80, 160, 320)
 
@@ -36,49 +38,64 @@ FIELDS = (
 
 
 @fragment
-def map_and_answer(prefix: str, view: MoveView, source: SequenceSource) -> None:
-    """Show the map and its answer; a click reruns this fragment only."""
+def map_and_answer(
+    prefix: str,
+    view: MoveView,
+    source: SequenceSource,
+    panels: Panels,
+) -> None:
+    """Show the map with its answer, and tabs below; a click reruns this fragment only."""
     grid = None if source.places is None else hash(source.places.tobytes())
     shown = f"{prefix}.cell.of"
     if st.session_state.setdefault(shown, grid) != grid:  # cell 3-5 is elsewhere in another grid
         st.session_state[shown], st.session_state[f"{prefix}.cell"] = grid, None
-    permalink.present(f"{prefix}.show", MOVES)
-    show = st.segmented_control(
-        "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"
-    )
     placed = source.places is not None
-    left, right = st.columns([7, 3] if placed else [1, 1], gap="medium")
-    scene: Scene | None = None
-    marks: list[Mark] = []
-    with right:
-        try:
-            if show == MOVES:
-                marks = place_panel(prefix, view, source)
-                scene = _moves(prefix, view, source) if placed else None
-            elif show == PATHS:
-                strings, chosen = path_panel(prefix, view)
-                scene = path_scene(view, source, strings, chosen) if placed else None
+    permalink.present(f"{prefix}.show", MOVES)
+    arrows = ARROWS[2]
+    with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
+        show = st.segmented_control(
+            "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"
+        )
+        if placed and show == MOVES:
+            key = f"{prefix}.arrows"
+            arrows = st.select_slider("Arrows", ARROWS, arrows, key=key, width=360)
+    with stage() if placed else st.container():
+        scene_place = st.container()
+        with card() if placed else st.container():
+            scene, marks = _answer(prefix, view, source, str(show), arrows)
+        with scene_place:
+            if scene is None:
+                follow_table(view)
             else:
-                number = trip_panel(prefix, view, source)
-                scene = trip_scene(view, source, number) if placed else None
-        except DpvizError as error:
-            refused(error)
-            scene = _moves(prefix, view, source) if placed else None
-    with left:
-        if scene is None:
-            follow_table(view)
-        else:
-            picked = partial(_picked, prefix, view, source) if show == MOVES else None
-            map_view(scene, key=f"{prefix}.map", on_pick=picked)
-            map_overlay(f"{prefix}.map", marks=marks)
+                picked = partial(_picked, prefix, view, source) if show == MOVES else None
+                map_view(scene, key=f"{prefix}.map", on_pick=picked)
+                map_overlay(f"{prefix}.map", marks=marks)
+    if cell := st.session_state.get(f"{prefix}.cell"):
+        show_card(cell)
+    tabs(prefix, panels)
     permalink.remember(prefix, FIELDS)
 
 
-def _moves(prefix: str, view: MoveView, source: SequenceSource) -> Scene:
-    """Scene of moves, faded behind the arrows of a chosen place."""
-    arrows = st.select_slider("Arrows on the map", ARROWS, 80, key=f"{prefix}.arrows")
+def _answer(
+    prefix: str, view: MoveView, source: SequenceSource, show: str, arrows: int
+) -> tuple[Scene | None, list[Mark]]:
+    """Show the answer of a view; return its scene, without places None, and marks above it."""
+    placed = source.places is not None
+    try:
+        if show == PATHS:
+            strings, chosen = path_panel(prefix, view)
+            return path_scene(view, source, strings, chosen) if placed else None, []
+        if show == TRIPS:
+            number = trip_panel(prefix, view, source)
+            return trip_scene(view, source, number) if placed else None, []
+        marks = place_panel(prefix, view, source)
+    except DpvizError as error:
+        refused(error)
+        marks = []
+    if not placed:
+        return None, marks
     chosen = st.session_state.get(f"{prefix}.cell") in view.names and not view.refusal
-    return move_scene(view, source, int(arrows), faded=chosen)
+    return move_scene(view, source, arrows, faded=chosen), marks
 
 
 def _picked(prefix: str, view: MoveView, source: SequenceSource) -> None:

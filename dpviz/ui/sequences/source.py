@@ -63,7 +63,8 @@ def opened_sequences(opened: Opened) -> SequenceSource:
     """Source of a release that was opened."""
     cells = cells_of(opened.release.header)
     places = None if cells is None else _boxes(cells)
-    return SequenceSource(data=NoRecords(), key=opened.key, link={}, places=places)
+    title = opened.title
+    return SequenceSource(data=NoRecords(), key=opened.key, title=title, link={}, places=places)
 
 
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
@@ -85,7 +86,7 @@ def _read(cutting: Cutting, *, public: bool) -> SequenceData:
 
 
 def sequence_source(prefix: str) -> SequenceSource | None:
-    """Selectors in the sidebar; None while an uploaded file is not fully described."""
+    """Selectors of data; None while an uploaded file is not fully described."""
     chosen = data_choice(prefix, "Sequences", TITLES, permalink.parameter("data"))
     if chosen == CITY:
         return _city(prefix)
@@ -118,7 +119,10 @@ def _city(prefix: str) -> SequenceSource | None:
             else read_once(f"{prefix}.rehearsal", key, lambda: _read(cutting, public=False))
         )
         places = _boxes(Cells(DATASETS["persons"].domain, cutting.side))
-        return SequenceSource(data=data, key=key, link=link, places=places, backdrop=True)
+        title = TITLES[CITY]
+        return SequenceSource(
+            data=data, key=key, title=title, link=link, places=places, backdrop=True
+        )
     return None
 
 
@@ -174,7 +178,8 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
 
     data = read_once(prefix, key, read, lambda _data: check_source(path, domain, **how)[0])
     boxes = _boxes(Cells(domain, cutting.side))
-    return SequenceSource(data=data, key=key, link={"data": PLACES}, places=boxes)
+    title = Path(file.name).name
+    return SequenceSource(data=data, key=key, title=title, link={"data": PLACES}, places=boxes)
 
 
 def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
@@ -215,7 +220,8 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         lambda: load(path, alphabet_of(words), public=public, name=name, **how),
         lambda _data: check_source(path, alphabet_of(words), **how)[0],
     )
-    return SequenceSource(data=data, key=key, link={"data": SYMBOLS})
+    title = Path(file.name).name
+    return SequenceSource(data=data, key=key, title=title, link={"data": SYMBOLS})
 
 
 def guessed(names: list[str], words: tuple[str, ...]) -> int:

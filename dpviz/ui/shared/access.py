@@ -187,12 +187,11 @@ def gate() -> bool:
         return True
     mine = access()
     if mine.name:
-        with st.sidebar:
-            st.caption(f"Logged in as {plain(mine.name)}")
+        with st.container(horizontal=True, vertical_alignment="center", key="dpviz-login"):
+            st.caption(f"Logged in as {plain(mine.name)}", width="content")
             st.button("Log out", icon=":material/logout:", on_click=st.logout, key="access.out")
     else:
-        with st.sidebar if mine.look else st.container():
-            st.button("Log in", icon=":material/login:", on_click=st.login, key="access.in")
+        st.button("Log in", icon=":material/login:", on_click=st.login, key="access.in")
     if mine.look:
         return True
     if mine.problem:

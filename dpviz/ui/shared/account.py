@@ -142,16 +142,15 @@ def shown_name(account: str) -> str:
 
 
 def noise_seed(prefix: str) -> int:
-    """Seed of simulated noise on public data, with the sidebar button that changes it."""
+    """Seed of simulated noise on public data, with the button that changes it."""
     place = f"{prefix}.seed"
-    with st.sidebar:
-        if st.button(
-            "New random noise",
-            icon=":material/casino:",
-            key=f"{prefix}.resample",
-            help="The same data and ε with fresh noise. The data are public: nothing is spent.",
-        ):
-            st.session_state[place] += 1
+    if st.button(
+        "New noise",
+        icon=":material/casino:",
+        key=f"{prefix}.resample",
+        help="The same data and ε with fresh noise. The data are public: nothing is spent.",
+    ):
+        st.session_state[place] += 1
     seed: int = st.session_state[place]
     return seed
 
@@ -213,7 +212,6 @@ def paid_release(
     note: Any,
     purpose: str = "",
     title: str = "",
-    pane: Any = None,
 ) -> Paid | None:
     """Draw the price button and its confirmation, and run the build they pay for.
 
@@ -228,7 +226,6 @@ def paid_release(
         note: given back with the release.
         purpose: in the ledger; the page's name by default.
         title: in the visitor's releases; the data set's by default.
-        pane: of the buttons; the sidebar by default.
 
     Returns:
         The release, once, in the run of the script after it was built; None in all others.
@@ -246,18 +243,17 @@ def paid_release(
         ledger.conclude(release.header.extra["release_id"])  # delivered, even if not stored
         return Paid(source.key, release, problem, note)
 
-    with pane or st.sidebar:
-        if not may_publish():
-            return None
-        account = ledger.account(source.account)
-        turn, job = st.session_state.get(place, (0, None))
-        over = job is not None and job.ended  # read once: a job ending later is for the next run
-        offer = (turn, f"{source.key}|{choice!r}", epsilon)
-        agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
-        if job is None and agreed and not too_dear(account, epsilon):
-            job = Job(make)
-            st.session_state[place] = (turn + 1, job)  # a second press cannot confirm this offer
-        _ask(prefix, account, offer, place, job is not None and not over)
+    if not may_publish():
+        return None
+    account = ledger.account(source.account)
+    turn, job = st.session_state.get(place, (0, None))
+    over = job is not None and job.ended  # read once: a job ending later is for the next run
+    offer = (turn, f"{source.key}|{choice!r}", epsilon)
+    agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
+    if job is None and agreed and not too_dear(account, epsilon):
+        job = Job(make)
+        st.session_state[place] = (turn + 1, job)  # a second press cannot confirm this offer
+    _ask(prefix, account, offer, place, job is not None and not over)
     if job is None:
         return None
     if not over:
@@ -318,7 +314,7 @@ def _ask(
             with st.container(horizontal=True):
                 st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
                 st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
-        st.caption(in_words(account))
+        st.caption(in_words(account), width="content")
 
 
 def _wait(job: Job) -> None:

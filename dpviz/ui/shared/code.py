@@ -1,4 +1,4 @@
-"""Panel with the code and notebook of a release, and the statement of what it hides."""
+"""Code and notebook of a release, and the statement of what it hides."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from dpviz.exports.data_use import data_use, sentences
 from dpviz.planning.calls import code_of
 from dpviz.planning.code import Code
 from dpviz.releases.release import Release
-from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.panels import as_json, file_button
 from dpviz.ui.shared.text import plain
 
 
-@fragment
 def code_panel(prefix: str, release: Release, script: Code | None = None) -> None:
-    """Draw the folded code panel below a release.
+    """Show how a release was made, and offer its notebook and its data-use statement.
 
     Args:
         prefix: of the page.
@@ -26,28 +24,22 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
         script: as the records' owner has it, with their file and their account; by default what
             the header knows.
     """
-    panel = st.expander(
-        "How was this made?", icon=":material/code:", key=f"{prefix}.code", on_change="rerun"
-    )
-    if not panel.open:  # the browser loads the code viewer only when opened
-        return
-    with panel:
-        for sentence in sentences(release):
-            st.markdown(plain(sentence))
-        try:
-            script = script or code_of(release)
-            codes = script.command(), script.python()
-        except DpvizError as error:
-            st.caption(plain(error))
-        else:
-            for code in codes:
-                st.code(code, language=None, wrap_lines=True)  # Streamlit's colours are too pale
-            again = "" if release.header.extra.get("records") else ", and spends ε again"
-            st.caption(
-                f"Running it makes another release of these choices{again}. A release holds no "
-                "seed and no file name: fill them in."
-            )
-            notebook = partial(script.notebook, "A private map", sentences(release))
-            file_button("Notebook", notebook, "release.ipynb", f"{prefix}.notebook")
-        label, statement = "Data-use statement (JSON)", partial(as_json, data_use(release))
-        file_button(label, statement, "data-use.json", f"{prefix}.statement", "policy")
+    for sentence in sentences(release):
+        st.markdown(plain(sentence))
+    try:
+        script = script or code_of(release)
+        codes = script.command(), script.python()
+    except DpvizError as error:
+        st.caption(plain(error))
+    else:
+        for code in codes:
+            st.code(code, language=None, wrap_lines=True)  # Streamlit's colours are too pale
+        again = "" if release.header.extra.get("records") else ", and spends ε again"
+        st.caption(
+            f"Running it makes another release of these choices{again}. A release holds no "
+            "seed and no file name: fill them in."
+        )
+        notebook = partial(script.notebook, "A private map", sentences(release))
+        file_button("Notebook", notebook, "release.ipynb", f"{prefix}.notebook")
+    label, statement = "Data-use statement (JSON)", partial(as_json, data_use(release))
+    file_button(label, statement, "data-use.json", f"{prefix}.statement", "policy")

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpviz.planning.code import Code
 from dpviz.releases.counts import is_points
 from dpviz.releases.export import export
 from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.trees.lattice import Float
 from dpviz.ui.shared.code import code_panel
+from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.panels import file_button, file_bytes
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import half_on_screen, on_screen
@@ -26,23 +28,25 @@ ROWS = 500
 """Most rows of the table that replaces a map."""
 
 
-def release_details(
+def release_panels(
     prefix: str,
     release: Release,
     files: Callable[[str, Any], object] | None = None,
-) -> None:
-    """Draw folded details below a map: budget breakdown, code and files of a release.
+    script: Code | None = None,
+) -> Panels:
+    """Panels of the tabs below a map that every release has: files, budget, code.
 
     Args:
         prefix: of the page.
-        release: whose details these are.
+        release: whose panels these are.
         files: draws the buttons of its files, see :func:`download_buttons`.
+        script: see :func:`code_panel`.
     """
-    with st.expander("How the budget was spent", icon=":material/payments:"):
-        budget_breakdown(release.header)
-    code_panel(prefix, release)
-    with st.expander("Download this release", icon=":material/download:"):
-        (files or download_buttons)(prefix, release)
+    return {
+        "Share": partial(files or download_buttons, prefix, release),
+        "How the budget was spent": partial(budget_breakdown, release.header),
+        "Code": partial(code_panel, prefix, release, script),
+    }
 
 
 def download_buttons(prefix: str, release: Release) -> None:

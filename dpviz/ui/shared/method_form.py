@@ -20,20 +20,27 @@ EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in S
 USUAL = 1.0
 """Default epsilon."""
 
-RECOMMENDED = {
+REASONS = {
     "points": {
-        "privtree": "Small cells where people are, large ones elsewhere: the fastest of the trees.",
-        "ladder_tree": "About two thirds of PrivTree’s error on the data we measured, but slower.",
-        "ugrid": "Cells of one size: the easiest to explain.",
-        "kdtree": "Cells of about as many records each: for very uneven data.",
+        "ladder_tree": "most accurate",
+        "privtree": "the classic",
+        "ugrid": "simplest",
+        "areas": "for reports",
+        "quadtree": "for teaching",
     },
     "roads": {
-        "event-histogram": "Chooses cuts, sections and trees for the queries.",
-        "gs": "Groups streets and shares the noise of a group.",
-        "dwork": "Noise on every street by itself: the easiest to explain.",
+        "event-histogram": "follows the queries",
+        "gs": "groups streets",
+        "dwork": "simplest",
     },
 }
-"""The first methods on the list of a kind, each with a line on when; the first is the default."""
+"""First methods on the list of a kind, each with a reason; the first is the default.
+
+The ladder tree is the most accurate in the measurements of ``assets/results/everywhere.md``.
+"""
+
+AREAS = "Hexagons or districts"
+"""Title of the method that counts public areas."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +95,7 @@ def epsilon_slider(prefix: str) -> float:
     place = f"{prefix}.epsilon"
     permalink.present(place, USUAL)
     chosen = st.select_slider(
-        "ε (privacy loss budget)",
+        "ε",
         epsilon_steps(place),
         key=place,
         format_func=lambda value: f"{value:g}",
@@ -106,7 +113,7 @@ def method_form(
     start: str | None = None,
     saved: Mapping[str, str],
 ) -> Choice:
-    """Selectors for method, epsilon and parameters.
+    """Slider of epsilon, selector of the method, and its parameters behind a button.
 
     Args:
         prefix: of the widgets' keys.
@@ -116,6 +123,30 @@ def method_form(
         start: the method shown first, where it is on offer.
         saved: parameters from a permalink, as text.
     """
+    epsilon = epsilon_slider(prefix)
+    name = method_choice(prefix, dims, kind=kind, public=public, start=start)
+    with options(prefix, "Cells" if kind == "points" else "Options"):
+        return Choice(name, method_parameters(prefix, name, kind, start, saved), epsilon)
+
+
+def options(prefix: str, title: str = "Cells") -> Any:
+    """Container behind a button of the bar."""
+    return st.popover(title, key=f"{prefix}.options")
+
+
+def method_choice(
+    prefix: str,
+    dims: int | None,
+    *,
+    kind: str,
+    public: bool,
+    start: str | None,
+    areas: bool = False,
+) -> str:
+    """Ask for a method: the recommended ones first, then those of research papers.
+
+    Args: see :func:`method_form`; ``areas``: True to offer counts of public areas too.
+    """
     members, known = of_kind(kind), names(kind)
     able = {
         alias: name
@@ -123,50 +154,54 @@ def method_form(
         if (dims is None or dims in members[name].dims)
         and (public or members[name].guarantee != "none")
     }
-    recommended = RECOMMENDED.get(kind, {})
-    first = list(recommended) or [name for name in members if members[name].guarantee != "none"]
-    start = permalink.one_of("method", start, able, first[0])
-    more = st.session_state.get(f"{prefix}.more", False)
-    current = {start, st.session_state.get(f"{prefix}.method")}
-    others = sorted(set(able) - set(first), key=lambda alias: _title(alias, members[able[alias]]))
-    options = [alias for alias in first if alias in able]
-    options += [alias for alias in others if more or alias in current]
-    chosen = st.selectbox(
-        "Method",
-        options,
-        index=options.index(start),
-        format_func=lambda alias: _title(alias, members[able[alias]]),
-        key=f"{prefix}.method",
-        help="How space or time is divided and noise shared.",
+    reasons = REASONS.get(kind, {})
+    titles = {alias: _title(alias, members[name]) for alias, name in able.items()}
+    if areas:
+        titles["areas"] = AREAS
+    first = {name: f"{titles[name]} · {why}" for name, why in reasons.items() if name in titles}
+    others = sorted(set(titles) - set(first), key=titles.__getitem__)
+    group = "Research: " if first else ""
+    shown = first | {alias: f"{group}{titles[alias]}" for alias in others}
+    usual = [*first, *(name for name in members if members[name].guarantee != "none")][0]
+    start = permalink.one_of("method", start, shown, usual)
+    return str(
+        st.selectbox(
+            "Method",
+            list(shown),
+            index=list(shown).index(start),
+            format_func=shown.__getitem__,
+            key=f"{prefix}.method",
+            label_visibility="collapsed",
+            width=260,
+        )
     )
-    if reason := recommended.get(chosen):
-        st.caption(reason)
-    if others:
-        st.toggle("More methods, also variants by their papers’ names", key=f"{prefix}.more")
-    cls = members[able[chosen]]
-    epsilon = epsilon_slider(prefix)
-    saved = saved if chosen == start else {}  # of the method that the address names
-    parameters = parameters_form(f"{prefix}.{chosen}", cls, known[chosen][1], saved)
-    return Choice(chosen, parameters, epsilon)
+
+
+def method_parameters(
+    prefix: str, name: str, kind: str, start: str | None, saved: Mapping[str, str]
+) -> dict[str, Any]:
+    """Form for the parameters of a method; ``saved`` are those of the method ``start``."""
+    owner, preset = names(kind)[name]
+    saved = saved if start in (None, name) else {}
+    return parameters_form(f"{prefix}.{name}", of_kind(kind)[owner], preset, saved)
 
 
 def parameters_form(
     prefix: str, cls: type[Method], preset: Mapping[str, Any], saved: Mapping[str, str]
 ) -> dict[str, Any]:
     """Form for parameters that differ from a preset, and the paper of the method."""
-    with st.expander("Parameters", icon=":material/tune:"):
-        if cls.advice:
-            st.caption(f"Not the best choice for: {cls.advice}")
-        parameters = {}
-        fields = cls.parameter_fields()
-        for name in sorted(set(saved) - set(fields)):
-            permalink.refused("the parameter", name)
-        for field in fields.values():
-            default = preset.get(field.name, field.default)
-            value = _widget(f"{prefix}.{field.name}", field, default, saved.get(field.name))
-            if value != default:
-                parameters[field.name] = value
-        st.caption(cls.paper)
+    if cls.advice:
+        st.caption(f"Not the best choice for: {cls.advice}")
+    parameters = {}
+    fields = cls.parameter_fields()
+    for name in sorted(set(saved) - set(fields)):
+        permalink.refused("the parameter", name)
+    for field in fields.values():
+        default = preset.get(field.name, field.default)
+        value = _widget(f"{prefix}.{field.name}", field, default, saved.get(field.name))
+        if value != default:
+            parameters[field.name] = value
+    st.caption(cls.paper)
     return parameters
 
 

@@ -1,4 +1,4 @@
-"""Pages of the app: files in ``pages`` with TITLE, ICON, ORDER and page()."""
+"""Pages of the app: files in ``pages`` with TITLE, ORDER, page(), and MENU if in one."""
 
 from __future__ import annotations
 
@@ -29,12 +29,21 @@ def base_path() -> str:
     return f"/{base}/" if base else "/"
 
 
+def sections(*, owners: bool) -> dict[str, list[StreamlitPage]]:
+    """Pages by the menu that lists them; "" is of pages that stand for themselves."""
+    modules = page_modules() + (page_modules(owners=True) if owners else [])
+    menus: dict[str, list[StreamlitPage]] = {}
+    for module in modules:
+        made = page_of(module, default=module is modules[0])
+        menus.setdefault(getattr(module, "MENU", ""), []).append(made)
+    return menus
+
+
 def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
     """A page in the form of Streamlit's navigation."""
     return st.Page(
         module.page,
         title=module.TITLE,
-        icon=module.ICON,
         url_path=module.__name__.rsplit(".", 1)[-1],
         default=default,
     )

@@ -144,9 +144,9 @@ def hint(prefix: str, words: str, title: str = "") -> None:
         st.caption(words)
 
 
-def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle", keys: str = "") -> None:
-    """Hint on drawing a rectangle on a map: ``keys`` for the keyboard, ``then`` for the effect."""
-    hint(prefix, f"Press ▭ on the map, or D, or hold Shift; then drag{keys}{then}", title)
+def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle") -> None:
+    """Hint on drawing a rectangle on a map; ``then`` says what follows."""
+    hint(prefix, f"Press ▭ on the map, or D, or hold Shift; then drag{then}", title)
 
 
 def show_promises(release: PointRelease | AreaRelease) -> None:

@@ -93,7 +93,7 @@ def messages_here() -> None:
 def refused(what: str, asked: str | None) -> None:
     """Warn that the address asks for an option that does not exist.
 
-    The warning appears where :func:`messages_here` was called, since a phone's sidebar is closed.
+    The warning appears where :func:`messages_here` was called, since the form may be closed.
     Fragment runs show nothing: the run of the whole page has shown it.
     """
     if asked and not in_part():

@@ -146,20 +146,17 @@ def close(page: str) -> None:
 
 
 def release_panel(page: str) -> None:
-    """Draw the sidebar panel: the open release with a close button, or ways to open one."""
-    current: Opened | None = st.session_state.get(f"opened.{page}")
-    if current is not None:
-        st.markdown(f"**Release**  \n{plain(current.title)}")
+    """Draw ways to open a release, or the button that closes the open one."""
+    if f"opened.{page}" in st.session_state:
         st.button(
             "Close this release",
             icon=":material/close:",
             key=f"{page}.close",
             on_click=close,
             args=(page,),
-            width="stretch",
         )
         return
-    with st.popover("Open a release", icon=":material/folder_open:", width="stretch"):
+    with st.popover("Open", icon=":material/folder_open:"):
         refused = st.container()  # visible wherever the form is scrolled
         open_form(page, refused)
         st.divider()

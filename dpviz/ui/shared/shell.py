@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, gate
-from dpviz.ui.shared.navigation import page_modules, page_of
+from dpviz.ui.shared.navigation import page_modules, sections
 from dpviz.ui.shared.permalink import messages_here
 from dpviz.ui.shared.releases import open_given
 
@@ -25,10 +25,7 @@ def run() -> None:
     log.redact()
     # Before the navigation, which would load a page icon from another server.
     st.set_page_config(page_icon="🗺️", layout="wide")
-    first, *others = page_modules()
-    if access().owner:
-        others += page_modules(owners=True)
-    page = st.navigation([page_of(first, default=True), *map(page_of, others)])
+    page = st.navigation(sections(owners=access().owner), position="top")
     st.set_page_config(page_title=f"{page.title} · dpviz")
     st.title(page.title, anchor=False)
     if not gate():

@@ -15,10 +15,12 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import Paid, noise_seed, paid_release
+from dpviz.ui.shared.frame import Frame, share_button, stage
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel
+from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.text import badge, plain
 
 
@@ -26,22 +28,22 @@ from dpviz.ui.shared.text import badge, plain
 class Slots:
     """Functions that a page plugs into the skeleton.
 
-    A source has ``public``, ``key`` (changes with the choice of data), ``account`` (its name in the
-    ledger) and ``backdrop`` (built in, so that all visitors share its releases). A choice has
-    ``epsilon``, and its ``repr`` says all of it.
+    A source is a :class:`~dpviz.ui.shared.sources.DataSource`. A choice has ``epsilon``, and its
+    ``repr`` says all of it.
 
     Attributes:
         key: of the page, the prefix of its widgets.
         records: what the records are called in a sentence.
-        fields: what its address holds besides the choices of the sidebar.
-        source: the form of the sidebar; None while it is not complete.
-        choose: the form of method and ε for a source; None while it is not complete.
+        fields: what its address holds besides the choices of data and method.
+        source: form of the data; None while it is not complete.
+        choose: form of ε and the method for a source, in the bar; None while it is not complete.
         build: (source, choice, seed=…) or that of :func:`paid_release`.
         adopt: a source that stands for the records of a release that was opened.
         empty: the page without a source.
         before: the page before a choice is made, and before sensitive records have been paid for.
         show: the map, its answer and details: (release, source, choice or None).
         link: what the address holds of source and choice besides ε and seed.
+        error: expected error of a release and what it is, for the bar; None without one.
     """
 
     key: str
@@ -55,6 +57,7 @@ class Slots:
     before: Callable[[Any], None]
     show: Callable[[Any, Any, Any], None]
     link: Callable[[Any, Any], Mapping[str, str | None]]
+    error: Callable[[Any], tuple[str, str] | None] = lambda release: None
 
 
 def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
@@ -80,28 +83,34 @@ def run(slots: Slots) -> None:
     if f"{key}.epsilon" not in st.session_state:  # a widget's value is lost when the page is left
         permalink.restore(key, (EPSILON, permalink.SEED, *slots.fields))
     looked_at = opened(key, slots.fields)
-    with st.sidebar:
+    frame = Frame.of(key, setup=looked_at is None)
+    with frame.tools:
         release_panel(key)
     if looked_at is not None:
+        frame.describe(f"**{plain(looked_at.title)}**", badge(looked_at.release.header))
         with ErrorsShown():
-            _show(slots, looked_at.release, slots.adopt(looked_at), None)
+            _show(slots, frame, looked_at.release, slots.adopt(looked_at), None)
         return
-    with st.sidebar, refusals() as refused:
+    with frame.setup, refusals() as refused:
         source = slots.source()
-        choice = None
-        if source is not None:
-            st.divider()
+    choice = None
+    if source is not None:
+        with frame.bar, refusals() as refused:
             choice = slots.choose(source)
     if source is None or choice is None:
-        say_refused(*refused)  # in the sidebar they may be out of sight
-        slots.empty() if source is None else slots.before(source)
+        frame.describe("**Choose data**" if source is None else describe(source))
+        say_refused(*refused)  # their form may be closed
+        with stage():
+            slots.empty() if source is None else slots.before(source)
         return
+    frame.describe(describe(source))
     release = None
     with ErrorsShown():
-        release = (_public if source.public else _paid)(slots, source, choice)
+        release = (_public if source.public else _paid)(slots, frame, source, choice)
     if release is None:
         return
-    _show(slots, release, source, choice)
+    frame.describe(describe(source), badge(release.header))
+    _show(slots, frame, release, source, choice)
     others = {
         **slots.link(source, choice),
         "epsilon": f"{choice.epsilon:g}",
@@ -112,21 +121,31 @@ def run(slots: Slots) -> None:
     permalink.remember(key, (), others)
 
 
-def _show(slots: Slots, release: Any, source: Any, choice: Any) -> None:
-    st.markdown(badge(release.header))
+def describe(source: DataSource) -> str:
+    """Title of a source, and whether it is public, in Markdown."""
+    state = "already public" if source.public else f"confidential: hides {plain(source.data.unit)}"
+    return f"**{plain(source.title)}** · {state}"
+
+
+def _show(slots: Slots, frame: Frame, release: Any, source: Any, choice: Any) -> None:
+    with frame.tools:
+        share_button(slots.key)
+    if expected := slots.error(release):
+        frame.expect(*expected)
     tally = getattr(getattr(source, "data", None), "tally", None)  # for public records only
     if tally is not None and tally.warning:
         st.warning(f"In your file: {plain(tally.warning)}.", icon=":material/rule:")
     slots.show(release, source, choice)
 
 
-def _public(slots: Slots, source: Any, choice: Any) -> Any:
+def _public(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
     """Release of public data: simulated noise, rebuilt when a choice changes."""
-    seed = noise_seed(slots.key)
+    with frame.bar:
+        seed = noise_seed(slots.key)
     return public_release(f"{slots.key}.built", source, choice, seed, slots.build)
 
 
-def _paid(slots: Slots, source: Any, choice: Any) -> Any:
+def _paid(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
     """Paid release with secure noise; it stays on the page until the next payment."""
     key = slots.key
 
@@ -134,17 +153,19 @@ def _paid(slots: Slots, source: Any, choice: Any) -> Any:
         st.session_state[f"{key}.shown"] = paid
         st.session_state[f"{key}.own"] = paid.release.header.extra["release_id"]
 
-    paid_release(key, source, choice, slots.build, store, note=repr(choice))
+    with frame.payment:
+        paid_release(key, source, choice, slots.build, store, note=repr(choice))
     paid: Paid | None = st.session_state.get(f"{key}.shown")
     if paid is None or paid.key != source.key:
         if st.session_state.pop(f"{key}.own", None) is not None:
             permalink.write({PARAMETER: None})  # from other data: the next rerun would open it
         st.info(
             f"The {slots.records} are confidential, so nothing is shown yet. Choose a method and "
-            "ε, then press **Publish** in the sidebar.",
+            "ε, then press **Publish** above.",
             icon=":material/lock:",
         )
-        slots.before(source)
+        with stage():
+            slots.before(source)
         return None
     say_unsaved(paid.problem)
     if paid.note != repr(choice):

@@ -10,11 +10,12 @@ from typing import Any
 class DataSource:
     """Data behind an opaque handle, with a key that changes with the choice.
 
-    ``backdrop``: built in, so that all visitors share its releases.
+    ``title`` is for people; ``backdrop``: built in, so that all visitors share its releases.
     """
 
     data: Any
     key: str
+    title: str
     backdrop: bool = False
 
     @property

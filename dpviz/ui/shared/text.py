@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 
 from dpviz.harmless import markdown
+from dpviz.lazy import h3
 from dpviz.releases.header import Header
-from dpviz.render import half_width_words, rounded
+from dpviz.render import half_width_words, rounded, short
 from dpviz.render.numbers import MINUS, percent
 
 plain = markdown
@@ -56,12 +57,14 @@ def cells_in_words(number: int, noun: str = "cell") -> str:
 
 
 def level_title(level: str) -> str:
-    """Title of a level of areas; hexagons by their resolution.
+    """Title of a level of areas; hexagons by their mean size.
 
     >>> level_title("h3:7"), level_title("ward")
-    ('H3 7', 'ward')
+    ('hexagons of 5.2 km²', 'ward')
     """
-    return f"H3 {level[3:]}" if re.fullmatch(r"h3:\d+", level) else plain(level)
+    if not re.fullmatch(r"h3:\d+", level):
+        return plain(level)
+    return f"hexagons of {short(h3.average_hexagon_area(int(level[3:]), 'km^2'))} km²"
 
 
 def badge(header: Header) -> str:

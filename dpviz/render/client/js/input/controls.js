@@ -15,7 +15,6 @@ const byFinger = () => matchMedia('(pointer: coarse)').matches;
 /** How a tool that was just chosen draws, in words for what points here. */
 export const hintOf = tool => byFinger() ? TOOLS[tool].finger : TOOLS[tool].hint;
 const PALETTE_NAMES = {tide: 'Tide', ember: 'Ember', grey: 'Grey'};
-const PANEL_OPEN = 960; // pixels from which there is room for the panel
 
 export class Controls {
   constructor(app) {
@@ -64,8 +63,6 @@ export class Controls {
     ].filter(Boolean);
     this.panel.replaceChildren(h('summary', {title: 'View settings'}, 'View'), ...rows);
     this.refresh();
-    if (this.panel.open === false && !this.opened) this.panel.open = this.app.size().width >= PANEL_OPEN;
-    this.opened = true;
   }
 
   range(label, name, min, max, step, text) {

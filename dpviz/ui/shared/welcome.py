@@ -1,0 +1,32 @@
+"""First visit: one sentence on the app, and three doors."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import streamlit as st
+
+from dpviz.ui.shared.navigation import page_of
+
+SENTENCE = "Private locations in, a map anyone may see out"
+DOORS = {"Publish my data": "publish", "Learn how it works": "learn"}
+"""Pages behind the doors, besides the map below them."""
+
+
+def welcome(prefix: str) -> None:
+    """Greet a newcomer, whose address has no parameters, until they choose a door."""
+    key = f"{prefix}.welcome"
+    if not st.session_state.setdefault(key, not st.query_params.to_dict()):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="dpviz-welcome"):
+        st.markdown(f"**{SENTENCE}.**", width="content")
+        st.button(
+            "See a private map",
+            type="primary",
+            key=f"{key}.see",
+            on_click=lambda: st.session_state.update({key: False}),
+        )
+        for label, page in DOORS.items():
+            if st.button(label, key=f"{key}.{page}"):
+                st.session_state[key] = False
+                st.switch_page(page_of(import_module(f"dpviz.ui.pages.{page}")))
