@@ -139,6 +139,17 @@ def geometric_probability(distance: ArrayLike, epsilon: float) -> Float:
     return np.asarray(-math.expm1(-epsilon) / (1 + a) * np.exp(-epsilon * k))
 
 
+def posterior(prior: float, epsilon: float) -> float:
+    """Largest belief that a release at ε leaves of one that was ``prior``; the least at −ε.
+
+    The odds change by a factor of e^ε at most.
+
+    >>> round(posterior(0.1, 1.0), 3), round(posterior(0.1, -1.0), 3)
+    (0.232, 0.039)
+    """
+    return prior / (prior + (1 - prior) * math.exp(-epsilon))
+
+
 @dataclass(frozen=True)
 class Worlds:
     """Histograms of one published count with and without a record.

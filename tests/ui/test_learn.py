@@ -3,8 +3,8 @@
 from functools import partial
 
 import pytest
-
 from dpviz.ui.lessons.turning import chapters
+
 from tests.ui.opening import opened_page, texts
 
 pytestmark = pytest.mark.slow

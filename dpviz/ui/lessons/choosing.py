@@ -1,4 +1,4 @@
-"""Lesson on choosing a method: accuracy by ε on a city, without an overall winner."""
+"""Lesson on choosing ε and a method: what both mean for privacy and for errors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.evaluation.experiments import Experiment, run
+from dpviz.evaluation.lesson import posterior
 from dpviz.evaluation.plots import COLOURS
 from dpviz.evaluation.points import PointBench
 from dpviz.methods import METHODS, names
@@ -15,20 +16,38 @@ from dpviz.ui.lessons.room import Room
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import error_chart
 
-TITLE, ORDER = "Choosing", 9
+TITLE, ORDER = "Choosing ε", 11
+QUESTION = (
+    "You take a better method at the same ε, and the map gets more useful: its errors shrink. What "
+    "happens to the privacy of the people in it?"
+)
+CHOICES = (
+    "It shrinks, too: more useful is less private",
+    "It stays the same: ε sets it, not the method",
+    "It grows: the method is better",
+)
+ANSWER = 1
+REVEAL = (
+    "More useful does **not** mean less private: a better method wastes less of the same ε. Only "
+    "a larger ε is paid for with privacy."
+)
 DO = (
-    "Change the size of the questions, and the data in the sidebar: which method wins, and at "
-    "which ε?"
+    "Find the error that your readers can live with: at which ε does each method reach it? Change "
+    "the size of the questions, and the data in the menu."
 )
 TAKEAWAY = (
-    "No method wins everywhere: what is best depends on the size of the questions, on ε and on the "
-    "data, so measure on public data that resemble yours, and never on yours."
+    "Choose ε by what may be believed about a person and the method by what it measures on public "
+    "data that resemble yours, never on yours; no method here wins everywhere."
+)
+FORMULA = (
+    "Privacy: odds move by up to $e^{\\varepsilon}$, whatever the method. Error: falls with ε, and "
+    "with the method."
 )
 SOURCE = (
     "M. Hay, A. Machanavajjhala, G. Miklau, Y. Chen, D. Zhang: Principled Evaluation of "
     "Differentially Private Algorithms using DPBench, SIGMOD 2016."
 )
-ON_OFFER = ("privtree", "ladder_tree", "ugrid", "agrid", "quad-opt")
+ON_OFFER = ("ladder_tree", "privtree", "ugrid", "agrid", "quad-opt")
 EPSILONS = (0.05, 0.2, 0.8, 3.2)
 SIZES = {
     "small": "0.01–0.1 %",
@@ -39,26 +58,32 @@ QUERIES = 200
 
 
 def body(room: Room) -> None:
-    """Show the chapter: error curves of several methods."""
-    left, right = st.columns([5, 6], gap="medium")
-    with left:
-        name = room.choose(
-            st.selectbox, "Method on the map", "map_of", ON_OFFER, ON_OFFER[0], format_func=_title
-        )
-        release = room.release(name)
-        room.show(room.scene(release=release, description=f"The city by {_title(name)}"))
-        room.resample()
-    with right:
-        size = room.choose(
-            st.segmented_control,
-            "Size of the questions (share of the area)",
-            "size",
-            list(SIZES),
-            "medium",
-            required=True,
-            format_func=SIZES.__getitem__,
-        )
-        _measure(room, size)
+    """Show the chapter: error curves of several methods, and what ε lets be believed."""
+    name = room.choose(
+        st.selectbox, "Method on the map", "map_of", ON_OFFER, ON_OFFER[0], format_func=_title
+    )
+    size = room.choose(
+        st.segmented_control,
+        "Size of the questions (share of the area)",
+        "size",
+        list(SIZES),
+        "medium",
+        required=True,
+        format_func=SIZES.__getitem__,
+    )
+    room.show(
+        room.scene(release=room.release(name), description=f"The city by {_title(name)}"),
+        f"The city at ε = {room.epsilon:g}, by {_title(name)}.",
+        resample="New random noise",
+    )
+    if not room.revealed:
+        return
+    believed = f"{posterior(0.1, room.epsilon) * 100:.2g}"
+    st.markdown(
+        f"At ε = {room.epsilon:g}, of 100 people of whom 10 are in the data, an attacker may "
+        f"believe at most **{believed}** to be, by whichever of these methods."
+    )
+    _measure(room, size)
 
 
 def _title(alias: str) -> str:
@@ -76,13 +101,13 @@ def _measure(room: Room, size: str) -> None:
     colours = dict(zip(map(_title, ON_OFFER), COLOURS, strict=False))
     ends = (min(errors) / 1.2, max(errors) * 1.2)
     points = [{**row, "low": row["error"], "high": row["error"]} for row in rows]
-    st.altair_chart(error_chart(points, "Relative error", EPSILONS, ends, colours))
+    chart = error_chart(points, "Relative error", EPSILONS, ends, colours).properties(height=220)
+    st.altair_chart(chart.configure(**room.chart_look))
     room.tables[caption] = rows
     st.caption(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
-        "or by 0.1 % of all records where that is more. Draw new noise to see how much of it is "
-        "luck; page Compare measures with repetitions. Why: a tree pays to find out where people "
-        "are, a grid does not; the larger ε and the more even the city, the less that buys."
+        "or by 0.1 % of all records where that is more. New noise shows how much is luck; page "
+        "Compare repeats its measurements."
     )
 
 

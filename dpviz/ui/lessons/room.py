@@ -14,26 +14,24 @@ from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
+from dpviz.render.scale import Scale
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import GREY
 
-HEIGHT = 400
-LOOK: dict[str, Any] = {
-    "padding": {"bottom": 4},
-    "config": {
-        "mark": {"tooltip": True},
-        "point": {"opacity": 1},
-        "axis": {"titlePadding": 6},
-        "legend": {"offset": 6, "padding": 0, "rowPadding": 4},
-    },
-}
-"""Settings of every chart: little padding, so that a chapter fits one screen."""
+HEIGHT = 350
+"""Pixels of a chapter's map: with all else it fits a screen of 1280 by 720."""
+
+LETTERS, PRESENTER_LETTERS = 14, 20
+"""Pixels of a chart's letters at a desk, and in presenter mode."""
 
 PERSON = (120, 130, 140)
 """Colour of a record on the map, light or dark."""
+
+SUSPECT = (213, 94, 0)
+"""Colour of the person, or of the rectangle, that a chapter is about."""
 
 DASHED = {"strokeDash": [5, 4], "color": GREY}
 LIMIT = {**DASHED, "strokeWidth": 2}
@@ -52,6 +50,9 @@ class Room:
         data: name of a built-in public data set.
         epsilon: value of the page's slider.
         seed: of the simulated noise.
+        presenting: whether letters are large, for a lecture room.
+        guess: the visitor's prediction; empty until it is made.
+        map_side: container of the map.
         tables: charts as tables, by caption; the page shows them.
         link: the chapter's own parameters of the address.
         controls: names of its controls in the address.
@@ -62,10 +63,18 @@ class Room:
     data: str
     epsilon: float
     seed: int
+    presenting: bool = False
+    guess: str = ""
+    map_side: Any = st
     tables: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     link: dict[str, str | None] = field(default_factory=dict)
     controls: list[str] = field(default_factory=list)
     chosen: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def revealed(self) -> bool:
+        """Whether a prediction was made: before that, a chapter shows its map only."""
+        return bool(self.guess)
 
     @property
     def handle(self) -> Any:
@@ -96,13 +105,17 @@ class Room:
         *marks: Mark,
         release: PointRelease | None = None,
         camera: Rect | None = None,
+        scale: Scale | None = None,
         **options: Any,
     ) -> Scene:
-        """Map scene of marks over the cells of a release, if given, on the city's outlines."""
+        """Map scene of marks over the cells of a release, if given, on the city's outlines.
+
+        The cells have their own density classes, unless a scale is given.
+        """
         legend: Legend | None = None
         below: list[Mark] = []
         if release is not None:
-            scale = density_scale(release)
+            scale = scale or density_scale(release)
             below, legend = [cells(release, scale=scale)], density_legend(scale, [release])
         return Scene(
             marks=[*below, *outlines(self.bounds), *marks],
@@ -111,11 +124,31 @@ class Room:
             **{"legend": legend, "description": "Map of the chapter", **options},
         )
 
-    def show(self, scene: Scene, height: int = HEIGHT, **heard: Callable[[], None]) -> None:
-        """Show the chapter's map."""
-        map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
+    def show(
+        self, scene: Scene, words: str, *, resample: str = "", **heard: Callable[[], None]
+    ) -> None:
+        """Show the chapter's map, its words, and a button for new noise.
 
-    def show_rect(self, *marks: Mark, **options: Any) -> Rect:
+        Args:
+            scene: of the map.
+            words: the map in a sentence or two, below it; on a phone they come last.
+            resample: label of the button, which comes with what is revealed; none if empty.
+            heard: callbacks of the map.
+        """
+        with self.map_side:
+            map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, **heard)
+            if resample and self.revealed:
+                st.button(
+                    resample,
+                    icon=":material/casino:",
+                    key=f"{self.key}.resample",
+                    on_click=_next_seed,
+                    width="stretch",
+                )
+            with st.container(key=f"{self.key}.aside"):
+                st.caption(words)
+
+    def show_rect(self, *marks: Mark, words: str, resample: str, **options: Any) -> Rect:
         """Show the chapter's map with a rectangle that can be redrawn; return the rectangle."""
         place = f"{self.key}.rect"
         if place not in st.session_state:
@@ -130,9 +163,11 @@ class Room:
             if shape and shape.rect and _meets(shape.rect, self.bounds):
                 st.session_state[place] = shape.rect
 
-        self.show(self.scene(*marks, tools=("rect",), **options), on_shape=drawn)
+        scene = self.scene(*marks, tools=("rect",), **options)
+        self.show(scene, words, resample=resample, on_shape=drawn)
         rect: Rect = st.session_state[place]
-        map_overlay(self.map_key, shape=Shape(rect=rect))
+        with self.map_side:
+            map_overlay(self.map_key, shape=Shape(rect=rect))
         self.link["rect"] = permalink.joined(rect)
         return rect
 
@@ -147,6 +182,8 @@ class Room:
     ) -> Any:
         """Draw a control that starts with the value in the address, and return its value.
 
+        Before a prediction is made the control is not drawn, and has its first value.
+
         Args:
             widget: a toggle, a slider of whole numbers, or a widget with options.
             label: of the control.
@@ -157,13 +194,29 @@ class Room:
         """
         key = f"{self.key}.{name}"
         self.controls.append(name)
-        if key not in st.session_state:
+        if key in st.session_state:
+            value = st.session_state[key]
+        else:
             asked, offers = permalink.pairs("at").get(name), {str(each): each for each in offered}
-            st.session_state[key] = offers[permalink.one_of(f"{name} =", asked, offers, str(start))]
-        if st.session_state[key] != start:
-            self.chosen[name] = str(st.session_state[key])
+            value = offers[permalink.one_of(f"{name} =", asked, offers, str(start))]
+        if value != start:
+            self.chosen[name] = str(value)
+        if not self.revealed:
+            return value
+        st.session_state[key] = value
         ends = {st.toggle: (), st.slider: (offered[0], offered[-1])}
         return widget(label, *ends.get(widget, (offered,)), key=key, **look)
+
+    @property
+    def chart_look(self) -> dict[str, Any]:
+        """Settings of every chart: little padding, and letters of one size in pixels."""
+        letters = PRESENTER_LETTERS if self.presenting else LETTERS
+        return {
+            "mark": {"tooltip": True},
+            "point": {"opacity": 1},
+            "axis": {"titlePadding": 6, "labelFontSize": letters, "titleFontSize": letters},
+            "legend": {"offset": 6, "padding": 0, "rowPadding": 4, "labelFontSize": letters},
+        }
 
     def chart(
         self,
@@ -175,22 +228,9 @@ class Room:
         """Show Vega-Lite layers under a caption, and keep the rows for the page's tables."""
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
-            st.vega_lite_chart(list(rows), {**LOOK, "layer": list(layers)}, height=height)
+            look = {"padding": {"bottom": 4}, "config": self.chart_look}
+            st.vega_lite_chart(list(rows), {**look, "layer": list(layers)}, height=height)
         self.tables[caption] = rows
-
-    def aside(self) -> Any:
-        """Container for text below the map; on a phone it comes last, after the controls."""
-        return st.container(key=f"{self.key}.aside")
-
-    def resample(self, label: str = "New random noise") -> None:
-        """Button that draws new noise for the whole page."""
-        st.button(
-            label,
-            icon=":material/casino:",
-            key=f"{self.key}.resample",
-            on_click=_next_seed,
-            width="stretch",
-        )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -246,7 +286,7 @@ def ordinal(name: str, title: str) -> dict[str, Any]:
 def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
     """Nominal colour channel with a legend on top."""
     scale = {"domain": list(colours), "range": list(colours.values())}
-    legend = {"orient": "top", "title": None, "labelLimit": 240}
+    legend = {"orient": "top", "title": None, "labelLimit": 360}
     return {"field": name, "type": "nominal", "scale": scale, "legend": legend}
 
 
