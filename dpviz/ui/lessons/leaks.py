@@ -67,8 +67,9 @@ def body(room: Room) -> None:
         half = float(answers.high[metres] - answers.low[metres]) / 2
         answer = with_noise(float(answers.count[metres]), half)
         st.markdown(
-            f"Private answer: **{answer}**. A release knows cells, not people: a step of one metre adds a strip of their area, "
-            "whoever stands in it. Without that person it would be as likely, up to a factor of "
+            f"Private answer: **{answer}**. A release knows cells, not people: a step of one metre "
+            "adds a strip of their area, whoever stands in it. Without that person it would be as "
+            "likely, up to a factor of "
             f"$e^{{\\varepsilon}}$ = {odds(room.epsilon)}."
         )
     else:
