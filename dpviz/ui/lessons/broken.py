@@ -105,7 +105,6 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
         scene,
         f"One method on two cities that differ by one person: on the left {labels[0]}, on the "
         f"right {labels[1]}.",
-        resample="Publish both again",
     )
 
 

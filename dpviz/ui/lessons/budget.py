@@ -71,7 +71,6 @@ def body(room: Room) -> None:
         scene,
         f"The square's exact count is {exact} without a certain person, {exact + 1} with them "
         "(public data). Attackers see noisy counts only.",
-        resample="New random noise",
     )
     if not room.revealed:
         return

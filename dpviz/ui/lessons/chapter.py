@@ -37,7 +37,14 @@ def headline(key: str, names: list[str], at: int, menu: Callable[[], None]) -> N
             method_form.epsilon_steps(f"{key}.epsilon"),
             key=f"{key}.epsilon",
             format_func="{:g}".format,
-            width=260,
+            width=220,
+        )
+        st.button(
+            "New noise",
+            icon=":material/casino:",
+            key=f"{key}.resample",
+            on_click=_resample,
+            args=(key,),
         )
         with st.popover("Chapters", icon=":material/toc:", key=f"{key}.menu"):
             menu()
@@ -113,6 +120,10 @@ def _sheet(chapter: ModuleType) -> None:
     with st.container(key="learn.sheet"):
         choices = "".join(f"\n- ☐ {choice}" for choice in chapter.CHOICES)
         st.markdown(f"**What do you think?** {chapter.QUESTION}\n{choices}\n\nWhy: " + "_ " * 40)
+
+
+def _resample(key: str) -> None:
+    st.session_state[f"{key}.seed"] += 1
 
 
 def _turn(key: str, label: str, names: list[str], at: int, by: int) -> None:

@@ -74,7 +74,6 @@ def body(room: Room) -> None:
     room.show(
         room.scene(release=room.release(name), description=f"The city by {_title(name)}"),
         f"The city at ε = {room.epsilon:g}, by {_title(name)}.",
-        resample="New random noise",
     )
     if not room.revealed:
         return

@@ -52,7 +52,6 @@ def body(room: Room) -> None:
     room.show(
         scene,
         f"{side} by {side} cells, each as it was published: specks in the empty sea are noise.",
-        resample="New random noise",
     )
     if not room.revealed:
         return

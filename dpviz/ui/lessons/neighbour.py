@@ -55,7 +55,7 @@ def body(room: Room) -> None:
         st.metric("Before", f"{before} of 100", width="content")
         st.metric("After: at most", f"{_people(most)} of 100", width="content")
         st.metric("After: at least", f"{_people(least)} of 100", width="content")
-        st.metric("Factor $e^{\\varepsilon}$ of the odds", odds(room.epsilon), width="content")
+        st.metric("Factor of the odds (e^ε)", odds(room.epsilon), width="content")
     _chart(room, before, most)
 
 
@@ -117,7 +117,7 @@ def _chart(room: Room, before: int, most: float) -> None:
         color=named("belief", names),
         shape={
             "field": "belief",
-            "scale": {"domain": list(names), "range": ["circle", "square", "stroke"]},
+            "scale": {"domain": list(names), "range": ["circle", "square", "circle"]},
             "legend": None,
         },
     )

@@ -67,7 +67,6 @@ def body(room: Room) -> None:
         description="The city, and a rectangle whose count is published",
         words="The rectangle whose count is published, on the cells of a private release. Its "
         "exact count is in the histograms' middle (public data).",
-        resample="New random noise",
     )
     draws = room.choose(
         st.select_slider, "Draws so far", "draws", DRAWS, 1_000, format_func="{:,}".format
@@ -98,7 +97,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         for value, share, likely in zip(worlds.value, column, exact, strict=True)
     ]
     colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
-    x, y = _published(), axis("share of draws", "Share of draws")
+    x, y = _published(), axis("share of draws", "Share")
     steps = layer(
         "area",
         {"interpolate": "step", "opacity": 0.4},
@@ -143,7 +142,7 @@ def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
     low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
     y = axis(
         "ratio",
-        "With ÷ without",
+        "Ratio",
         scale={"type": "log", "zero": False, "padding": 8},
         axis={"values": [low, 1.0, high], "format": ".3~g"},
     )
@@ -153,9 +152,9 @@ def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
     ]
     x = _published(padding=8)
     outside = int(((ratio < low) | (ratio > high)).sum())
-    luck = f"; {outside} of {len(rows)} drawn ones do, by luck" if outside else ""
+    luck = f"; {outside} of {len(rows)} dots do not, by luck" if outside else ""
     room.chart(
-        f"The exact ratio (line) never leaves {low:.3g} to {high:.3g}{luck}",
+        f"With ÷ without: the exact ratio (line) stays in {low:.3g} to {high:.3g}{luck}",
         rows,
         120,
         rule(LIMIT, limits, y=y, tooltip={"field": "limit"}),

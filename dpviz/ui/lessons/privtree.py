@@ -133,7 +133,6 @@ def _map(room: Room, path: Path, at: int) -> None:
         scene,
         f"The tree, and in orange the cells of one path: here at depth {at}. A click chooses "
         "another place.",
-        resample="New random noise",
         on_pick=picked,
     )
 

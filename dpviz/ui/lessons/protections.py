@@ -89,7 +89,7 @@ def _map(room: Room, shown: str, parameters: dict[str, tuple[float, float]]) -> 
         raw=True,
         description=f"The city in {BLOCKS} by {BLOCKS} blocks: {words}",
     )
-    room.show(scene, f"{BLOCKS} by {BLOCKS} blocks: {words}.", resample="Attack 100 others")
+    room.show(scene, f"{BLOCKS} by {BLOCKS} blocks: {words}.")
 
 
 @st.cache_data(max_entries=32, show_spinner="Making all five err equally …")

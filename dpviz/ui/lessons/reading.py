@@ -63,7 +63,6 @@ def body(room: Room) -> None:
         raw=True,
         description="A quadtree's cells and a rectangle",
         words="The cells of a quadtree, and the rectangle that is asked for: draw another one.",
-        resample="New random noise",
     )
     if not room.revealed:
         return

@@ -21,8 +21,8 @@ from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import GREY
 
-HEIGHT = 350
-"""Pixels of a chapter's map: with all else it fits a screen of 1280 by 720."""
+HEIGHT, LEGEND_HEIGHT = 360, 60
+"""Pixels of a chapter's map, and of its legend: with all else it fits a screen of 1280 by 720."""
 
 LETTERS, PRESENTER_LETTERS = 14, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
@@ -124,31 +124,15 @@ class Room:
             **{"legend": legend, "description": "Map of the chapter", **options},
         )
 
-    def show(
-        self, scene: Scene, words: str, *, resample: str = "", **heard: Callable[[], None]
-    ) -> None:
-        """Show the chapter's map, its words, and a button for new noise.
-
-        Args:
-            scene: of the map.
-            words: the map in a sentence or two, below it; on a phone they come last.
-            resample: label of the button, which comes with what is revealed; none if empty.
-            heard: callbacks of the map.
-        """
+    def show(self, scene: Scene, words: str, **heard: Callable[[], None]) -> None:
+        """Show the chapter's map, and below it the same in words; on a phone they come last."""
         with self.map_side:
-            map_view(scene, key=self.map_key, height=HEIGHT, tiles=False, **heard)
-            if resample and self.revealed:
-                st.button(
-                    resample,
-                    icon=":material/casino:",
-                    key=f"{self.key}.resample",
-                    on_click=_next_seed,
-                    width="stretch",
-                )
+            height = HEIGHT - (LEGEND_HEIGHT if scene.legend else 0)
+            map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
             with st.container(key=f"{self.key}.aside"):
                 st.caption(words)
 
-    def show_rect(self, *marks: Mark, words: str, resample: str, **options: Any) -> Rect:
+    def show_rect(self, *marks: Mark, words: str, **options: Any) -> Rect:
         """Show the chapter's map with a rectangle that can be redrawn; return the rectangle."""
         place = f"{self.key}.rect"
         if place not in st.session_state:
@@ -164,7 +148,7 @@ class Room:
                 st.session_state[place] = shape.rect
 
         scene = self.scene(*marks, tools=("rect",), **options)
-        self.show(scene, words, resample=resample, on_shape=drawn)
+        self.show(scene, words, on_shape=drawn)
         rect: Rect = st.session_state[place]
         with self.map_side:
             map_overlay(self.map_key, shape=Shape(rect=rect))
@@ -293,7 +277,3 @@ def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
 def _meets(rect: Sequence[float], bounds: Rect) -> bool:
     west, south, east, north = bounds
     return rect[0] < east and rect[2] > west and rect[1] < north and rect[3] > south
-
-
-def _next_seed() -> None:
-    st.session_state["learn.seed"] += 1

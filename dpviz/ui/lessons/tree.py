@@ -60,7 +60,6 @@ def body(room: Room) -> None:
     room.show(
         room.scene(release=release, raw=True, description=words),
         f"{words}, each as it was published.",
-        resample="New random noise",
     )
     if not room.revealed:
         return
