@@ -100,7 +100,7 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
     camera = Camera(bounds=room.bounds, key=f"{room.key}.{room.data}")
     description = f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}"
     scene = release_scene(releases, labels, mode="side", camera=camera)
-    scene = replace(scene, legend=None, tools=(), description=description)
+    scene = replace(scene, legend=None, tools=(), raw=True, description=description)
     room.show(
         scene,
         f"One method on two cities that differ by one person: on the left {labels[0]}, on the "

@@ -12,9 +12,9 @@ from dpviz.evaluation.plots import COLOURS
 from dpviz.evaluation.points import PointBench
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room
+from dpviz.ui.lessons.room import Room, axis, layer, named
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import error_chart
+from dpviz.ui.shared.charts import DASHES
 
 TITLE, ORDER = "Choosing ε", 11
 QUESTION = (
@@ -59,18 +59,25 @@ QUERIES = 200
 
 def body(room: Room) -> None:
     """Show the chapter: error curves of several methods, and what ε lets be believed."""
-    name = room.choose(
-        st.selectbox, "Method on the map", "map_of", ON_OFFER, ON_OFFER[0], format_func=_title
-    )
-    size = room.choose(
-        st.segmented_control,
-        "Size of the questions (share of the area)",
-        "size",
-        list(SIZES),
-        "medium",
-        required=True,
-        format_func=SIZES.__getitem__,
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        size = room.choose(
+            st.segmented_control,
+            "Size of the questions (share of the area)",
+            "size",
+            list(SIZES),
+            "medium",
+            required=True,
+            format_func=SIZES.__getitem__,
+        )
+        name = room.choose(
+            st.selectbox,
+            "Method on the map",
+            "map_of",
+            ON_OFFER,
+            ON_OFFER[0],
+            format_func=_title,
+            width=220,
+        )
     room.show(
         room.scene(release=room.release(name), description=f"The city by {_title(name)}"),
         f"The city at ε = {room.epsilon:g}, by {_title(name)}.",
@@ -94,15 +101,29 @@ def _measure(room: Room, size: str) -> None:
     """Error curves of the methods for queries of one size."""
     every = _errors(room.data, room.seed)
     rows = [row for row in every if row["size"] == SIZES[size]]
-    caption = f"Mean relative error of questions of {SIZES[size]} of the area"
-    st.markdown(f"**{caption}**")
     errors = [row["error"] for row in every]
-    colours = dict(zip(map(_title, ON_OFFER), COLOURS, strict=False))
-    ends = (min(errors) / 1.2, max(errors) * 1.2)
-    points = [{**row, "low": row["error"], "high": row["error"]} for row in rows]
-    chart = error_chart(points, "Relative error", EPSILONS, ends, colours).properties(height=220)
-    st.altair_chart(chart.configure(**room.chart_look))
-    room.tables[caption] = rows
+    titles = [_title(alias) for alias in ON_OFFER]
+    method = named("method", dict(zip(titles, COLOURS, strict=False)))
+    ends = [min(errors) / 1.2, max(errors) * 1.2]
+    lines = layer(
+        "line",
+        {"point": {"filled": True}},
+        x=axis("epsilon", "ε", scale={"type": "log"}, axis={"values": EPSILONS, "grid": False}),
+        y=axis(
+            "error",
+            "Relative error",
+            scale={"type": "log", "domain": ends, "nice": False},
+            axis={"tickCount": 4, "format": "~g"},
+        ),
+        color=method,
+        strokeDash={
+            **method,
+            "scale": {"domain": titles, "range": DASHES[: len(titles)]},
+            "legend": None,
+        },
+    )
+    caption = f"Mean relative error of questions of {SIZES[size]} of the area"
+    room.chart(caption, rows, 185, lines)
     st.caption(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
         "or by 0.1 % of all records where that is more. New noise shows how much is luck; page "

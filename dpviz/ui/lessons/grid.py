@@ -67,9 +67,8 @@ def body(room: Room) -> None:
     )
     _chart(room, errors, side)
     st.caption(
-        f"Root mean square over {QUERIES} random rectangles of 0.1–1 % of the area. Noise is "
-        "predicted from its variance; uniformity is the error of the same grid without noise; "
-        "dots are one measured release."
+        f"Root mean square over {QUERIES} random rectangles of 0.1–1 % of the area. Uniformity: "
+        "the error of the same grid without noise."
     )
 
 

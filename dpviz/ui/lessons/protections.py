@@ -60,8 +60,9 @@ REASONS = {
 def body(room: Room) -> None:
     """Show the chapter: one publication on the map, and how often an attack is right on each."""
     names = [EXACT, *CHOICES]
-    shown = room.choose(st.selectbox, "On the map", "map_of", names, NOISE.name)
-    attack = room.choose(st.selectbox, "Attack", "attack", ATTACKS, ATTACKS[0])
+    with st.container(horizontal=True, gap="small"):
+        attack = room.choose(st.selectbox, "Attack", "attack", ATTACKS, ATTACKS[0], width=300)
+        shown = room.choose(st.selectbox, "On the map", "map_of", names, NOISE.name, width=200)
     parameters = _parameters(room.data, room.epsilon)
     _map(room, shown, parameters)
     if not room.revealed:
@@ -150,7 +151,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     room.chart(
         f"How often {TRIES} attackers tell whether somebody is in the data",
         rows,
-        190,
+        180,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
         layer("rule", {"strokeWidth": 2}, x={**x, "field": "low"}, x2={"field": "high"}, y=y),
         rule(DASHED, [{"right": TRIES / 2}], x=x),
@@ -166,6 +167,6 @@ def _leaks(rows: list[dict[str, Any]], epsilon: float) -> None:
     words = f"**{', '.join(leaks)}**" if leaks else "None of the other four"
     st.markdown(
         f"{words} {'leak' if len(leaks) > 1 else 'leaks'} more than noise ever can: its limit "
-        f"(dashed) is {limit:.3g} of {TRIES}. Mean error of {DISTRICTS}² districts: "
-        f"{min(errors):.2g} to {max(errors):.2g} people in all five. Lines: 95 % intervals."
+        f"(dashed) is {limit:.3g} of {TRIES}. Lines: 95 % intervals. Mean error of {DISTRICTS}² "
+        f"districts: {min(errors):.2g} to {max(errors):.2g} people in all five."
     )

@@ -14,7 +14,6 @@ from dpviz.render.numbers import percent
 from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, middle, named, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
-from dpviz.ui.shared.text import cells_in_words
 
 TITLE, ORDER = "Reading an answer", 8
 QUESTION = (
@@ -36,8 +35,8 @@ DO = (
     "one kind of error disappears, and the interval covers what it promises."
 )
 TAKEAWAY = (
-    "The interval speaks of the noise, whose law is known exactly; what it costs that a rectangle "
-    "cuts through cells is an estimate, and on the same cells no ε makes it smaller."
+    "The interval speaks of the noise, whose law is known exactly; what cut cells cost is an "
+    "estimate, and on the same cells no ε makes it smaller."
 )
 FORMULA = (
     r"Answer = exact count + noise + uniformity error; the interval: answer ± 2.12 "
@@ -85,7 +84,6 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
             help="An ESTIMATE (uniformity error), from the records in cells that the edge cuts.",
             width="content",
         )
-    st.caption(f"Built from {cells_in_words(int(answer.nodes[0]))}.")
 
 
 def _coverage(room: Room, rect: Rect) -> None:

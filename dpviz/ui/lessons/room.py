@@ -27,6 +27,9 @@ HEIGHT, LEGEND_HEIGHT = 360, 60
 LETTERS, PRESENTER_LETTERS = 14, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
+WORDS = ("#3a424a", "#cdd3d8")
+"""Colour of a chart's words on a light page, and on a dark one."""
+
 PERSON = (120, 130, 140)
 """Colour of a record on the map, light or dark."""
 
@@ -195,11 +198,13 @@ class Room:
     def chart_look(self) -> dict[str, Any]:
         """Settings of every chart: little padding, and letters of one size in pixels."""
         letters = PRESENTER_LETTERS if self.presenting else LETTERS
+        words = {"labelFontSize": letters, "labelColor": WORDS[st.context.theme.type == "dark"]}
+        title = {"titleFontSize": letters, "titleColor": words["labelColor"]}
         return {
             "mark": {"tooltip": True},
             "point": {"opacity": 1},
-            "axis": {"titlePadding": 6, "labelFontSize": letters, "titleFontSize": letters},
-            "legend": {"offset": 6, "padding": 0, "rowPadding": 4, "labelFontSize": letters},
+            "axis": {"titlePadding": 6, **words, **title},
+            "legend": {"offset": 6, "padding": 0, "rowPadding": 4, **words},
         }
 
     def chart(

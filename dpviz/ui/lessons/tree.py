@@ -67,9 +67,8 @@ def body(room: Room) -> None:
     variants = _variants(room.data, room.epsilon, room.seed, height)
     _errors(room, variants, _label(budget, consistent))
     st.caption(
-        f"Root mean square over {QUERIES} random rectangles of 1–10 % of the area and "
-        f"{RESAMPLES} releases of each tree. Consistency: least squares make every cell the sum of "
-        "its four children. It uses noisy numbers only, so it costs no ε."
+        f"Root mean square over {QUERIES} rectangles of 1–10 % of the area. Consistency makes "
+        "every cell the sum of its four children, from noisy numbers only: it costs no ε."
     )
 
 
@@ -101,9 +100,9 @@ def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Er
 
 def _shares(room: Room, shares: list[float]) -> None:
     rows = [{"level": level, "ε": round(share, 4)} for level, share in enumerate(shares)]
-    x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε of the level")
+    x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε")
     bars = layer("bar", {"color": BLUE}, x=x, y=y)
-    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 100, bars)
+    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 95, bars)
 
 
 def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
@@ -111,7 +110,7 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
         {"tree": name, "error": round(options.noise_measured, 3), "chosen": name == chosen}
         for name, options in variants.items()
     ]
-    look = {"title": None, "labelLimit": 220}
+    look = {"title": None, "labelLimit": 220, "labelOverlap": False}
     bars = layer(
         "bar",
         y={"field": "tree", "type": "nominal", "sort": None, "axis": look},
