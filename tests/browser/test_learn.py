@@ -1,9 +1,9 @@
 """The page Learn in a real Chromium: all chapters by the keyboard alone."""
 
 import pytest
-from dpviz.ui.lessons.turning import chapters
 from playwright.sync_api import expect
 
+from dpviz.ui.lessons.chapter import chapters
 from tests.browser.test_pages import (
     OF_COLOURS,
     OF_SIZE,

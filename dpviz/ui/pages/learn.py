@@ -16,6 +16,9 @@ KEY = "learn"
 CHAPTER, DATA, EPSILON, SEED, PRESENTING = (
     f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed", "present")
 )
+OF_CHAPTER = ("at", "rect", "place")
+"""Parameters of the address that belong to the open chapter."""
+
 WRITTEN = f"{KEY}.written"
 """Key of the chapter that this page last wrote to the address."""
 
@@ -50,7 +53,7 @@ def page() -> None:
         )
     st.session_state[WRITTEN] = slug
     chosen = ";".join(f"{name}:{value}" for name, value in room.chosen.items())
-    permalink.remember(KEY, FIELDS, {"at": chosen, "rect": None, "place": None, **room.link})
+    permalink.remember(KEY, FIELDS, {**dict.fromkeys(OF_CHAPTER), "at": chosen, **room.link})
 
 
 def _restore(names: list[str]) -> bool:
@@ -62,6 +65,8 @@ def _restore(names: list[str]) -> bool:
     asked, written = permalink.parameter("chapter"), st.session_state.get(WRITTEN)
     if asked in names and written is not None and asked != written:
         st.session_state[CHAPTER] = st.session_state[WRITTEN] = asked
+    if st.session_state[CHAPTER] != written and st.session_state[CHAPTER] != asked:
+        permalink.write(dict.fromkeys(OF_CHAPTER))  # the address is still the last chapter's
     return False
 
 
