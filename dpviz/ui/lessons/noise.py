@@ -97,7 +97,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         for value, share, likely in zip(worlds.value, column, exact, strict=True)
     ]
     colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
-    x, y = _published(), axis("share of draws", "Share")
+    x, y = _published(), axis("share of draws", "Share", axis={"tickCount": 2})
     steps = layer(
         "area",
         {"interpolate": "step", "opacity": 0.4},

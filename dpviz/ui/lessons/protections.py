@@ -143,7 +143,7 @@ def _row(way: Publication, chosen: tuple[float, float], right: int) -> dict[str,
 
 
 def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
-    look = {"title": None, "labelLimit": 300}
+    look = {"title": None, "labelLimit": 360, "labelOverlap": False}
     y = {"field": "publication", "type": "nominal", "sort": None, "axis": look}
     x = axis("right", f"Right of {TRIES} (chance: {TRIES // 2})", scale={"domain": [0, TRIES]})
     limit = TRIES / (1 + math.exp(-room.epsilon))
@@ -153,7 +153,13 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
         rows,
         180,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
-        layer("rule", {"strokeWidth": 2}, x={**x, "field": "low"}, x2={"field": "high"}, y=y),
+        layer(
+            "rule",
+            {"strokeWidth": 2, "color": room.ink},
+            x={**x, "field": "low"},
+            x2={"field": "high"},
+            y=y,
+        ),
         rule(DASHED, [{"right": TRIES / 2}], x=x),
         rule(LIMIT, [{"right": limit}], x=x),
     )

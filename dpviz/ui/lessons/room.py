@@ -27,8 +27,8 @@ HEIGHT, LEGEND_HEIGHT = 360, 60
 LETTERS, PRESENTER_LETTERS = 14, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
-WORDS = ("#3a424a", "#cdd3d8")
-"""Colour of a chart's words on a light page, and on a dark one."""
+INK = ("#3a424a", "#cdd3d8")
+"""Colour of a chart's words and thin lines on a light page, and on a dark one."""
 
 PERSON = (120, 130, 140)
 """Colour of a record on the map, light or dark."""
@@ -130,7 +130,7 @@ class Room:
     def show(self, scene: Scene, words: str, **heard: Callable[[], None]) -> None:
         """Show the chapter's map, and below it the same in words; on a phone they come last."""
         with self.map_side:
-            height = HEIGHT - (LEGEND_HEIGHT if scene.legend else 0)
+            height = round(HEIGHT * self.enlarged) - (LEGEND_HEIGHT if scene.legend else 0)
             map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
             with st.container(key=f"{self.key}.aside"):
                 st.caption(words)
@@ -195,11 +195,21 @@ class Room:
         return widget(label, *ends.get(widget, (offered,)), key=key, **look)
 
     @property
+    def ink(self) -> str:
+        """Colour of a chart's words and thin lines on the visitor's page, light or dark."""
+        return INK[st.context.theme.type == "dark"]
+
+    @property
+    def enlarged(self) -> float:
+        """Factor of the heights of maps and charts: larger letters need more room."""
+        return PRESENTER_LETTERS / LETTERS if self.presenting else 1.0
+
+    @property
     def chart_look(self) -> dict[str, Any]:
         """Settings of every chart: little padding, and letters of one size in pixels."""
-        letters = PRESENTER_LETTERS if self.presenting else LETTERS
-        words = {"labelFontSize": letters, "labelColor": WORDS[st.context.theme.type == "dark"]}
-        title = {"titleFontSize": letters, "titleColor": words["labelColor"]}
+        letters = round(LETTERS * self.enlarged)
+        words = {"labelFontSize": letters, "labelColor": self.ink}
+        title = {"titleFontSize": letters, "titleColor": self.ink}
         return {
             "mark": {"tooltip": True},
             "point": {"opacity": 1},
@@ -218,7 +228,9 @@ class Room:
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
             look = {"padding": {"bottom": 4}, "config": self.chart_look}
-            st.vega_lite_chart(list(rows), {**look, "layer": list(layers)}, height=height)
+            st.vega_lite_chart(
+                list(rows), {**look, "layer": list(layers)}, height=round(height * self.enlarged)
+            )
         self.tables[caption] = rows
 
 
