@@ -55,6 +55,7 @@ def headline(key: str, names: list[str], at: int, menu: Callable[[], None]) -> N
 def show(room: Room, chapter: ModuleType) -> None:
     """Ask for a prediction beside the chapter's map; once it is made, reveal the rest."""
     _restore_guess(room, chapter)
+    _sheet(chapter)
     if room.revealed:
         with st.container(key="learn.do"):
             st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
@@ -67,7 +68,6 @@ def show(room: Room, chapter: ModuleType) -> None:
         with st.container(key="learn.take"):
             st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
             st.markdown(f"**In symbols.** {chapter.FORMULA}")
-    _sheet(chapter)
 
 
 def _restore_guess(room: Room, chapter: ModuleType) -> None:
