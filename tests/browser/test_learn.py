@@ -34,7 +34,7 @@ def predicts(page, chapter):
 
 
 def fits_one_screen(page):
-    """ε, the map and the take-away are in sight at 1280 by 720, beside a sidebar where there is one."""
+    """ε, the map and the take-away are in sight at 1280 by 720 (and a sidebar, if any)."""
     sidebar = page.get_by_test_id("stSidebar").locator("visible=true")
     beside = sidebar.bounding_box()["width"] if sidebar.count() else 0
     page.set_viewport_size({"width": 1280 + round(beside), "height": 720})
