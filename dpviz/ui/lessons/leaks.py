@@ -96,10 +96,10 @@ def _map(room: Room, metres: int, private: bool) -> None:
     if not private:
         people = records(room.handle, around(isolated, AROUND))
         marks.insert(0, points("people", people, color=PERSON, radius=4))
-        words = "A square of 200 metres. Grey dots: people, whom the exact counts are about."
+        words = "A square of 200 metres. Grey dots: people, whom exact counts are about."
         if room.revealed:
             marks.append(points("person", [isolated.person], color=SUSPECT, radius=7))
-            words += " The orange dot, just east of it, is the person whom the counts give away."
+            words += " Orange: the person whom two of them give away."
         if metres:
             strip = (before[2], square[1], square[2], square[3])
             marks.append(boxes("strip", [strip], color=(0, 114, 178), width=2))
@@ -134,4 +134,4 @@ def _chart(room: Room, noisy: list[float], metres: int) -> None:
         y=axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
         color=named("from", {"exact": ORANGE, "private release": BLUE}),
     )
-    room.chart("Count against the move", rows, 150, line)
+    room.chart("Count against the move", rows, 140, line)

@@ -46,11 +46,10 @@ SOURCE = (
 TRIES = 100
 EXACT = "Exact counts"
 REASONS = {
-    "look at their block": "The attacker knows everybody else, and compares the number of the "
-    "person's own block with what it would be without them. Suppression resists where the block "
-    "is hidden, rounding unless the block is at the edge of a step, jitter if dots come and go.",
-    "subtract two areas": "All of the city, less all but the person's block. Both areas are far "
-    "too large to be hidden, so suppression falls. Rounding and jitter still resist this one.",
+    "look at their block": "The attacker knows everybody else in it. Suppression resists where the "
+    "block is hidden, rounding unless it is at the edge of a step, jitter if dots come and go.",
+    "subtract two areas": "All of the city, less all but the person's block. Both are too large to "
+    "be hidden, so suppression falls. Rounding and jitter still resist this one.",
     "the attack made for it": "Suppression and rounding: grow an area until one person more would "
     "change its number. Jitter: count all dots, for one is there for each person. k-anonymity and "
     "noise: look at the block.",
@@ -151,7 +150,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     room.chart(
         f"How often {TRIES} attackers tell whether somebody is in the data",
         rows,
-        180,
+        165,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
         layer(
             "rule",
