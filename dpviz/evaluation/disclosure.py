@@ -15,19 +15,10 @@ from numpy.typing import NDArray
 from dpviz.private.budget import Budget
 from dpviz.private.handle import DataHandle
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
-from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float, Int
 
 BLOCKS, DISTRICTS = 64, 16
 """Blocks and districts per side: counts are published for blocks, errors measured on districts."""
-
-CURVE = np.argsort(
-    sum(
-        (np.arange(BLOCKS**2) // side // BLOCKS**axis % 2) * side**2 * 2**axis
-        for side in (1 << np.arange(BLOCKS.bit_length() - 1)).tolist()
-        for axis in (0, 1)
-    )
-)
-"""Numbers of the blocks in the order of a Z-shaped curve, which visits neighbours together."""
 
 EDITIONS = 4
 """Editions over which the error of a random publication is averaged."""
@@ -106,17 +97,9 @@ class Publication:
     def error(self, town: People, parameter: float, random: Random) -> float:
         """Mean absolute error of the districts' published counts."""
         exact = _districts(town.counts)
-        return float(
-            np.mean(
-                [
-                    np.abs(
-                        self.protect(_districts(self.table(town, parameter, random)), parameter)
-                        - exact
-                    )
-                    for _ in range(EDITIONS)
-                ]
-            )
-        )
+        editions = (self.table(town, parameter, random) for _ in range(EDITIONS))
+        published = [self.protect(_districts(table), parameter) for table in editions]
+        return float(np.abs(np.array(published) - exact).mean())
 
 
 def _counted(places: Float) -> Float:
@@ -174,6 +157,18 @@ def _mean_jittered(town: People, reach: float) -> Float:
     return mean.reshape(BLOCKS, BLOCKS)
 
 
+def _z_curve() -> Int:
+    """Numbers of the blocks in the order of a Z-shaped curve, which visits neighbours together."""
+    y, x = np.divmod(np.arange(BLOCKS**2), BLOCKS)
+    place = np.zeros(BLOCKS**2, dtype=np.int64)
+    for bit in range(BLOCKS.bit_length() - 1):
+        place |= (x >> bit & 1) << 2 * bit | (y >> bit & 1) << 2 * bit + 1
+    return np.argsort(place)
+
+
+CURVE = _z_curve()
+
+
 def _generalised(town: People, least: float, _random: Random | None = None) -> Float:
     """Exact counts of generalised cells: neighbouring blocks joined until each has enough people.
 
@@ -181,13 +176,15 @@ def _generalised(town: People, least: float, _random: Random | None = None) -> F
     evenly over its blocks, as a reader of the map would.
     """
     counts = town.counts.ravel()[CURVE]
-    cell, inside, cells = 0, 0.0, []
+    cell, full, inside, cells = 0, 0, 0.0, []
     for count in counts.tolist():
         cells.append(cell)
         inside += count
+        if inside >= least:
+            full = cell
         if inside >= least or inside == 0:  # nobody is in an empty block
             cell, inside = cell + 1, 0.0
-    joined = np.minimum(cells, max(cell - 1, 0))  # too few at the end join the last cell
+    joined = np.minimum(cells, full) if inside else np.array(cells)  # too few at the end join
     spread = np.empty(BLOCKS**2)
     spread[CURVE] = (np.bincount(joined, counts) / np.bincount(joined))[joined]
     return spread.reshape(BLOCKS, BLOCKS)
