@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.private.budget import Budget
+from dpviz.evaluation.lesson import noisy_counts, records
 from dpviz.private.handle import DataHandle
-from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.trees.lattice import Float, Int
 
 BLOCKS, DISTRICTS = 64, 16
@@ -60,10 +59,8 @@ def people(handle: DataHandle) -> People:
     Raises:
         PrivacyError: the data set is not declared public.
     """
-    handle.require_public()
-    index, domain = handle._index, handle.domain
-    places = (index.cells + 0.5) * BLOCKS / (1 << domain.bits)
-    return People.at(np.repeat(places, index.weights, axis=0))
+    low, high = np.array(handle.domain.lower), np.array(handle.domain.upper)
+    return People.at((records(handle) - low) / (high - low) * BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -191,10 +188,8 @@ def _generalised(town: People, least: float, _random: Random | None = None) -> F
 
 
 def _noisy(town: People, epsilon: float, random: Random) -> Float:
-    share = Budget(epsilon).spend(epsilon, "lesson")
-    noise = SimulatedNoise(int(random.integers(2**31)))
-    exact = town.counts.astype(np.int64).ravel()
-    return geometric(noise, share, exact)[0].reshape(town.counts.shape).astype(np.float64)
+    noise = noisy_counts(0, epsilon, BLOCKS**2, int(random.integers(2**31)))
+    return town.counts + noise.reshape(BLOCKS, BLOCKS)
 
 
 def _block(_way: Publication, _others: People, block: Area, _parameter: float) -> Area:

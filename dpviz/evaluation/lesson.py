@@ -61,13 +61,15 @@ class IsolatedRecord:
 
 
 def records(handle: DataHandle, rect: Rect | None = None) -> Float:
-    """Coordinates (n, 2) of the records in a rectangle, one row for each place that has any.
+    """Coordinates (n, 2) of the records in a rectangle, or of all.
 
     Raises:
         PrivacyError: the data set is not declared public.
     """
     handle.require_public()
-    places: Float = handle.domain.to_coordinates(handle._index.cells + 0.5)  # middles of cells
+    index = handle._index
+    cells = np.repeat(index.cells + 0.5, index.weights, axis=0)  # in their middles
+    places: Float = handle.domain.to_coordinates(cells)
     if rect is None:
         return places
     west, south, east, north = rect
