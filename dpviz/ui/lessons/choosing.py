@@ -36,8 +36,8 @@ DO = (
     "the size of the questions, and the data in the menu."
 )
 TAKEAWAY = (
-    "Choose ε by what may be believed about a person and the method by what it measures on public "
-    "data that resemble yours, never on yours; no method here wins everywhere."
+    "Choose ε by what may be believed about a person, and the method by its errors on public data "
+    "that resemble yours, never on yours."
 )
 FORMULA = (
     "Privacy: odds move by up to $e^{\\varepsilon}$, whatever the method. Error: falls with ε, and "
