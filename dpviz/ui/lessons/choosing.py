@@ -104,6 +104,8 @@ def _measure(room: Room, size: str) -> None:
     errors = [row["error"] for row in every]
     titles = [_title(alias) for alias in ON_OFFER]
     method = named("method", dict(zip(titles, COLOURS, strict=False)))
+    if room.presenting:
+        method["legend"]["columns"] = 3  # large letters need two lines
     ends = [min(errors) / 1.2, max(errors) * 1.2]
     lines = layer(
         "line",

@@ -94,9 +94,9 @@ def _map(room: Room) -> None:
 
 def _chart(room: Room, before: int, most: float) -> None:
     names = {
-        "believed to be in, before": ORANGE,
-        "at most these, too, after": BLUE,
-        "not believed to be in": GREY,
+        "believed before": ORANGE,
+        "after, at most these, too": BLUE,
+        "not believed": GREY,
     }
     first, second, third = names
     rows: list[dict[str, Any]] = [
