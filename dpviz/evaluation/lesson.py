@@ -61,13 +61,15 @@ class IsolatedRecord:
 
 
 def records(handle: DataHandle, rect: Rect | None = None) -> Float:
-    """Coordinates (n, 2) of the records in a rectangle, one row for each place that has any.
+    """Coordinates (n, 2) of the records in a rectangle, or of all.
 
     Raises:
         PrivacyError: the data set is not declared public.
     """
     handle.require_public()
-    places: Float = handle.domain.to_coordinates(handle._index.cells + 0.5)  # middles of cells
+    index = handle._index
+    cells = np.repeat(index.cells + 0.5, index.weights, axis=0)  # in their middles
+    places: Float = handle.domain.to_coordinates(cells)
     if rect is None:
         return places
     west, south, east, north = rect
@@ -137,6 +139,17 @@ def geometric_probability(distance: ArrayLike, epsilon: float) -> Float:
     a = math.exp(-epsilon)
     k = np.abs(np.asarray(distance, dtype=np.float64))
     return np.asarray(-math.expm1(-epsilon) / (1 + a) * np.exp(-epsilon * k))
+
+
+def posterior(prior: float, epsilon: float) -> float:
+    """Largest belief that a release at ε leaves of one that was ``prior``; the least at −ε.
+
+    The odds change by a factor of e^ε at most.
+
+    >>> round(posterior(0.1, 1.0), 3), round(posterior(0.1, -1.0), 3)
+    (0.232, 0.039)
+    """
+    return prior / (prior + (1 - prior) * math.exp(-epsilon))
 
 
 @dataclass(frozen=True)

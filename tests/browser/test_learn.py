@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from dpviz.ui.lessons.turning import chapters
+from dpviz.ui.lessons.chapter import chapters
 from tests.browser.test_pages import (
     OF_COLOURS,
     OF_SIZE,
@@ -20,6 +20,38 @@ def heading(page, chapter):
     return page.get_by_role("heading", name=f"{chapter.ORDER}. {chapter.TITLE}")
 
 
+def predicts(page, chapter):
+    """Goes to the right answer and gives it, by keys alone; the take-away comes with it."""
+    answer = page.get_by_role("button", name=chapter.CHOICES[chapter.ANSWER], exact=True)
+    expect(answer).to_be_visible()
+    page.get_by_role("button", name="Next").focus()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if answer.evaluate("each => each === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(chapter.TAKEAWAY)).to_be_visible()
+
+
+NAVIGATION = 52
+"""Pixels of the navigation above a chapter."""
+
+
+def fits_one_screen(page):
+    """Title, ε, map and take-away are in sight at 1280 by 720, below the navigation."""
+    page.set_viewport_size({"width": 1280, "height": 720})
+    settled(page)
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    top = page.locator(".st-key-learn-headline").bounding_box()["y"]
+    for each in (
+        page.locator(".st-key-learn-epsilon"),
+        page.get_by_test_id("dpviz-map").first,
+        page.locator(".st-key-learn-take").get_by_test_id("stAlert"),
+    ):
+        box = each.bounding_box()
+        assert 0 <= box["y"] - top <= box["y"] + box["height"] - top <= 720 - NAVIGATION
+
+
 @pytest.mark.slow
 def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyone(app, open_page):
     """Each on a light screen and on a dark phone, where the map comes first and its words last.
@@ -30,7 +62,7 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
     page = open_page("about:blank", scheme="dark")
     page.goto(f"{app}/learn?epsilon=0.5", wait_until="commit")
     settled(page)
-    a_printed_chapter_is_of_words_and_maps_alone(page)
+    a_printed_chapter_is_a_sheet(page)
     is_open_to_everyone(page, "learn")
     looks = [suits_a_dark_phone, suits_a_light_screen]
     for number, (name, chapter) in enumerate(chapters().items()):
@@ -38,8 +70,10 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
             page.keyboard.press("n")
         expect(heading(page, chapter)).to_be_visible()
         expect(page.get_by_text(chapter.SOURCE)).to_be_visible()  # the last words on the page
+        predicts(page, chapter)
         settled(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
+        fits_one_screen(page)
         assert "epsilon=0.5" in page.url
         if name == "grid":
             unfold(page, 1)
@@ -78,15 +112,17 @@ def suits_a_dark_phone(page):
     assert map_view["y"] + map_view["height"] <= 844
     for words in page.locator("[class*='-aside']").all():
         charts = page.get_by_test_id("stVegaLiteChart").all()
-        assert words.bounding_box()["y"] > max(each.bounding_box()["y"] for each in charts)
+        assert words.bounding_box()["y"] > max(
+            (each.bounding_box()["y"] for each in charts), default=0
+        )
 
 
 RULES = {suits_a_light_screen: None, suits_a_dark_phone: (*OF_COLOURS, *OF_SIZE)}
 """The rules that are asked of each look."""
 
 
-def a_printed_chapter_is_of_words_and_maps_alone(page):
-    """No sidebar, no button, and the map in light, as a dark screen had it."""
+def a_printed_chapter_is_a_sheet(page):
+    """The question with boxes to tick; no button, and the map in light, as a dark screen had it."""
     the_map = page.get_by_test_id("dpviz-map")
     heights = "e => [e.getRootNode().host, e.closest('.frame')].map(each => each.offsetHeight)"
     place, height = the_map.evaluate(heights)
@@ -96,8 +132,20 @@ def a_printed_chapter_is_of_words_and_maps_alone(page):
     drawn = the_map.evaluate(shape)
     page.emulate_media(media="print", color_scheme="dark")
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    expect(page.locator(".st-key-learn-sheet")).to_be_visible()
     expect(page.get_by_role("button").locator("visible=true")).to_have_count(0)
     expect(page.get_by_role("heading", level=2).first).to_be_visible()
     page.wait_for_function("e => !e.__dpviz.dark", arg=the_map.element_handle())
     assert the_map.evaluate(shape) == pytest.approx(drawn, rel=0.02)
     page.emulate_media(media="screen", color_scheme="light")
+
+
+def test_presenter_mode_has_large_letters_and_keeps_title_and_epsilon(app, open_page):
+    page = open_page(f"{app}/learn?chapter=budget&present=1&at=guess:shown", 1280, 720)
+    (chapter,) = (each for name, each in chapters().items() if name == "budget")
+    settled(page)
+    words = page.get_by_text(chapter.REVEAL)
+    assert words.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 20
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
+    for each in (heading(page, chapter), page.locator(".st-key-learn-epsilon")):
+        expect(each).to_be_in_viewport()

@@ -1,11 +1,12 @@
 """The page Learn, clicked through without a browser."""
 
+import re
 from functools import partial
 
 import pytest
 
-from dpviz.ui.lessons.turning import chapters
-from tests.ui.opening import opened_page, texts
+from dpviz.ui.lessons.chapter import SHOWN, chapters
+from tests.ui.opening import metrics, opened_page, texts
 
 pytestmark = pytest.mark.slow
 
@@ -17,29 +18,46 @@ def test_chapters_have_places_of_their_own_and_are_complete():
     assert len({each.ORDER for each in chapters().values()}) == len(NAMES)
     for each in chapters().values():
         assert each.TAKEAWAY.count(". ") == 0  # one sentence
+        assert "$" in each.FORMULA or "ε" in each.FORMULA
+        assert each.QUESTION.endswith("?")
+        assert len({*each.CHOICES}) == len(each.CHOICES) >= 3
+        assert each.CHOICES[each.ANSWER]
         assert each.SOURCE.endswith(".")
 
 
 CONTROLS = {
     "leaks": ("slider", "move", 4),
+    "neighbour": ("select_slider", "before", 25),
     "noise": ("select_slider", "draws", 100),
+    "budget": ("slider", "releases", 4),
     "grid": ("select_slider", "side", 16),
     "tree": ("toggle", "consistent", False),
     "privtree": ("slider", "step", 3),
     "reading": ("toggle", "snap", True),
-    "neighbour": ("slider", "releases", 4),
     "broken": ("slider", "people", 101),
+    "protections": ("selectbox", "attack", "subtract two areas"),
     "choosing": ("segmented_control", "size", "large"),
 }
 
 
 def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
-    """By its number; its address restores all, and the next chapter has none of its controls."""
-    asked = {"data": "persons", "epsilon": "0.05", "seed": "7"}
+    """By its number; its address restores all, and the next chapter has none of its controls.
+
+    Nothing is revealed before a prediction is made.
+    """
+    asked = {"data": "persons", "epsilon": "0.05", "seed": "7", "present": "1"}
     app = opened(chapter="1", **asked)
     for number, name in enumerate(NAMES, 1):
         chapter = chapters()[name]
         assert f"{number}. {chapter.TITLE}" in texts(app)
+        assert chapter.QUESTION in texts(app)
+        assert chapter.REVEAL not in texts(app)
+        assert not app.success
+        guess = number % len(chapter.CHOICES)
+        assert app.button(key=f"learn.{name}.guess-{guess}").label == chapter.CHOICES[guess]
+        app.button(key=f"learn.{name}.guess-{guess}").click().run()
+        assert ("Your guess is right" in texts(app)) == (guess == chapter.ANSWER)
+        assert chapter.REVEAL in texts(app)
         assert chapter.TAKEAWAY in app.success[0].value
         assert chapter.DO in app.info[0].value
         assert app.radio(key="learn.chapter").value == name
@@ -49,7 +67,8 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         kind, control, value = CONTROLS[name]
         getattr(app, kind)(key=f"learn.{name}.{control}").set_value(value).run()
         written = {key: app.query_params[key] for key in app.query_params}
-        assert written.items() >= {"chapter": name, "at": f"{control}:{value}", **asked}.items()
+        at = f"guess:{guess};{control}:{value}"
+        assert written.items() >= {"chapter": name, "at": at, **asked}.items()
         again = opened(**{**written, "chapter": str(number)})
         assert not again.warning, name
         assert again.query_params == app.query_params
@@ -59,26 +78,35 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         assert again.button(key="learn.next").disabled == last
         app.button(key=f"learn.{'back' if last else 'next'}").click().run()
         assert app.query_params["chapter"] == NAMES[number - 2 if last else number]
-        assert "at" not in app.query_params
+        assert last or "at" not in app.query_params
 
 
 def test_one_metre_finds_one_person():
-    app = opened(chapter="leaks")
+    app = opened(chapter="leaks", at=f"guess:{SHOWN}")
     counts = []
     for metres in (3, 4, 5):  # what each of nine holds is tested with the lesson's numbers
         app.slider(key="learn.leaks.move").set_value(metres).run()
-        counts.append(int(app.metric[0].value.replace(",", "")))
+        counts.append(int(re.search(r"Exact count: \*\*([\d,]+)", texts(app))[1].replace(",", "")))
         alone = "One person found" in texts(app)
         assert alone == (metres == 4)
     assert counts == [counts[0], counts[0] + 1, counts[0] + 1]
     app.segmented_control(key="learn.leaks.who").set_value("a private release").run()
-    assert "±" in app.metric[0].value
+    assert re.search(r"Private answer: \*\*[\d,]+ ± ", texts(app))
+
+
+def test_every_attack_is_run_on_all_five_publications():
+    """At ε = 1 the attack made for each is right in all tries but on noise."""
+    app = opened(chapter="protections", at=f"guess:{SHOWN};attack:the attack made for it")
+    assert "**Suppression, Rounding, Jitter, k-anonymity** leak more than noise ever can" in texts(
+        app
+    )
+    assert "its limit (dashed) is 73.1 of 100" in texts(app)
 
 
 @pytest.mark.parametrize("draws", [1, 100_000])
 def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws):
     """At the most draws that there are, more cannot be had."""
-    app = opened(chapter="noise", epsilon="10", at=f"draws:{draws}")
+    app = opened(chapter="noise", epsilon="10", at=f"guess:{SHOWN};draws:{draws}")
     (message,) = (each.value for each in app.info if "A ratio needs" in each.value)
     assert message.endswith("lower ε." if draws > 1 else "draw more.")
     assert ("1 draw in each world" in texts(app)) == (draws == 1)
@@ -86,6 +114,14 @@ def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws)
 
 @pytest.mark.parametrize(("epsilon", "sure"), [("1", "at most **73.1"), ("10", "all but certain")])
 def test_no_bound_on_certainty_is_said_to_be_all_of_it(epsilon, sure):
-    app = opened(chapter="neighbour", epsilon=epsilon)
+    app = opened(chapter="budget", epsilon=epsilon, at=f"guess:{SHOWN}")
     assert sure in texts(app)
     assert "100.0" not in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "most"), [("0.1", "11 of 100"), ("1", "23 of 100"), ("3.2", "73 of 100")]
+)
+def test_odds_are_said_as_people_out_of_a_hundred(epsilon, most):
+    app = opened(chapter="neighbour", epsilon=epsilon, at=f"guess:{SHOWN}")
+    assert metrics(app)["After: at most"] == most

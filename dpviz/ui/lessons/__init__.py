@@ -1,6 +1,10 @@
 """Chapters of page Learn, one module each, imported automatically.
 
-A chapter has TITLE, ORDER (any number: a new one goes between two), DO (the one thing to do),
-TAKEAWAY (one sentence), SOURCE, and ``body(room)``, which shows one screen. It may name the methods
-that it is about.
+A chapter is data and one function:
+
+- TITLE, and ORDER (any number: a new one goes between two);
+- QUESTION, its CHOICES, and ANSWER, the place of the right one: asked before anything is shown;
+- REVEAL: why it is right, in one or two sentences;
+- DO (the one thing to do), TAKEAWAY (one sentence), FORMULA (the same in symbols), SOURCE;
+- ``body(room)``: the map, then what is revealed beside it.
 """

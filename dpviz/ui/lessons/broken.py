@@ -20,7 +20,18 @@ from dpviz.ui.lessons.room import Room
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.text import cells_in_words
 
-TITLE, ORDER = "Published and broken", 8
+TITLE, ORDER = "Published and broken", 9
+QUESTION = (
+    "A published method splits a cell iff its exact count is above 100, and adds noise to every "
+    "count that it prints. Is its map private?"
+)
+CHOICES = (
+    "Yes: every number in it is noisy",
+    "Yes, if ε is small enough",
+    "No: the cells themselves give people away",
+)
+ANSWER = 2
+REVEAL = "Where a cell ends was decided without noise, so its shape is an exact answer."
 DO = (
     "Put people at one place and look at the two maps: which of them has one person more? At 100, "
     "the threshold that the method publishes, anybody can tell."
@@ -29,34 +40,38 @@ TAKEAWAY = (
     "A guarantee is a theorem about the whole algorithm: one exact comparison, or one noisy "
     "threshold used again and again, and the promised ε does not hold."
 )
+FORMULA = (
+    r"Private means for every event $P(\text{more}) \le e^{\varepsilon} P(\text{fewer})$; here an "
+    r"event has $P(\text{more}) = 1$ and $P(\text{fewer}) = 0$."
+)
 SOURCE = (
     "X. Li et al., ADMA 2019 (InLN_DPSD); J. Lee, C. Clifton, KDD 2014, refuted in J. Zhang, X. "
     "Xiao, X. Xie: PrivTree, SIGMOD 2016, lemma 5.1 (binary SVT)."
 )
 EXACT_SPLITS, SHARED_THRESHOLD, SOUND = "inln_dpsd", "binary_svt_tree", "privtree"
 LEVELS = 10
+BEFORE = 95
+"""People in the maps before the prediction: neither of the two cells is split."""
 GUESSES, TRIALS = 20, 400
 
 
 def body(room: Room) -> None:
     """Show the chapter: attack both methods, and compare with what a guarantee allows."""
-    left, right = st.columns([6, 5], gap="medium")
-    with right:
-        people = room.choose(st.slider, "People at one place", "people", range(90, 111), 100)
-        releases = _pair(room.data, people, room.epsilon, room.seed)
-    with left:
-        _maps(room, people, releases)
-        room.resample("Publish both again")
-    with right:
-        _attack(room, people)
-        svt, sound = (_loss(each, room.epsilon, room.data) for each in (SHARED_THRESHOLD, SOUND))
-        st.markdown(
-            f"**{method(SHARED_THRESHOLD).title}.** One noisy threshold serves all nodes. Those "
-            "that do not split tell where it lies; then every level of a path tells more about the "
-            f"same record: over {LEVELS} levels the log ratio of an event reaches **{svt:.3g}**, "
-            f"though {0.5 * room.epsilon:g} was paid. PrivTree takes a constant off the count per "
-            f"level, with noise at every node: its worst event has **{sound:.3g}**."
-        )
+    people = room.choose(st.slider, "People at one place", "people", range(90, 111), 100)
+    if not room.revealed:
+        people = BEFORE
+    _maps(room, people, _pair(room.data, people, room.epsilon, room.seed))
+    if not room.revealed:
+        return
+    _attack(room, people)
+    svt, sound = (_loss(each, room.epsilon, room.data) for each in (SHARED_THRESHOLD, SOUND))
+    st.markdown(
+        f"**{method(SHARED_THRESHOLD).title}.** One noisy threshold serves all nodes. Those that "
+        "do not split tell where it lies; then every level of a path tells more about the same "
+        f"record: over {LEVELS} levels the log ratio of an event reaches **{svt:.3g}**, though "
+        f"{0.5 * room.epsilon:g} was paid. PrivTree takes a constant off the count per level, with "
+        f"noise at every node: its worst event has **{sound:.3g}**."
+    )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -85,8 +100,12 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
     camera = Camera(bounds=room.bounds, key=f"{room.key}.{room.data}")
     description = f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}"
     scene = release_scene(releases, labels, mode="side", camera=camera)
-    scene = replace(scene, legend=None, tools=(), description=description)
-    room.show(scene)
+    scene = replace(scene, legend=None, tools=(), raw=True, description=description)
+    room.show(
+        scene,
+        f"One method on two cities that differ by one person: on the left {labels[0]}, on the "
+        f"right {labels[1]}.",
+    )
 
 
 def _attack(room: Room, people: int) -> None:

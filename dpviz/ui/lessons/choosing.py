@@ -1,4 +1,4 @@
-"""Lesson on choosing a method: accuracy by ε on a city, without an overall winner."""
+"""Lesson on choosing ε and a method: what both mean for privacy and for errors."""
 
 from __future__ import annotations
 
@@ -7,28 +7,47 @@ from typing import Any
 import streamlit as st
 
 from dpviz.evaluation.experiments import Experiment, run
+from dpviz.evaluation.lesson import posterior
 from dpviz.evaluation.plots import COLOURS
 from dpviz.evaluation.points import PointBench
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room
+from dpviz.ui.lessons.room import Room, axis, layer, named
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import error_chart
+from dpviz.ui.shared.charts import DASHES
 
-TITLE, ORDER = "Choosing", 9
+TITLE, ORDER = "Choosing ε", 11
+QUESTION = (
+    "You take a better method at the same ε, and the map gets more useful: its errors shrink. What "
+    "happens to the privacy of the people in it?"
+)
+CHOICES = (
+    "It shrinks, too: more useful is less private",
+    "It stays the same: ε sets it, not the method",
+    "It grows: the method is better",
+)
+ANSWER = 1
+REVEAL = (
+    "More useful does **not** mean less private: a better method wastes less of the same ε. Only "
+    "a larger ε is paid for with privacy."
+)
 DO = (
-    "Change the size of the questions, and the data in the sidebar: which method wins, and at "
-    "which ε?"
+    "Find the error that your readers can live with: at which ε does each method reach it? Change "
+    "the size of the questions, and the data in the menu."
 )
 TAKEAWAY = (
-    "No method wins everywhere: what is best depends on the size of the questions, on ε and on the "
-    "data, so measure on public data that resemble yours, and never on yours."
+    "Choose ε by what may be believed about a person, and the method by its errors on public data "
+    "that resemble yours, never on yours."
+)
+FORMULA = (
+    "Privacy: odds move by up to $e^{\\varepsilon}$, whatever the method. Error: falls with ε, and "
+    "with the method."
 )
 SOURCE = (
     "M. Hay, A. Machanavajjhala, G. Miklau, Y. Chen, D. Zhang: Principled Evaluation of "
     "Differentially Private Algorithms using DPBench, SIGMOD 2016."
 )
-ON_OFFER = ("privtree", "ladder_tree", "ugrid", "agrid", "quad-opt")
+ON_OFFER = ("ladder_tree", "privtree", "ugrid", "agrid", "quad-opt")
 EPSILONS = (0.05, 0.2, 0.8, 3.2)
 SIZES = {
     "small": "0.01–0.1 %",
@@ -39,16 +58,8 @@ QUERIES = 200
 
 
 def body(room: Room) -> None:
-    """Show the chapter: error curves of several methods."""
-    left, right = st.columns([5, 6], gap="medium")
-    with left:
-        name = room.choose(
-            st.selectbox, "Method on the map", "map_of", ON_OFFER, ON_OFFER[0], format_func=_title
-        )
-        release = room.release(name)
-        room.show(room.scene(release=release, description=f"The city by {_title(name)}"))
-        room.resample()
-    with right:
+    """Show the chapter: error curves of several methods, and what ε lets be believed."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         size = room.choose(
             st.segmented_control,
             "Size of the questions (share of the area)",
@@ -58,7 +69,27 @@ def body(room: Room) -> None:
             required=True,
             format_func=SIZES.__getitem__,
         )
-        _measure(room, size)
+        name = room.choose(
+            st.selectbox,
+            "Method on the map",
+            "map_of",
+            ON_OFFER,
+            ON_OFFER[0],
+            format_func=_title,
+            width=220,
+        )
+    room.show(
+        room.scene(release=room.release(name), description=f"The city by {_title(name)}"),
+        f"The city at ε = {room.epsilon:g}, by {_title(name)}.",
+    )
+    if not room.revealed:
+        return
+    believed = f"{posterior(0.1, room.epsilon) * 100:.2g}"
+    st.markdown(
+        f"At ε = {room.epsilon:g}, of 100 people of whom 10 are in the data, an attacker may "
+        f"believe at most **{believed}** to be, by whichever of these methods."
+    )
+    _measure(room, size)
 
 
 def _title(alias: str) -> str:
@@ -70,19 +101,35 @@ def _measure(room: Room, size: str) -> None:
     """Error curves of the methods for queries of one size."""
     every = _errors(room.data, room.seed)
     rows = [row for row in every if row["size"] == SIZES[size]]
-    caption = f"Mean relative error of questions of {SIZES[size]} of the area"
-    st.markdown(f"**{caption}**")
     errors = [row["error"] for row in every]
-    colours = dict(zip(map(_title, ON_OFFER), COLOURS, strict=False))
-    ends = (min(errors) / 1.2, max(errors) * 1.2)
-    points = [{**row, "low": row["error"], "high": row["error"]} for row in rows]
-    st.altair_chart(error_chart(points, "Relative error", EPSILONS, ends, colours))
-    room.tables[caption] = rows
+    titles = [_title(alias) for alias in ON_OFFER]
+    method = named("method", dict(zip(titles, COLOURS, strict=False)))
+    if room.presenting:
+        method["legend"]["columns"] = 3  # large letters need two lines
+    ends = [min(errors) / 1.2, max(errors) * 1.2]
+    lines = layer(
+        "line",
+        {"point": {"filled": True}},
+        x=axis("epsilon", "ε", scale={"type": "log"}, axis={"values": EPSILONS, "grid": False}),
+        y=axis(
+            "error",
+            "Relative error",
+            scale={"type": "log", "domain": ends, "nice": False},
+            axis={"tickCount": 4, "format": "~g"},
+        ),
+        color=method,
+        strokeDash={
+            **method,
+            "scale": {"domain": titles, "range": DASHES[: len(titles)]},
+            "legend": None,
+        },
+    )
+    caption = f"Mean relative error of questions of {SIZES[size]} of the area"
+    room.chart(caption, rows, 185, lines)
     st.caption(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
-        "or by 0.1 % of all records where that is more. Draw new noise to see how much of it is "
-        "luck; page Compare measures with repetitions. Why: a tree pays to find out where people "
-        "are, a grid does not; the larger ε and the more even the city, the less that buys."
+        "or by 0.1 % of all records where that is more. New noise shows how much is luck; page "
+        "Compare repeats its measurements."
     )
 
 

@@ -14,14 +14,29 @@ from dpviz.ui.lessons.room import Room, axis, layer, named, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
-TITLE, ORDER = "Why not a grid", 3
+TITLE, ORDER = "Why not a grid", 5
+QUESTION = (
+    "The city is counted on a grid, with noise on the count of every cell. Which grid answers "
+    "questions about rectangles best?"
+)
+CHOICES = (
+    "The finest: it shows most detail",
+    "The coarsest: it has least noise",
+    "One in between, and ε moves it",
+)
+ANSWER = 2
+REVEAL = "Fine cells add up noise, coarse ones hide where people are inside of them."
 DO = (
-    "Change the number of cells and find the side with the least error. Then divide ε by ten in "
-    "the sidebar: the best grid is coarser now, unless the finest here was not yet fine enough."
+    "Change the number of cells and find the side with the least error. Then divide ε by ten: the "
+    "best grid is coarser now, unless the finest here was not yet fine enough."
 )
 TAKEAWAY = (
     "Small cells add up noise, large cells blur what is inside them, and the best size depends on "
     "ε and on the place: one grid cannot suit a city centre and the sea."
+)
+FORMULA = (
+    r"Error ≈ $\sqrt{\text{noise}^2 + \text{uniformity}^2}$; the published rule: "
+    r"$m = \sqrt{n\varepsilon/10}$."
 )
 SOURCE = "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data, ICDE 2013."
 METHOD = "ugrid"
@@ -31,30 +46,30 @@ QUERIES = 300
 
 def body(room: Room) -> None:
     """Show the chapter: a grid whose cell size can be changed, and its errors."""
-    left, right = st.columns([5, 6], gap="medium")
-    with right:
-        side = room.choose(st.select_slider, "Cells per side", "side", SIDES, 128)
-    with left:
-        release = room.release(METHOD, cells=side)
-        room.show(room.scene(release=release, description=f"A grid of {side} by {side} cells"))
-        room.resample()
-    with right:
-        errors = _error_shares(room.data, room.epsilon, room.seed)
-        best = min(errors, key=lambda each: errors[each].predicted)
-        here, beyond = errors[side], ", or beyond" if best == SIDES[-1] else ""
-        st.markdown(
-            f"{side} × {side} cells: noise **{here.noise:,.0f}**, uniformity "
-            f"**{here.uniformity:,.0f}**, together **{here.predicted:,.0f}** records of error "
-            f"(measured: {here.measured:,.0f}). The least is at **{best}**{beyond}."
-        )
-        st.latex(r"\text{error} \approx \sqrt{\text{noise}^2 + \text{uniformity}^2}")
-        _chart(room, errors, side)
-        rule = getattr(method(METHOD), "side")(exact_total(room.handle), room.epsilon, 2)  # noqa: B009
-        st.caption(
-            f"Root mean square over {QUERIES} random rectangles of 0.1–1 % of the area. Noise is "
-            "predicted from its variance; uniformity is the error of the same grid without noise; "
-            f"dots are one measured release. The published rule m = √(nε/10) says {rule}."
-        )
+    side = room.choose(st.select_slider, "Cells per side", "side", SIDES, 128)
+    release = room.release(METHOD, cells=side)
+    scene = room.scene(release=release, raw=True, description=f"A grid of {side} by {side} cells")
+    room.show(
+        scene,
+        f"{side} by {side} cells, each as it was published: specks in the empty sea are noise.",
+    )
+    if not room.revealed:
+        return
+    errors = _error_shares(room.data, room.epsilon, room.seed)
+    best = min(errors, key=lambda each: errors[each].predicted)
+    here, beyond = errors[side], ", or beyond" if best == SIDES[-1] else ""
+    m = getattr(method(METHOD), "side")(exact_total(room.handle), room.epsilon, 2)  # noqa: B009
+    st.markdown(
+        f"{side} × {side} cells: noise **{here.noise:,.0f}**, uniformity "
+        f"**{here.uniformity:,.0f}**, together **{here.predicted:,.0f}** records of error "
+        f"(measured: {here.measured:,.0f}). The least is at **{best}**{beyond}; the published rule "
+        f"says {m}."
+    )
+    _chart(room, errors, side)
+    st.caption(
+        f"Root mean square over {QUERIES} random rectangles of 0.1–1 % of the area. Uniformity: "
+        "the error of the same grid without noise."
+    )
 
 
 @st.cache_data(max_entries=64, show_spinner="Measuring seven grids …")
@@ -91,7 +106,7 @@ def _chart(room: Room, errors: dict[int, ErrorParts], side: int) -> None:
     room.chart(
         "Error against the size of the cells (dots: measured)",
         rows,
-        260,
+        185,
         rule({"strokeDash": [4, 4], "color": GREY}, [{"cells per side": side}], x=x),
         {
             "transform": [{"filter": "datum.part != 'measured'"}],

@@ -6,21 +6,35 @@ import math
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import IsolatedRecord, records
-from dpviz.render import Mark, boxes, points, with_noise
+from dpviz.evaluation.lesson import records
+from dpviz.render import boxes, points, with_noise
 from dpviz.render.numbers import odds
-from dpviz.ui.lessons.room import PERSON, Room, around, axis, layer, named
+from dpviz.ui.lessons.room import PERSON, SUSPECT, Room, around, axis, layer, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "What leaks", 1
+QUESTION = (
+    "A square is moved over a city, one metre at a time, and only the exact number of people in it "
+    "is published: no names, no dots. Can these numbers point at one person?"
+)
+CHOICES = (
+    "No: a count without a name is about nobody",
+    "Only if a single person is in the square",
+    "Yes: two counts can differ by one person",
+)
+ANSWER = 2
+REVEAL = "What differs between two squares is a thin strip, and its count is their difference."
 DO = (
-    "Move the rectangle east, one metre at a time, and watch the exact count. Then switch to the "
+    "Move the square east, one metre at a time, and watch the exact count. Then switch to the "
     "private release."
 )
 TAKEAWAY = (
-    "Counts without names are still personal data: two exact counts can differ by one person, and "
-    "a private release is at most $e^{\\varepsilon}$ times as likely with that person as without, "
-    "which promises much at a small ε and little at a large one."
+    "Counts without names are still personal data, because two exact counts can differ by one "
+    "person; a private release limits how much any answer can depend on that person."
+)
+FORMULA = (
+    "Exact: count after − count before = 1 = the person. Private: every release is at most "
+    "$e^{\\varepsilon}$ times as likely with that person as without."
 )
 SOURCE = (
     "Differencing attacks on counts: D. Denning, P. Denning, M. Schwartz, The Tracker: A Threat to "
@@ -35,92 +49,89 @@ ANSWERERS = ("exact counts", "a private release")
 def body(room: Room) -> None:
     """Show the chapter: two exact answers that reveal one person."""
     isolated = room.isolated
-    left, right = st.columns([6, 5], gap="medium")
-    with right:
-        noisy = room.choose(
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        answerer = room.choose(
             st.segmented_control, "Who answers?", "who", ANSWERERS, ANSWERERS[0], required=True
         )
         steps = range(len(isolated.counts))
-        metres = room.choose(st.slider, "Move the rectangle east (metres)", "move", steps, 0)
-    release = room.release(METHOD)
-    answers = release.count([isolated.moved(step) for step in steps])
-    private = noisy != ANSWERERS[0]
-    rect = isolated.moved(metres)
-    before = isolated.moved(max(metres - 1, 0))
-    strip = (before[2], rect[1], rect[2], rect[3])
-    with left:
-        marks = [boxes("rect", [rect], color=(213, 94, 0), width=3)]
-        if not private:
-            marks = [*_people(room, isolated), *marks]
-            if metres:
-                marks.append(boxes("strip", [strip], color=(0, 114, 178), width=2))
-        room.show(
-            room.scene(
-                *marks,
-                release=release if private else None,
-                camera=around(isolated, AROUND),
-                description="A rectangle of 200 metres among the people of a quarter",
-            )
+        metres = room.choose(
+            st.slider, "Move the square east (metres)", "move", steps, 0, width=210
         )
-        with room.aside():
-            st.caption(
-                "The cells of a private release, and the same square."
-                if private
-                else "A square of 200 metres. Dots: people, whom the exact counts are about."
+    private = answerer != ANSWERERS[0]
+    _map(room, metres, private)
+    if not room.revealed:
+        return
+    answers = room.release(METHOD).count([isolated.moved(step) for step in steps])
+    now, then = isolated.counts[metres], isolated.counts[max(metres - 1, 0)]
+    if private:
+        half = float(answers.high[metres] - answers.low[metres]) / 2
+        answer = with_noise(float(answers.count[metres]), half)
+        st.markdown(
+            f"Private answer: **{answer}**. A release knows cells, not people: a step of one metre "
+            "adds a strip of their area, whoever stands in it. Without that person it would be as "
+            "likely, up to a factor of "
+            f"$e^{{\\varepsilon}}$ = {odds(room.epsilon)}."
+        )
+    else:
+        if metres == isolated.metres:
+            words = (
+                f":red-badge[:material/person_alert: One person found] {then} before, {now} now: "
+                "the strip that was added is one metre wide, and a person is in it. A move to the "
+                "north finds the square metre."
             )
-    with right:
-        now, then = isolated.counts[metres], isolated.counts[max(metres - 1, 0)]
-        if private:
-            half = float(answers.high[metres] - answers.low[metres]) / 2
-            st.metric("Private answer", with_noise(float(answers.count[metres]), half))
-            st.markdown(
-                "A release knows cells, not people: a step of one metre adds a strip of their "
-                "area, whoever stands in it. And had that person not been there, it would be as "
-                f"likely up to a factor of $e^{{\\varepsilon}}$ = {odds(room.epsilon)}."
-            )
+        elif now == isolated.counts[0]:
+            words = "No change so far: move on."
         else:
-            st.metric("Exact count", f"{now:,}", delta=now - then if metres else None)
-            if metres == isolated.metres:
-                st.markdown(
-                    ":red-badge[:material/person_alert: One person found] The strip that was added "
-                    f"is one metre wide, and two counts without a name, {then} and {now}, say that "
-                    "a person is in it. A move to the north finds the square metre."
-                )
-            else:
-                st.markdown(
-                    "No change so far: move on."
-                    if now == isolated.counts[0]
-                    else f"One more than at the start, since the step to {isolated.metres} metres."
-                )
-        _chart(room, isolated, answers.count.tolist(), metres)
+            words = f"One more than at the start, since the step to {isolated.metres} metres."
+        st.markdown(f"Exact count: **{now:,}**. {words}")
+    _chart(room, answers.count.tolist(), metres)
 
 
-def _people(room: Room, isolated: IsolatedRecord) -> list[Mark]:
-    """Records of the neighbourhood, as must never be shown for sensitive data."""
-    people = records(room.handle, around(isolated, AROUND))
-    return [points("people", people, color=PERSON, radius=4)]
+def _map(room: Room, metres: int, private: bool) -> None:
+    """Show the square among people, which must never be shown for sensitive data, or on cells."""
+    isolated = room.isolated
+    square, before = isolated.moved(metres), isolated.moved(max(metres - 1, 0))
+    marks = [boxes("square", [square], color=SUSPECT, width=3)]
+    words = "The cells of a private release, and the same square of 200 metres."
+    if not private:
+        people = records(room.handle, around(isolated, AROUND))
+        marks.insert(0, points("people", people, color=PERSON, radius=4))
+        words = "A square of 200 metres. Grey dots: people, whom exact counts are about."
+        if room.revealed:
+            marks.append(points("person", [isolated.person], color=SUSPECT, radius=7))
+            words += " Orange: the person whom two of them give away."
+        if metres:
+            strip = (before[2], square[1], square[2], square[3])
+            marks.append(boxes("strip", [strip], color=(0, 114, 178), width=2))
+    scene = room.scene(
+        *marks,
+        release=room.release(METHOD) if private else None,
+        camera=around(isolated, AROUND),
+        description="A square of 200 metres among the people of a quarter",
+    )
+    room.show(scene, words)
 
 
-def _chart(room: Room, isolated: IsolatedRecord, noisy: list[float], metres: int) -> None:
-    """Chart of both answers up to the rectangle's current position."""
+def _chart(room: Room, noisy: list[float], metres: int) -> None:
+    """Chart of both answers up to the square's current position."""
+    counts = room.isolated.counts
     rows = [
         {"metres": at, "answer": round(float(value), 2), "from": name}
-        for name, values in (("exact", isolated.counts), ("private release", noisy))
+        for name, values in (("exact", counts), ("private release", noisy))
         for at, value in enumerate(values[: metres + 1])
     ]
-    ends = (*isolated.counts, *noisy)
+    ends = (*counts, *noisy)
     span = [math.floor(min(ends)) - 1, math.ceil(max(ends)) + 1]
-    colours = {"exact": ORANGE, "private release": BLUE}
     line = layer(
         "line",
         {"interpolate": "step", "point": True},
         x=axis(
             "metres",
             "Metres moved",
-            scale={"domain": [0, len(isolated.counts) - 1]},
+            scale={"domain": [0, len(counts) - 1]},
             axis={"tickMinStep": 1, "grid": False},
         ),
         y=axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
-        color=named("from", colours),
+        color=named("from", {"exact": ORANGE, "private release": BLUE}),
     )
-    room.chart("Count against the move", rows, 200, line)
+    room.chart("Count against the move", rows, 140, line)

@@ -1,109 +1,124 @@
-"""Lesson on one person more: two neighbouring worlds, and the cost of repeated releases."""
+"""Lesson on one person: two neighbouring worlds, and their odds as people out of a hundred."""
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import records, suspicion
+from dpviz.evaluation.lesson import posterior, records
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render import boxes, points
-from dpviz.render.numbers import odds, percent
-from dpviz.trees.lattice import Int
-from dpviz.ui.lessons.room import (
-    PERSON,
-    WITH,
-    WITHOUT,
-    Room,
-    around,
-    axis,
-    layer,
-    named,
-    ordinal,
-)
-from dpviz.ui.shared.charts import BLUE, ORANGE
+from dpviz.render.numbers import odds
+from dpviz.ui.lessons.room import PERSON, SUSPECT, Room, around, layer, named
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
-TITLE, ORDER = "One person more", 7
-DO = (
-    "Publish the count of the square more than once, and watch the two worlds drift apart. Then "
-    "lower ε in the sidebar."
+TITLE, ORDER = "One person, two worlds", 2
+QUESTION = (
+    "Think of 100 people, each as likely as the others to be in the data: 10 of them are. A "
+    "private release comes out. How many of the 100 may an attacker now believe to be in?"
 )
+CHOICES = (
+    "Still 10: the release says nothing about one person",
+    "Somewhat more or fewer, and ε says how many at most",
+    "All or none: a clever attacker finds out",
+)
+ANSWER = 1
+REVEAL = (
+    "The world with a person and the world without give the same release with nearly the same "
+    "probability, so it moves a belief only so far."
+)
+DO = "Change ε, and what the attacker believed before: how far can one release move it?"
 TAKEAWAY = (
-    "Privacy is spent: k releases of the same data, each at ε, let the odds about one person move "
-    "by up to $e^{k\\varepsilon}$."
+    "ε is a promise to every single person: whatever is published, and whatever else is known, the "
+    "odds of their being in the data change by a limited factor."
+)
+FORMULA = (
+    "Odds after ≤ $e^{\\varepsilon}$ · odds before; from $p$ before, at most "
+    "$p\\,e^{\\varepsilon} / (1 - p + p\\,e^{\\varepsilon})$ after."
 )
 SOURCE = (
-    "Neighbouring data sets and composition: C. Dwork, F. McSherry, K. Nissim, A. Smith, TCC 2006; "
-    "C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, §3.5."
+    "Neighbouring data sets: C. Dwork, F. McSherry, K. Nissim, A. Smith, TCC 2006; what an "
+    "attacker may conclude: S. Kasiviswanathan, A. Smith, J. Privacy and Confidentiality 2014."
 )
-ATTACKERS = 20_000
+PRIORS = (1, 5, 10, 25, 50, 75, 90)
 
 
 def body(room: Room) -> None:
-    """Show the chapter: answers in both worlds, and what attackers conclude."""
+    """Show the chapter: the two worlds on the map, and beliefs as people out of a hundred."""
+    before = room.choose(st.select_slider, "Believed before, of 100 people", "before", PRIORS, 10)
+    _map(room)
+    if not room.revealed:
+        return
+    most, least = (posterior(before / 100, sign * room.epsilon) * 100 for sign in (1, -1))
+    with st.container(horizontal=True, gap="medium"):
+        st.metric("Before", f"{before} of 100", width="content")
+        st.metric("After: at most", f"{_people(most)} of 100", width="content")
+        st.metric("After: at least", f"{_people(least)} of 100", width="content")
+        st.metric("Factor of the odds (e^ε)", odds(room.epsilon), width="content")
+    _chart(room, before, most)
+
+
+def _people(of_100: float) -> str:
+    """Whole people, but for a belief that comes close to none or all.
+
+    >>> _people(23.2), _people(0.4), _people(99.9996)
+    ('23', '0.4', '99.9996')
+    """
+    if 0.995 <= of_100 <= 99:
+        return f"{of_100:.0f}"
+    if of_100 < 1:
+        return f"{of_100:.1g}"
+    return f"{of_100:.6g}" if of_100 < 99.999_99 else "nearly 100"
+
+
+def _map(room: Room) -> None:
+    """Show the people around one square, and the person who is in one of the worlds only."""
     isolated = room.isolated
-    seen = around(isolated, 40.0)
-    left, right = st.columns([5, 6], gap="medium")
-    with right:
-        releases = room.choose(st.slider, "Releases of the same data", "releases", range(1, 11), 1)
-    west, south, east, north = isolated.rect
-    with left:
-        room.show(
-            room.scene(
-                boxes("square", [isolated.rect], color=(213, 94, 0), width=3),
-                points("people", records(room.handle, seen), color=PERSON, radius=6),
-                points(
-                    "one", [((west + east) / 2, (south + north) / 2)], color=(213, 94, 0), radius=9
-                ),
-                camera=seen,
-                description="The people around one square of 200 metres, and one more in it",
-            )
-        )
-        room.resample()
-        with room.aside():
-            st.caption(
-                "The square is 200 metres wide; the grey discs are people, the orange one is the "
-                "person more."
-            )
+    seen, (west, south, east, north) = around(isolated, 40.0), isolated.rect
     exact = int(exact_counts(room.handle, isolated.rect)[0])
-    with right:
-        st.markdown(
-            f"The neighbouring data set has **one record more** (the orange disc). Exact count of "
-            f"the square: **{exact}**, in the neighbour **{exact + 1}** (public data)."
-        )
-        seen_by = {
-            name: suspicion(exact, room.epsilon, releases, ATTACKERS, room.seed, record)
-            for name, record in ((WITHOUT, False), (WITH, True))
+    person = ((west + east) / 2, (south + north) / 2)
+    scene = room.scene(
+        boxes("square", [isolated.rect], color=SUSPECT, width=3),
+        points("people", records(room.handle, seen), color=PERSON, radius=6),
+        points("person", [person], color=SUSPECT, radius=9),
+        camera=seen,
+        description="The people around one square of 200 metres, and one more in it",
+    )
+    room.show(
+        scene,
+        f"The square is 200 metres wide. One world has the grey people in it, {exact}; the other "
+        f"has the orange person, too: {exact + 1}. Nothing else differs.",
+    )
+
+
+def _chart(room: Room, before: int, most: float) -> None:
+    names = {
+        "believed before": ORANGE,
+        "after, at most these, too": BLUE,
+        "not believed": GREY,
+    }
+    first, second, third = names
+    rows: list[dict[str, Any]] = [
+        {
+            "person": person + 1,
+            "column": person % 20,
+            "row": person // 20,
+            "belief": first if person < before else second if person < round(most) else third,
         }
-        _chart(room, seen_by, releases)
-        _verdict(room.epsilon, releases)
-
-
-def _chart(room: Room, seen: dict[str, Int], releases: int) -> None:
-    rows = [
-        {"answers above": above, "share": round(float(count) / ATTACKERS, 5), "world": name}
-        for name, counts in seen.items()
-        for above, count in enumerate(counts)
+        for person in range(100)
     ]
-    of_all = f"of {releases} releases" if releases > 1 else "of 1 release"
-    bars = layer(
-        "bar",
-        x=ordinal("answers above", f"Answers above the smaller count, {of_all}"),
-        xOffset={"field": "world", "sort": [WITHOUT, WITH]},
-        y=axis("share", "Share of attackers"),
-        color=named("world", {WITHOUT: BLUE, WITH: ORANGE}),
+    place = {"type": "ordinal", "axis": None}
+    people = layer(
+        "point",
+        {"filled": True, "size": 170},
+        x={"field": "column", **place},
+        y={"field": "row", **place},
+        color=named("belief", names),
+        shape={
+            "field": "belief",
+            "scale": {"domain": list(names), "range": ["circle", "square", "circle"]},
+            "legend": None,
+        },
     )
-    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 260, bars)
-
-
-def _verdict(epsilon: float, releases: int) -> None:
-    """Show the bound on an attacker's certainty after these releases."""
-    spent = releases * epsilon
-    sure = math.exp(spent) / (1 + math.exp(spent))
-    certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
-    st.markdown(
-        f"Spent: {releases} × {epsilon:g} = **ε = {spent:g}**. No answer is more than "
-        rf"$e^{{k\varepsilon}}$ = {odds(spent)} times as likely in one world as in the other: an "
-        f"attacker who began at even odds may become {certainty}, whatever else they know."
-    )
+    room.chart(f"100 people, ε = {room.epsilon:g}", rows, 190, people)

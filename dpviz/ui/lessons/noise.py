@@ -22,14 +22,33 @@ from dpviz.ui.lessons.room import (
 )
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
-TITLE, ORDER = "Noise", 2
+TITLE, ORDER = "Noise and ε", 3
+QUESTION = (
+    "A count is published with random noise added. In one world you are counted, in the other you "
+    "are not. Somebody sees the published number: can they say which world it is?"
+)
+CHOICES = (
+    "Yes: the larger number gives it away",
+    "No: nothing at all can be said",
+    "Only with some probability, which ε limits",
+)
+ANSWER = 2
+REVEAL = (
+    "Both worlds give almost all numbers, one of them somewhat more often; at a small ε the two "
+    "histograms all but coincide."
+)
 DO = (
     "Raise the number of draws and watch two histograms fill up: the count of the rectangle, and "
-    "the count if one more person were in it. Then change ε in the sidebar."
+    "the count if one more person were in it. Then change ε."
 )
 TAKEAWAY = (
-    "ε is a promise about a ratio: whatever is published, it is at most $e^{\\varepsilon}$ "
-    "times as likely with you in the data as without you."
+    "ε is a promise about a ratio: whatever is published, it is nearly as likely without you as "
+    "with you, and the smaller ε, the nearer."
+)
+FORMULA = (
+    "$e^{-\\varepsilon} \\le P(\\text{release with you}) / P(\\text{without}) \\le "
+    "e^{\\varepsilon}$. Noise is k with probability $\\frac{1-a}{1+a}\\,a^{|k|}$, where "
+    "$a = e^{-\\varepsilon}$."
 )
 SOURCE = (
     "The geometric mechanism: A. Ghosh, T. Roughgarden, M. Sundararajan, Universally "
@@ -43,27 +62,21 @@ ENOUGH = 50
 
 def body(room: Room) -> None:
     """Show the chapter: draw noise, and compare two histograms."""
-    left, right = st.columns([5, 6], gap="medium")
-    with left:
-        rect = room.show_rect(
-            release=room.release(METHOD),
-            description="The city, and a rectangle whose count is published",
-        )
-        room.resample()
-        count = int(exact_counts(room.handle, rect)[0])
-        with room.aside():
-            st.markdown(
-                f"Exact count of the rectangle: **{count:,}** (public data). Its published count, "
-                f"for all of ε = {room.epsilon:g}, is off by k with probability"
-            )
-            st.latex(r"P(k) = \frac{1-a}{1+a}\,a^{|k|},\qquad a = e^{-\varepsilon}")
-    with right:
-        draws = room.choose(
-            st.select_slider, "Draws so far", "draws", DRAWS, 1_000, format_func="{:,}".format
-        )
-        worlds = _worlds(count, room.epsilon, draws, room.seed)
-        _histograms(room, worlds, draws)
-        _ratios(room, worlds, draws)
+    rect = room.show_rect(
+        release=room.release(METHOD),
+        description="The city, and a rectangle whose count is published",
+        words="The rectangle whose count is published, on the cells of a private release. Its "
+        "exact count is in the histograms' middle (public data).",
+    )
+    draws = room.choose(
+        st.select_slider, "Draws so far", "draws", DRAWS, 1_000, format_func="{:,}".format
+    )
+    if not room.revealed:
+        return
+    count = int(exact_counts(room.handle, rect)[0])
+    worlds = _worlds(count, room.epsilon, draws, room.seed)
+    _histograms(room, worlds, draws)
+    _ratios(room, worlds, draws)
 
 
 _worlds = st.cache_data(max_entries=64, show_spinner=False)(two_worlds)
@@ -84,7 +97,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         for value, share, likely in zip(worlds.value, column, exact, strict=True)
     ]
     colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
-    x, y = _published(), axis("share of draws", "Share of draws")
+    x, y = _published(), axis("share of draws", "Share", axis={"tickCount": 2})
     steps = layer(
         "area",
         {"interpolate": "step", "opacity": 0.4},
@@ -102,27 +115,34 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
     wide = f", in bins of {worlds.width}" if worlds.width > 1 else ""
     times = "1 draw" if draws == 1 else f"{draws:,} draws"
     caption = f"{times} in each world{wide} (lines: exact)"
-    room.chart(caption, rows, 215, steps, lines)
+    room.chart(caption, rows, 130, steps, lines)
 
 
 def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
+    """Chart the drawn ratios with their 95 % intervals, around the exact one."""
     enough = np.minimum(worlds.without, worlds.with_one) >= ENOUGH
-    ratio = worlds.with_one[enough] / worlds.without[enough]
-    rows = [
-        {
-            "published count": float(value) + (worlds.width - 1) / 2,
-            "ratio": round(float(each), 4),
-        }
-        for value, each in zip(worlds.value[enough], ratio, strict=True)
-    ]
-    if not rows:
+    if not enough.any():
         remedy = "lower ε" if draws == DRAWS[-1] else "draw more"
         st.info(f"A ratio needs {ENOUGH} draws in a bin of both histograms: {remedy}.")
         return
+    without, with_one = worlds.without[enough], worlds.with_one[enough]
+    ratio, spread = with_one / without, np.exp(1.96 * np.sqrt(1 / without + 1 / with_one))
+    exact = worlds.likely[1][enough] / worlds.likely[0][enough]
+    columns = {
+        "published count": worlds.value[enough] + (worlds.width - 1) / 2,
+        "ratio": ratio.round(4),
+        "low": (ratio / spread).round(4),
+        "high": (ratio * spread).round(4),
+        "exact": exact.round(4),
+    }
+    rows = [
+        dict(zip(columns, each, strict=True))
+        for each in zip(*(column.tolist() for column in columns.values()), strict=True)
+    ]
     low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
     y = axis(
         "ratio",
-        "With ÷ without",
+        "Ratio",
         scale={"type": "log", "zero": False, "padding": 8},
         axis={"values": [low, 1.0, high], "format": ".3~g"},
     )
@@ -130,12 +150,18 @@ def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
         {"ratio": low, "limit": f"e^−ε = {low:.3g}"},
         {"ratio": high, "limit": f"e^ε = {high:.3g}"},
     ]
-    ends = rule(LIMIT, limits, y=y, tooltip={"field": "limit"})
-    dots = layer(
-        "point", {"filled": True, "size": 45, "color": ORANGE}, x=_published(padding=8), y=y
+    x = _published(padding=8)
+    outside = int(((ratio < low) | (ratio > high)).sum())
+    luck = f"; {outside} of {len(rows)} dots do not, by luck" if outside else ""
+    room.chart(
+        f"With ÷ without: the exact ratio (line) stays in {low:.3g} to {high:.3g}{luck}",
+        rows,
+        120,
+        rule(LIMIT, limits, y=y, tooltip={"field": "limit"}),
+        layer("rule", {"color": ORANGE}, x=x, y={**y, "field": "low"}, y2={"field": "high"}),
+        layer("point", {"filled": True, "size": 45, "color": ORANGE}, x=x, y=y),
+        layer("line", {"color": BLUE, "strokeWidth": 1.5}, x=x, y={**y, "field": "exact"}),
     )
-    caption = f"The ratio stays between {low:.3g} and {high:.3g}, but for luck"
-    room.chart(caption, rows, 170, ends, dots)
 
 
 def _published(**scale: Any) -> dict[str, Any]:

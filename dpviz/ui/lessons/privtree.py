@@ -15,14 +15,33 @@ from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import ORANGE, SHORT
 
-TITLE, ORDER = "PrivTree, step by step", 5
+TITLE, ORDER = "PrivTree, step by step", 7
+QUESTION = (
+    "PrivTree decides about every cell whether to split it, and goes deep only where many people "
+    "are. What does a deeper tree cost?"
+)
+CHOICES = (
+    "A share of ε for every level",
+    "No more: its levels together have one fixed price",
+    "It cannot be private: it looks at the counts",
+)
+ANSWER = 1
+REVEAL = (
+    "Each level takes a constant off the count. A level up, the count is further above the "
+    "threshold, and one person's influence a quarter as large, or less."
+)
 DO = (
     "Walk down one path with the slider, forwards and backwards. Choose another place on the map, "
-    "and another ε in the sidebar."
+    "and another ε."
 )
 TAKEAWAY = (
     "Every level takes a constant off the count before it asks, so a record's influence fades "
     "geometrically up its path and the depth of the tree costs nothing."
+)
+FORMULA = (
+    r"Split a cell of count $c$ at depth $i$ iff $\max(\theta-\delta,\, c - i\delta) + "
+    r"\mathrm{Lap}(\lambda) > \theta$, with $\theta = 0$, $\delta = \lambda \ln 4$, "
+    r"$\lambda = (7/3)/(\varepsilon/2)$."
 )
 SOURCE = (
     "J. Zhang, X. Xiao, X. Xie: PrivTree: A Differentially Private Algorithm for Hierarchical "
@@ -40,29 +59,18 @@ def body(room: Room) -> None:
     place = _place(room)
     path = _path(room.data, place, room.epsilon, room.seed)
     grown = steps(path, room.epsilon)
-    left, right = st.columns([5, 6], gap="medium")
-    with right:
-        last = len(grown) - 1
-        steps_down = range(max(last, 1) + 1)  # a root that is not split has one step
-        at = min(room.choose(st.slider, "Step (depth of the cell)", "step", steps_down, 0), last)
-        _decision(grown[at], last=at == last)
-    with left:
-        _map(room, path, at)
-        room.resample()
-        with room.aside():
-            st.latex(r"\max(\theta-\delta,\; c - i\,\delta) + \mathrm{Lap}(\lambda) > \theta")
-            st.caption(
-                "Split a cell of exact count c at depth i iff this holds; θ = 0, δ = λ ln 4, "
-                "λ = (7/3)/(ε/2). Only the split is published: neither c, nor the bias, nor the "
-                "noise. The other half of ε pays for the counts of the leaves."
-            )
-    with right:
-        _levels(room, grown, at)
-        st.caption(
-            "Why the depth adds no further cost: with every level up, the count is further above "
-            "the threshold, and what one record changes is a quarter as large, or less. All levels "
-            "together never cost more than ε/2."
-        )
+    last = len(grown) - 1
+    steps_down = range(max(last, 1) + 1)  # a root that is not split has one step
+    at = min(room.choose(st.slider, "Step (depth of the cell)", "step", steps_down, 0), last)
+    _map(room, path, at)
+    if not room.revealed:
+        return
+    _decision(grown[at], last=at == last)
+    _levels(room, grown, at)
+    st.caption(
+        "Only the split is published: neither the count, nor the bias, nor the noise. All splits "
+        "together cost ε/2; the other half pays for the counts of the leaves."
+    )
 
 
 def _place(room: Room) -> tuple[float, float]:
@@ -121,7 +129,12 @@ def _map(room: Room, path: Path, at: int) -> None:
         camera=rects[max(0, at - 2)],
         description=f"The tree, and the path to one place down to depth {at}",
     )
-    room.show(scene, on_pick=picked)
+    room.show(
+        scene,
+        f"The tree, and in orange the cells of one path: here at depth {at}. A click chooses "
+        "another place.",
+        on_pick=picked,
+    )
 
 
 def _levels(room: Room, grown: list[Step], at: int) -> None:
@@ -158,7 +171,7 @@ def _levels(room: Room, grown: list[Step], at: int) -> None:
     room.chart(
         f"Decisions down the path (square: the leaf at depth {len(grown) - 1})",
         rows,
-        260,
+        170,
         rule(DASHED, [{"biased + noise": grown[0].threshold}], y=y),
         rule({**look, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
         layer("line", look, x=x, y=y),

@@ -14,16 +14,33 @@ from dpviz.render.numbers import percent
 from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, middle, named, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
-from dpviz.ui.shared.text import cells_in_words
 
-TITLE, ORDER = "Reading an answer", 6
+TITLE, ORDER = "Reading an answer", 8
+QUESTION = (
+    "A rectangle is answered with a 95 % interval. When does the exact count lie outside of it "
+    "more often than one time in twenty?"
+)
+CHOICES = (
+    "Never: that is what 95 % means",
+    "At a small ε: more noise, more misses",
+    "Where its edge cuts through cells",
+)
+ANSWER = 2
+REVEAL = (
+    "The interval grows with the noise. What it cannot know is how people are spread within a cell "
+    "that is cut."
+)
 DO = (
     "Draw a rectangle and look at 200 releases that might have been. Then snap it to the cells: "
     "one kind of error disappears, and the interval covers what it promises."
 )
 TAKEAWAY = (
-    "The interval speaks of the noise, whose law is known exactly; what it costs that a rectangle "
-    "cuts through cells is an estimate, and on the same cells no ε makes it smaller."
+    "The interval speaks of the noise, whose law is known exactly; what cut cells cost is an "
+    "estimate, and on the same cells no ε makes it smaller."
+)
+FORMULA = (
+    r"Answer = exact count + noise + uniformity error; the interval: answer ± 2.12 "
+    r"$\sigma_{\text{noise}}$."
 )
 SOURCE = (
     "Noise error and uniformity error: W. Qardaji, W. Yang, N. Li, ICDE 2013, §3; least squares on "
@@ -35,27 +52,22 @@ RESAMPLES = 200
 
 def body(room: Room) -> None:
     """Show the chapter: an answer with both errors, for a rectangle that can be moved."""
-    left, right = st.columns([5, 6], gap="medium")
-    with right:
-        snap = room.choose(
-            st.toggle, "Snap the rectangle to the cells", "snap", (True, False), False
-        )
+    snap = room.choose(st.toggle, "Snap the rectangle to the cells", "snap", (True, False), False)
     release = room.release(METHOD, height=HEIGHT, prune=0.0)
-    with left:
-        place = st.session_state.get(f"{room.key}.rect") or middle(room.bounds)
-        marks = [
-            boxes("snapped", [aligned(release, place, 1 << HEIGHT)], color=(0, 114, 178), width=3)
-        ]
-        drawn = room.show_rect(
-            *(marks if snap else []),
-            release=release,
-            description="A quadtree's cells and a rectangle",
-        )
-        room.resample()
+    place = st.session_state.get(f"{room.key}.rect") or middle(room.bounds)
+    marks = [boxes("snapped", [aligned(release, place, 1 << HEIGHT)], color=(0, 114, 178), width=3)]
+    drawn = room.show_rect(
+        *(marks if snap else []),
+        release=release,
+        raw=True,
+        description="A quadtree's cells and a rectangle",
+        words="The cells of a quadtree, and the rectangle that is asked for: draw another one.",
+    )
+    if not room.revealed:
+        return
     rect = aligned(release, drawn, 1 << HEIGHT) if snap else drawn
-    with right:
-        _answer(room, release, rect)
-        _coverage(room, rect)
+    _answer(room, release, rect)
+    _coverage(room, rect)
 
 
 def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
@@ -67,12 +79,11 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
         st.metric("Exact count (public data)", f"{exact:,}", width="content")
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         st.metric(
-            "Error from cut cells",
+            "Uncertainty from cut cells",
             f"± {half_width_words(spread)}",
             help="An ESTIMATE (uniformity error), from the records in cells that the edge cuts.",
             width="content",
         )
-    st.caption(f"Built from {cells_in_words(int(answer.nodes[0]))}.")
 
 
 def _coverage(room: Room, rect: Rect) -> None:
@@ -93,7 +104,7 @@ def _coverage(room: Room, rect: Rect) -> None:
     intervals = layer("rule", {"strokeWidth": 1.5}, x=x, y=y, y2={"field": "high"}, color=colour)
     share = sum(hits) / len(hits)
     caption = f"{percent(share)} of {RESAMPLES} intervals hold the exact count (dashed)"
-    room.chart(caption, rows, 280, intervals, rule(LIMIT, [{"low": exact}], y=y))
+    room.chart(caption, rows, 165, intervals, rule(LIMIT, [{"low": exact}], y=y))
     if share < 0.9:
         st.markdown(
             "The edge cuts cells, and the people in them are not spread evenly: all answers are "

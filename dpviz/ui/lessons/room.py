@@ -14,26 +14,27 @@ from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
+from dpviz.render.scale import Scale
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import GREY
 
-HEIGHT = 400
-LOOK: dict[str, Any] = {
-    "padding": {"bottom": 4},
-    "config": {
-        "mark": {"tooltip": True},
-        "point": {"opacity": 1},
-        "axis": {"titlePadding": 6},
-        "legend": {"offset": 6, "padding": 0, "rowPadding": 4},
-    },
-}
-"""Settings of every chart: little padding, so that a chapter fits one screen."""
+HEIGHT, LEGEND_HEIGHT = 345, 55
+"""Pixels of a chapter's map, and of its legend: with all else it fits a screen of 1280 by 720."""
+
+LETTERS, PRESENTER_LETTERS = 14, 20
+"""Pixels of a chart's letters at a desk, and in presenter mode."""
+
+INK = ("#3a424a", "#cdd3d8")
+"""Colour of a chart's words and thin lines on a light page, and on a dark one."""
 
 PERSON = (120, 130, 140)
 """Colour of a record on the map, light or dark."""
+
+SUSPECT = (213, 94, 0)
+"""Colour of the person, or of the rectangle, that a chapter is about."""
 
 DASHED = {"strokeDash": [5, 4], "color": GREY}
 LIMIT = {**DASHED, "strokeWidth": 2}
@@ -52,6 +53,9 @@ class Room:
         data: name of a built-in public data set.
         epsilon: value of the page's slider.
         seed: of the simulated noise.
+        presenting: whether letters are large, for a lecture room.
+        guess: the visitor's prediction; empty until it is made.
+        map_side: container of the map.
         tables: charts as tables, by caption; the page shows them.
         link: the chapter's own parameters of the address.
         controls: names of its controls in the address.
@@ -62,10 +66,18 @@ class Room:
     data: str
     epsilon: float
     seed: int
+    presenting: bool = False
+    guess: str = ""
+    map_side: Any = st
     tables: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     link: dict[str, str | None] = field(default_factory=dict)
     controls: list[str] = field(default_factory=list)
     chosen: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def revealed(self) -> bool:
+        """Whether a prediction was made: before that, a chapter shows its map only."""
+        return bool(self.guess)
 
     @property
     def handle(self) -> Any:
@@ -96,13 +108,17 @@ class Room:
         *marks: Mark,
         release: PointRelease | None = None,
         camera: Rect | None = None,
+        scale: Scale | None = None,
         **options: Any,
     ) -> Scene:
-        """Map scene of marks over the cells of a release, if given, on the city's outlines."""
+        """Map scene of marks over the cells of a release, if given, on the city's outlines.
+
+        The cells have their own density classes, unless a scale is given.
+        """
         legend: Legend | None = None
         below: list[Mark] = []
         if release is not None:
-            scale = density_scale(release)
+            scale = scale or density_scale(release)
             below, legend = [cells(release, scale=scale)], density_legend(scale, [release])
         return Scene(
             marks=[*below, *outlines(self.bounds), *marks],
@@ -111,11 +127,15 @@ class Room:
             **{"legend": legend, "description": "Map of the chapter", **options},
         )
 
-    def show(self, scene: Scene, height: int = HEIGHT, **heard: Callable[[], None]) -> None:
-        """Show the chapter's map."""
-        map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
+    def show(self, scene: Scene, words: str, **heard: Callable[[], None]) -> None:
+        """Show the chapter's map, and below it the same in words; on a phone they come last."""
+        with self.map_side:
+            height = round(HEIGHT * self.enlarged) - (LEGEND_HEIGHT if scene.legend else 0)
+            map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
+            with st.container(key=f"{self.key}.aside"):
+                st.caption(words)
 
-    def show_rect(self, *marks: Mark, **options: Any) -> Rect:
+    def show_rect(self, *marks: Mark, words: str, **options: Any) -> Rect:
         """Show the chapter's map with a rectangle that can be redrawn; return the rectangle."""
         place = f"{self.key}.rect"
         if place not in st.session_state:
@@ -130,9 +150,11 @@ class Room:
             if shape and shape.rect and _meets(shape.rect, self.bounds):
                 st.session_state[place] = shape.rect
 
-        self.show(self.scene(*marks, tools=("rect",), **options), on_shape=drawn)
+        scene = self.scene(*marks, tools=("rect",), **options)
+        self.show(scene, words, on_shape=drawn)
         rect: Rect = st.session_state[place]
-        map_overlay(self.map_key, shape=Shape(rect=rect))
+        with self.map_side:
+            map_overlay(self.map_key, shape=Shape(rect=rect))
         self.link["rect"] = permalink.joined(rect)
         return rect
 
@@ -147,6 +169,8 @@ class Room:
     ) -> Any:
         """Draw a control that starts with the value in the address, and return its value.
 
+        Before a prediction is made the control is not drawn, and has its first value.
+
         Args:
             widget: a toggle, a slider of whole numbers, or a widget with options.
             label: of the control.
@@ -157,13 +181,41 @@ class Room:
         """
         key = f"{self.key}.{name}"
         self.controls.append(name)
-        if key not in st.session_state:
+        if key in st.session_state:
+            value = st.session_state[key]
+        else:
             asked, offers = permalink.pairs("at").get(name), {str(each): each for each in offered}
-            st.session_state[key] = offers[permalink.one_of(f"{name} =", asked, offers, str(start))]
-        if st.session_state[key] != start:
-            self.chosen[name] = str(st.session_state[key])
+            value = offers[permalink.one_of(f"{name} =", asked, offers, str(start))]
+        if value != start:
+            self.chosen[name] = str(value)
+        if not self.revealed:
+            return value
+        st.session_state[key] = value
         ends = {st.toggle: (), st.slider: (offered[0], offered[-1])}
         return widget(label, *ends.get(widget, (offered,)), key=key, **look)
+
+    @property
+    def ink(self) -> str:
+        """Colour of a chart's words and thin lines on the visitor's page, light or dark."""
+        return INK[st.context.theme.type == "dark"]
+
+    @property
+    def enlarged(self) -> float:
+        """Factor of the heights of maps and charts: larger letters need more room."""
+        return PRESENTER_LETTERS / LETTERS if self.presenting else 1.0
+
+    @property
+    def chart_look(self) -> dict[str, Any]:
+        """Settings of every chart: little padding, and letters of one size in pixels."""
+        letters = round(LETTERS * self.enlarged)
+        words = {"labelFontSize": letters, "labelColor": self.ink}
+        title = {"titleFontSize": letters, "titleColor": self.ink}
+        return {
+            "mark": {"tooltip": True},
+            "point": {"opacity": 1},
+            "axis": {"titlePadding": 6, **words, **title},
+            "legend": {"offset": 6, "padding": 0, "rowPadding": 4, **words},
+        }
 
     def chart(
         self,
@@ -175,22 +227,11 @@ class Room:
         """Show Vega-Lite layers under a caption, and keep the rows for the page's tables."""
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
-            st.vega_lite_chart(list(rows), {**LOOK, "layer": list(layers)}, height=height)
+            look = {"padding": {"bottom": 4}, "config": self.chart_look}
+            st.vega_lite_chart(
+                list(rows), {**look, "layer": list(layers)}, height=round(height * self.enlarged)
+            )
         self.tables[caption] = rows
-
-    def aside(self) -> Any:
-        """Container for text below the map; on a phone it comes last, after the controls."""
-        return st.container(key=f"{self.key}.aside")
-
-    def resample(self, label: str = "New random noise") -> None:
-        """Button that draws new noise for the whole page."""
-        st.button(
-            label,
-            icon=":material/casino:",
-            key=f"{self.key}.resample",
-            on_click=_next_seed,
-            width="stretch",
-        )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -246,14 +287,10 @@ def ordinal(name: str, title: str) -> dict[str, Any]:
 def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
     """Nominal colour channel with a legend on top."""
     scale = {"domain": list(colours), "range": list(colours.values())}
-    legend = {"orient": "top", "title": None, "labelLimit": 240}
+    legend = {"orient": "top", "title": None, "labelLimit": 360}
     return {"field": name, "type": "nominal", "scale": scale, "legend": legend}
 
 
 def _meets(rect: Sequence[float], bounds: Rect) -> bool:
     west, south, east, north = bounds
     return rect[0] < east and rect[2] > west and rect[1] < north and rect[3] > south
-
-
-def _next_seed() -> None:
-    st.session_state["learn.seed"] += 1

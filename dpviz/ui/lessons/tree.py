@@ -12,7 +12,18 @@ from dpviz.ui.lessons.room import Room, axis, layer, ordinal
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
-TITLE, ORDER = "A tree", 4
+TITLE, ORDER = "A tree", 6
+QUESTION = (
+    "A tree counts the city on several levels, from one cell to thousands. Each person is in one "
+    "cell of every level. With more levels, what happens to each level's share of ε?"
+)
+CHOICES = (
+    "Nothing: each level has all of ε",
+    "It gets smaller: the levels share one ε",
+    "Deep levels are free: their cells are small",
+)
+ANSWER = 1
+REVEAL = "One person counts once on every level, so what all levels spend adds up."
 DO = (
     "Raise the height and watch ε being shared among more levels. Then compare uniform and "
     "geometric shares, with and without consistency."
@@ -20,6 +31,10 @@ DO = (
 TAKEAWAY = (
     "A tree answers large and small questions with few cells, but every level costs a share of ε, "
     "so that its height is a dilemma that somebody must settle before looking."
+)
+FORMULA = (
+    r"$\varepsilon = \varepsilon_0 + \dots + \varepsilon_h$; geometric shares: "
+    r"$\varepsilon_i \propto 2^{i/3}$ (the root is level 0)."
 )
 SOURCE = (
     "G. Cormode, C. Procopiuc, D. Srivastava, E. Shen, T. Yu: Differentially Private Spatial "
@@ -33,8 +48,7 @@ HIGHEST = 7
 
 def body(room: Room) -> None:
     """Show the chapter: a quadtree whose height, shares and consistency can be changed."""
-    left, right = st.columns([5, 6], gap="medium")
-    with right, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         heights = range(1, HIGHEST + 1)
         height = room.choose(st.slider, "Height (levels)", "height", heights, 6, width=150)
         budget = room.choose(
@@ -42,26 +56,20 @@ def body(room: Room) -> None:
         )
         consistent = room.choose(st.toggle, "Consistency", "consistent", (True, False), True)
     release = room.release(METHOD, height=height, budget=budget, consistency=consistent, prune=0.0)
-    with left:
-        words = f"A quadtree of height {height}: {4**height:,} leaves of one size"
-        room.show(room.scene(release=release, description=words))
-        room.resample()
-        with room.aside():
-            st.markdown("A record is in one cell of each level, so the shares add up:")
-            st.latex(r"\varepsilon = \varepsilon_0 + \varepsilon_1 + \dots + \varepsilon_h")
-            st.caption(
-                "Geometric: level i (the root is 0) gets a share in proportion to $2^{i/3}$, "
-                "because an answer adds up more small cells than large ones."
-            )
-    with right:
-        _shares(room, [float(row["epsilon"]) for row in release.header.budget])
-        variants = _variants(room.data, room.epsilon, room.seed, height)
-        _errors(room, variants, _label(budget, consistent))
-        st.caption(
-            f"Root mean square over {QUERIES} random rectangles of 1–10 % of the area and "
-            f"{RESAMPLES} releases of each tree. Consistency: least squares make every cell the "
-            "sum of its four children. It uses noisy numbers only, so it costs no ε."
-        )
+    words = f"A quadtree of height {height}: {4**height:,} leaves of one size"
+    room.show(
+        room.scene(release=release, raw=True, description=words),
+        f"{words}, each as it was published.",
+    )
+    if not room.revealed:
+        return
+    _shares(room, [float(row["epsilon"]) for row in release.header.budget])
+    variants = _variants(room.data, room.epsilon, room.seed, height)
+    _errors(room, variants, _label(budget, consistent))
+    st.caption(
+        f"Root mean square over {QUERIES} rectangles of 1–10 % of the area. Consistency makes "
+        "every cell the sum of its four children, from noisy numbers only: it costs no ε."
+    )
 
 
 def _label(budget: str, consistent: bool) -> str:
@@ -92,9 +100,9 @@ def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Er
 
 def _shares(room: Room, shares: list[float]) -> None:
     rows = [{"level": level, "ε": round(share, 4)} for level, share in enumerate(shares)]
-    x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε of the level")
+    x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε")
     bars = layer("bar", {"color": BLUE}, x=x, y=y)
-    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 150, bars)
+    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 95, bars)
 
 
 def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
@@ -102,7 +110,7 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
         {"tree": name, "error": round(options.noise_measured, 3), "chosen": name == chosen}
         for name, options in variants.items()
     ]
-    look = {"title": None, "labelLimit": 220}
+    look = {"title": None, "labelLimit": 220, "labelOverlap": False}
     bars = layer(
         "bar",
         y={"field": "tree", "type": "nominal", "sort": None, "axis": look},
@@ -111,4 +119,4 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
     )
     blur = next(iter(variants.values())).uniformity
     caption = f"Noise error of four such trees (of cut cells: {blur:,.0f} in each)"
-    room.chart(caption, rows, 170, bars)
+    room.chart(caption, rows, 130, bars)

@@ -1,17 +1,24 @@
-"""Learn: short chapters on one city, each with one thing to do; about half an hour."""
+"""Learn: short chapters on one city, each with a guess and one thing to do; half an hour."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import streamlit as st
 
 from dpviz.datasets import DATASETS
+from dpviz.ui.lessons.chapter import chapters, headline, show
 from dpviz.ui.lessons.room import Room
-from dpviz.ui.lessons.turning import chapters, headline
 from dpviz.ui.shared import method_form, permalink
 
 TITLE, ICON, ORDER = "Learn", ":material/school:", 6
 KEY = "learn"
-CHAPTER, DATA, EPSILON, SEED = (f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed"))
+CHAPTER, DATA, EPSILON, SEED, PRESENTING = (
+    f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed", "present")
+)
+OF_CHAPTER = ("at", "rect", "place")
+"""Parameters of the address that belong to the open chapter."""
+
 WRITTEN = f"{KEY}.written"
 """Key of the chapter that this page last wrote to the address."""
 
@@ -21,29 +28,32 @@ def page() -> None:
     permalink.bring_back(KEY)
     names = list(chapters())
     entered = _restore(names)
-    with st.sidebar:
-        _controls(names)
     slug = st.session_state[CHAPTER]
     at, chapter = names.index(slug), chapters()[slug]
-    headline(KEY, names, at)
-    room = Room(
-        f"{KEY}.{slug}", st.session_state[DATA], st.session_state[EPSILON], st.session_state[SEED]
-    )
-    with st.container(key=f"{KEY}.body"):
-        chapter.body(room)
-    if entered:
-        _refuse_unknown(room)
-    with st.container(key=f"{KEY}.take"):
-        st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
-    if room.tables:
-        with st.expander("The charts as tables", icon=":material/table:"):
-            for caption, rows in room.tables.items():
-                st.markdown(f"**{caption}**")
-                st.dataframe(list(rows), hide_index=True, height=240)
-    st.caption(f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated.")
+    presenting = st.session_state[PRESENTING]
+    with st.container(key=f"{KEY}.presenter" if presenting else f"{KEY}.desk"):
+        headline(KEY, names, at, partial(_menu, names))
+        room = Room(
+            f"{KEY}.{slug}",
+            st.session_state[DATA],
+            st.session_state[EPSILON],
+            st.session_state[SEED],
+            presenting,
+        )
+        show(room, chapter)
+        if entered:
+            _refuse_unknown(room)
+        if room.tables:
+            with st.expander("The charts as tables", icon=":material/table:"):
+                for caption, rows in room.tables.items():
+                    st.markdown(f"**{caption}**")
+                    st.dataframe(list(rows), hide_index=True, height=240)
+        st.caption(
+            f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated."
+        )
     st.session_state[WRITTEN] = slug
     chosen = ";".join(f"{name}:{value}" for name, value in room.chosen.items())
-    permalink.remember(KEY, FIELDS, {"at": chosen, "rect": None, "place": None, **room.link})
+    permalink.remember(KEY, FIELDS, {**dict.fromkeys(OF_CHAPTER), "at": chosen, **room.link})
 
 
 def _restore(names: list[str]) -> bool:
@@ -55,6 +65,8 @@ def _restore(names: list[str]) -> bool:
     asked, written = permalink.parameter("chapter"), st.session_state.get(WRITTEN)
     if asked in names and written is not None and asked != written:
         st.session_state[CHAPTER] = st.session_state[WRITTEN] = asked
+    if st.session_state[CHAPTER] != written and st.session_state[CHAPTER] != asked:
+        permalink.write(dict.fromkeys(OF_CHAPTER))  # the address is still the last chapter's
     return False
 
 
@@ -85,6 +97,11 @@ FIELDS = (
     permalink.Field("data", _data),
     method_form.EPSILON,
     permalink.SEED,
+    permalink.Field(
+        "present",
+        lambda name: permalink.parameter(name) == "1",
+        lambda chosen: "1" if chosen else None,
+    ),
 )
 
 
@@ -99,19 +116,17 @@ def _cities() -> list[str]:
     return sorted(cities, key=lambda name: DATASETS[name].size)
 
 
-def _controls(names: list[str]) -> None:
+def _menu(names: list[str]) -> None:
+    """Chapters, data, and presenter mode."""
     st.radio(
         "Chapter",
         names,
         key=CHAPTER,
         format_func=lambda name: f"{names.index(name) + 1}. {chapters()[name].TITLE}",
     )
-    st.divider()
     st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
-    st.select_slider(
-        "ε (privacy loss budget)",
-        method_form.epsilon_steps(EPSILON),
-        key=EPSILON,
-        format_func="{:g}".format,
+    st.toggle("Presenter mode (large letters)", key=PRESENTING)
+    st.caption(
+        "B and N turn the pages. The address of this page restores all that is chosen here: share "
+        "it as it is. Print (Ctrl P) makes a sheet of the chapter, with its question."
     )
-    st.caption("The address of this page restores all that is chosen here: share it as it is.")

@@ -1,0 +1,111 @@
+"""Lesson on the budget: repeated releases of the same data add up."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from dpviz.evaluation.lesson import suspicion
+from dpviz.evaluation.truth import exact_counts
+from dpviz.render import boxes
+from dpviz.render.numbers import odds, percent
+from dpviz.trees.lattice import Int
+from dpviz.ui.lessons.room import (
+    SUSPECT,
+    WITH,
+    WITHOUT,
+    Room,
+    around,
+    axis,
+    layer,
+    named,
+    ordinal,
+)
+from dpviz.ui.shared.charts import BLUE, ORANGE
+
+TITLE, ORDER = "Spending a budget", 4
+QUESTION = (
+    "The count of a square is published ten times, each time with fresh noise and the same ε. What "
+    "does somebody gain who collects all ten?"
+)
+CHOICES = (
+    "Nothing: each of them is private",
+    "Up to ten times the ε: losses of privacy add up",
+    "Everything: the noise averages out at once",
+)
+ANSWER = 1
+REVEAL = "Each release multiplies the odds by up to the same factor, and exponents add up."
+DO = (
+    "Publish the count more than once, and watch the two worlds drift apart. Then lower ε: the "
+    "same total may be spent on one release or on many."
+)
+TAKEAWAY = (
+    "Privacy is spent: whatever is published of the same people draws on one budget, which is "
+    "fixed before the first release and does not come back."
+)
+FORMULA = (
+    "k releases at ε each are together one release at $k\\varepsilon$: odds move by up to "
+    "$e^{k\\varepsilon}$."
+)
+SOURCE = (
+    "Composition: C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, "
+    "§3.5."
+)
+METHOD = "privtree"
+ATTACKERS = 20_000
+
+
+def body(room: Room) -> None:
+    """Show the chapter: what attackers conclude from one release, and from many."""
+    releases = room.choose(st.slider, "Releases of the same data", "releases", range(1, 11), 1)
+    square = room.isolated.rect
+    exact = int(exact_counts(room.handle, square)[0])
+    scene = room.scene(
+        boxes("square", [square], color=SUSPECT, width=3),
+        release=room.release(METHOD),
+        camera=around(room.isolated, 400.0),
+        description="One square of 200 metres on the cells of a release",
+    )
+    room.show(
+        scene,
+        f"The square's exact count is {exact} without a certain person, {exact + 1} with them "
+        "(public data). Attackers see noisy counts only.",
+    )
+    if not room.revealed:
+        return
+    seen_by = {
+        name: suspicion(exact, room.epsilon, releases, ATTACKERS, room.seed, record)
+        for name, record in ((WITHOUT, False), (WITH, True))
+    }
+    _chart(room, seen_by, releases)
+    _certainty(room.epsilon, releases)
+
+
+def _chart(room: Room, seen: dict[str, Int], releases: int) -> None:
+    rows = [
+        {"answers above": above, "share": round(float(count) / ATTACKERS, 5), "world": name}
+        for name, counts in seen.items()
+        for above, count in enumerate(counts)
+    ]
+    of_all = f"of {releases} releases" if releases > 1 else "of 1 release"
+    bars = layer(
+        "bar",
+        x=ordinal("answers above", f"Answers above the smaller count, {of_all}"),
+        xOffset={"field": "world", "sort": [WITHOUT, WITH]},
+        y=axis("share", "Share of attackers", axis={"tickCount": 4}),
+        color=named("world", {WITHOUT: BLUE, WITH: ORANGE}),
+    )
+    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 200, bars)
+
+
+def _certainty(epsilon: float, releases: int) -> None:
+    """Show the bound on an attacker's certainty after these releases."""
+    spent = releases * epsilon
+    sure = math.exp(spent) / (1 + math.exp(spent))
+    certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
+    st.markdown(
+        f"Spent: {releases} × {epsilon:g} = **ε = {spent:g}**. No answer is more than "
+        rf"$e^{{k\varepsilon}}$ = {odds(spent)} times as likely in one world as in the other: an "
+        f"attacker who began at even odds may become {certainty}, whatever else they know."
+    )

@@ -1,0 +1,152 @@
+"""A chapter on the page: headline with ε, a prediction, what is revealed, take-away, sheet."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import streamlit as st
+
+import dpviz.ui.lessons
+from dpviz.ui.lessons.room import Room
+from dpviz.ui.shared import method_form, permalink
+
+UNANSWERED, SHOWN = "", "shown"
+"""Values of a prediction that is not made yet, and of a chapter that is shown without one."""
+
+
+@cache
+def chapters() -> dict[str, ModuleType]:
+    """All chapters in order, by their names in the address."""
+    lessons = pkgutil.iter_modules(dpviz.ui.lessons.__path__)
+    modules = [importlib.import_module(f"dpviz.ui.lessons.{each.name}") for each in lessons]
+    ordered = sorted((m for m in modules if hasattr(m, "TITLE")), key=lambda each: each.ORDER)
+    return {each.__name__.rsplit(".", 1)[-1]: each for each in ordered}
+
+
+def headline(key: str, names: list[str], at: int, menu: Callable[[], None]) -> None:
+    """Title, ε, a menu, and buttons to the previous and the next chapter: always in sight."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
+        st.header(f"{at + 1}. {chapters()[names[at]].TITLE}", anchor=False, width="stretch")
+        st.select_slider(
+            "ε",
+            method_form.epsilon_steps(f"{key}.epsilon"),
+            key=f"{key}.epsilon",
+            format_func="{:g}".format,
+            width=220,
+        )
+        st.button(
+            "New noise",
+            icon=":material/casino:",
+            key=f"{key}.resample",
+            on_click=_resample,
+            args=(key,),
+        )
+        with st.popover("Chapters", icon=":material/toc:", key=f"{key}.menu"):
+            menu()
+        _turn(key, "Back", names, at, -1)
+        _turn(key, "Next", names, at, 1)
+
+
+def show(room: Room, chapter: ModuleType) -> None:
+    """Ask for a prediction beside the chapter's map; once it is made, reveal the rest."""
+    _restore_guess(room, chapter)
+    _sheet(chapter)
+    if room.revealed:
+        with st.container(key="learn.do"):
+            st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
+    with st.container(key="learn.body"):
+        room.map_side, words = st.columns([5, 6], gap="medium")
+        with words:
+            (_verdict if room.revealed else _ask)(room, chapter)
+            chapter.body(room)
+    if room.revealed:
+        with st.container(key="learn.take"):
+            st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
+            st.markdown(f"**In symbols.** {chapter.FORMULA}")
+
+
+def _restore_guess(room: Room, chapter: ModuleType) -> None:
+    """Set the room's prediction: from this visit, else from the address, else none yet."""
+    key = f"{room.key}.guess"
+    if key not in st.session_state:
+        numbers = map(str, range(len(chapter.CHOICES)))
+        offered, asked = (UNANSWERED, SHOWN, *numbers), permalink.pairs("at").get("guess")
+        st.session_state[key] = permalink.one_of("guess =", asked or "", offered, UNANSWERED)
+    room.controls.append("guess")
+    room.guess = st.session_state[key]
+    if room.guess:
+        room.chosen["guess"] = room.guess
+
+
+def _ask(room: Room, chapter: ModuleType) -> None:
+    """The question, and a button for each answer to it."""
+    with st.container(key="learn.ask", gap="small"):
+        st.markdown(f"**What do you think?** {chapter.QUESTION}")
+        for number, choice in enumerate(chapter.CHOICES):
+            _answer_button(room, choice, str(number))
+        _answer_button(room, "Show it without a guess", SHOWN, type="tertiary")
+
+
+def _answer_button(room: Room, label: str, guess: str, **look: Any) -> None:
+    st.button(
+        label,
+        key=f"{room.key}.guess-{guess}",
+        on_click=st.session_state.__setitem__,
+        args=(f"{room.key}.guess", guess),
+        width="stretch",
+        **look,
+    )
+
+
+def _verdict(room: Room, chapter: ModuleType) -> None:
+    """Compare the prediction with the right answer, and say why that one is right."""
+    right = f"**{chapter.CHOICES[chapter.ANSWER]}.**"
+    if room.guess == str(chapter.ANSWER):
+        words = f":green-badge[:material/check: Your guess is right] {right}"
+    elif room.guess == SHOWN:
+        words = right
+    else:
+        words = f":orange-badge[Your guess: {chapter.CHOICES[int(room.guess)]}] {right}"
+    st.markdown(f"{words} {chapter.REVEAL}")
+
+
+def _sheet(chapter: ModuleType) -> None:
+    """The question to be answered with a pencil; ``style.css`` shows it in print only."""
+    with st.container(key="learn.sheet"):
+        choices = "".join(f"\n- ☐ {choice}" for choice in chapter.CHOICES)
+        st.markdown(f"**What do you think?** {chapter.QUESTION}\n{choices}\n\nWhy: " + "_ " * 40)
+
+
+def _resample(key: str) -> None:
+    st.session_state[f"{key}.seed"] += 1
+
+
+def _turn(key: str, label: str, names: list[str], at: int, by: int) -> None:
+    there = 0 <= at + by < len(names)
+    st.button(
+        label,
+        icon=":material/arrow_forward:" if by > 0 else ":material/arrow_back:",
+        key=f"{key}.{label.lower()}",
+        shortcut=label[0],
+        disabled=not there,
+        type="primary" if by > 0 else "secondary",
+        on_click=_turn_page,
+        args=(key, names, by),
+        help=f"{at + by + 1}. {chapters()[names[at + by]].TITLE}" if there else None,
+    )
+
+
+def _turn_page(key: str, names: list[str], by: int) -> None:
+    """Turn pages from the currently open chapter, so that two quick clicks turn two pages.
+
+    A press that arrives after the page was left does nothing: no chapter is open.
+    """
+    if f"{key}.chapter" not in st.session_state:
+        return
+    at = names.index(st.session_state[f"{key}.chapter"]) + by
+    st.session_state[f"{key}.chapter"] = names[min(max(at, 0), len(names) - 1)]

@@ -1,0 +1,177 @@
+"""Lesson on protections: one city published in five ways at equal error, and who gives way."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpviz.build import build, from_points
+from dpviz.evaluation import disclosure
+from dpviz.evaluation.disclosure import ATTACKS, BLOCKS, DISTRICTS, NOISE, PUBLICATIONS, Publication
+from dpviz.evaluation.events import clopper_pearson
+from dpviz.evaluation.lesson import NOISELESS
+from dpviz.releases.counts import PointRelease
+from dpviz.render import density_scale
+from dpviz.ui.lessons.room import DASHED, LIMIT, Room, axis, layer, rule
+from dpviz.ui.points.source_form import built_in
+from dpviz.ui.shared.charts import BLUE, ORANGE
+
+TITLE, ORDER = "Suppression, rounding, jitter, k-anonymity or noise", 10
+QUESTION = (
+    "One city is published in five ways, and all five err by as much about its districts. Somebody "
+    "attacks each of them in three ways. Which one never gives a person away?"
+)
+CHOICES = tuple(way.name for way in PUBLICATIONS)
+ANSWER = len(CHOICES) - 1
+REVEAL = (
+    "Each of the others withstands some attack and falls to another; noise alone has a limit "
+    "that holds for all attacks, and ε sets it."
+)
+DO = "Choose an attack, and see who leaks. Then lower ε: errors grow for all, and for whom privacy?"
+TAKEAWAY = (
+    "At equal error the five differ in what they give away, so that more useful need not mean less "
+    "private: what protects is not error as such, but noise whose law nobody can undo."
+)
+FORMULA = (
+    "No attack on noise is right more often than $e^{\\varepsilon}/(1+e^{\\varepsilon})$; chance "
+    "alone is right half of the time."
+)
+SOURCE = (
+    "Reconstruction from tables: I. Dinur, K. Nissim, PODS 2003; limits of k-anonymity: A. "
+    "Machanavajjhala et al., ICDE 2006; S. Ganta et al., KDD 2008."
+)
+TRIES = 100
+EXACT = "Exact counts"
+REASONS = {
+    "look at their block": "The attacker knows everybody else in it. Suppression resists where the "
+    "block is hidden, rounding unless it is at the edge of a step, jitter if dots come and go.",
+    "subtract two areas": "All of the city, less all but the person's block. Both are too large to "
+    "be hidden, so suppression falls. Rounding and jitter still resist this one.",
+    "the attack made for it": "Suppression and rounding: grow an area until one person more would "
+    "change its number. Jitter: count all dots, for one is there for each person. k-anonymity and "
+    "noise: look at the block.",
+}
+
+
+def body(room: Room) -> None:
+    """Show the chapter: one publication on the map, and how often an attack is right on each."""
+    names = [EXACT, *CHOICES]
+    with st.container(horizontal=True, gap="small"):
+        attack = room.choose(st.selectbox, "Attack", "attack", ATTACKS, ATTACKS[0], width=300)
+        shown = room.choose(st.selectbox, "On the map", "map_of", names, NOISE.name, width=200)
+    parameters = _parameters(room.data, room.epsilon)
+    _map(room, shown, parameters)
+    if not room.revealed:
+        return
+    right = _successes(room.data, room.epsilon, attack, room.seed)
+    rows = [_row(way, parameters[way.name], right[way.name]) for way in PUBLICATIONS]
+    _chart(room, rows)
+    _leaks(rows, room.epsilon)
+    st.caption(REASONS[attack])
+
+
+def _map(room: Room, shown: str, parameters: dict[str, tuple[float, float]]) -> None:
+    """Show one publication's counts by block, in the classes of the exact ones."""
+    exact = _published(room.data, EXACT, 0.0, room.seed)
+    if shown == EXACT:
+        words, release = "exact counts, as must never be published", exact
+    else:
+        (way,) = (each for each in PUBLICATIONS if each.name == shown)
+        parameter, _ = parameters[shown]
+        words = f"{shown}, {way.unit.format(parameter)}"
+        release = _published(room.data, shown, parameter, room.seed)
+    scene = room.scene(
+        release=release,
+        scale=density_scale(exact),
+        raw=True,
+        description=f"The city in {BLOCKS} by {BLOCKS} blocks: {words}",
+    )
+    room.show(scene, f"{BLOCKS} by {BLOCKS} blocks: {words}.")
+
+
+@st.cache_data(max_entries=32, show_spinner="Making all five err equally …")
+def _parameters(data: str, epsilon: float) -> dict[str, tuple[float, float]]:
+    return disclosure.equal_error(_town(data), epsilon, seed=0)
+
+
+@st.cache_data(max_entries=64, show_spinner="500 attackers are at work …")
+def _successes(data: str, epsilon: float, attack: str, seed: int) -> dict[str, int]:
+    town, parameters = _town(data), _parameters(data, epsilon)
+    return {
+        way.name: disclosure.successes(way, town, parameters[way.name][0], attack, TRIES, seed)
+        for way in PUBLICATIONS
+    }
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _town(data: str) -> disclosure.People:
+    return disclosure.people(built_in(data))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _published(data: str, name: str, parameter: float, seed: int) -> PointRelease:
+    """A picture of one publication: a record at the middle of a block for each that it counts."""
+    town, domain = _town(data), built_in(data).domain
+    counts = town.counts
+    for way in PUBLICATIONS:
+        if way.name == name:
+            table = way.table(town, parameter, np.random.default_rng(seed))
+            counts = way.protect(table, parameter)
+    rows, columns = np.divmod(np.arange(BLOCKS**2), BLOCKS)
+    middles = np.column_stack([columns, rows]) + 0.5
+    low, high = np.array(domain.lower), np.array(domain.upper)
+    places = low + middles / BLOCKS * (high - low)
+    shown = np.maximum(np.rint(counts.ravel()), 0).astype(np.int64)
+    records = from_points(np.repeat(places, shown, axis=0), domain, public=True)
+    return build(records, "ugrid", NOISELESS, seed=0, ledger=None, cells=BLOCKS)
+
+
+def _row(way: Publication, chosen: tuple[float, float], right: int) -> dict[str, Any]:
+    parameter, error = chosen
+    low, high = clopper_pearson(right, TRIES, 0.025)
+    return {
+        "publication": f"{way.name}: {way.unit.format(parameter)}",
+        "error of a district": round(error, 2),
+        "right": right,
+        "low": round(low * TRIES, 1),
+        "high": round(high * TRIES, 1),
+    }
+
+
+def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
+    look = {"title": None, "labelLimit": 360, "labelOverlap": False}
+    y = {"field": "publication", "type": "nominal", "sort": None, "axis": look}
+    x = axis("right", f"Right of {TRIES} (chance: {TRIES // 2})", scale={"domain": [0, TRIES]})
+    limit = TRIES / (1 + math.exp(-room.epsilon))
+    noise = {"test": f"datum.publication == '{rows[-1]['publication']}'", "value": BLUE}
+    room.chart(
+        f"How often {TRIES} attackers tell whether somebody is in the data",
+        rows,
+        165,
+        layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
+        layer(
+            "rule",
+            {"strokeWidth": 2, "color": room.ink},
+            x={**x, "field": "low"},
+            x2={"field": "high"},
+            y=y,
+        ),
+        rule(DASHED, [{"right": TRIES / 2}], x=x),
+        rule(LIMIT, [{"right": limit}], x=x),
+    )
+
+
+def _leaks(rows: list[dict[str, Any]], epsilon: float) -> None:
+    """Say who leaks by this attack, and that the errors are equal."""
+    limit = TRIES / (1 + math.exp(-epsilon))
+    leaks = [row["publication"].partition(":")[0] for row in rows[:-1] if row["low"] > limit]
+    errors = [row["error of a district"] for row in rows]
+    words = f"**{', '.join(leaks)}**" if leaks else "None of the other four"
+    st.markdown(
+        f"{words} {'leak' if len(leaks) > 1 else 'leaks'} more than noise ever can: its limit "
+        f"(dashed) is {limit:.3g} of {TRIES}. Lines: 95 % intervals. Mean error of {DISTRICTS}² "
+        f"districts: {min(errors):.2g} to {max(errors):.2g} people in all five."
+    )
