@@ -1,9 +1,8 @@
-"""Owner's base map: a public file of streets, water and places, drawn below the cells.
+"""Owner's base map: a public file of streets, water and places, around the cells.
 
-GeoJSON, GeoPackage, GeoParquet, a Shapefile or PMTiles of vector tiles, cut to the surroundings of
-the domain. A column ``kind`` (water, green, road, place, building) or else the layer's name says
-what a shape is; without either, areas are land use, lines are roads and points are places with the
-column ``name``. Of tiles the layers of OpenMapTiles and Protomaps are known.
+GeoJSON, GeoPackage, GeoParquet or a Shapefile, cut to the surroundings of the domain. A column
+``kind`` (water, green, road, place, building) or else the layer's name says what a shape is;
+without either, areas are land use, lines are roads and points are places with the column ``name``.
 """
 
 from __future__ import annotations
@@ -28,6 +27,18 @@ LINES = {"road": (ROAD, 1.6), "border": (FRAME, 1.0), "water": (WATER, 1.6)}
 
 Shapes = NDArray[np.object_]
 
+NAMES = "base-names"
+"""Id of the mark with a file's names."""
+
+
+def installed() -> str:
+    """Path of the base map that was installed for this user's maps; empty if there is none."""
+    from platformdirs import user_data_path
+
+    folder = user_data_path("dpviz", appauthor=False)
+    return next((str(path) for path in sorted(folder.glob("basemap.*"))), "")
+
+
 
 def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
     """The marks of a file around a rectangle (west, south, east, north in degrees).
@@ -44,7 +55,7 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
             str(place.absolute()),
             list(bounds),
             where=place.name,
-            size=place.stat().st_size if place.suffix.lower() != ".pmtiles" else 0,
+            size=place.stat().st_size,
             needs=("pyogrio.raw", "pyproj", "shapely"),
         )
     except DpvizError as error:
@@ -82,7 +93,7 @@ def _lines(shapes: Shapes, kinds: Shapes) -> list[Mark]:
         name = kind if kind in LINES else "road"
         lines_of.setdefault(name, []).append(shapely.get_coordinates(part))
     return [
-        paths(f"base-line-{name}", lines, color=LINES[name][0], width=LINES[name][1], ground=True)
+        paths(f"base-line-{name}", lines, color=LINES[name][0], width=LINES[name][1])
         for name, lines in lines_of.items()
     ]
 
@@ -93,4 +104,4 @@ def _names(names: list[str], shapes: Shapes) -> list[Mark]:
         if names[at]:
             lon, lat = shapely.get_coordinates(shapes[at])[0].tolist()
             rows.append((names[at][:60], lon, lat, len(rows), 0.0))
-    return [places("base-names", rows, dots=True)] if rows else []
+    return [places(NAMES, rows, dots=True)] if rows else []

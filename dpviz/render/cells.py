@@ -20,7 +20,7 @@ from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent
-from dpviz.render.projection import areas, beyond, to_degrees, world, world_boxes
+from dpviz.render.projection import areas, beyond, home_zoom, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark
 from dpviz.trees.lattice import Float
@@ -30,10 +30,6 @@ ALWAYS = 255
 
 ZOOM_STEPS = 10
 """Zooms travel as whole tenths: what is equal stays equal, so the rows still tile the domain."""
-
-HOME = (800, 560)
-"""Pixels of a usual map: legends are worked out for the zoom at which it shows the domain."""
-
 
 def node_bounds(release: PointRelease) -> Float:
     """West, south, east, north of every node in degrees, float64 of shape (n, 4)."""
@@ -93,12 +89,6 @@ def tiles(release: PointRelease) -> bool:
     """Return whether the leaves tile the domain; overlapping boxes are drawn raw only."""
     nodes = release.nodes
     return int(nodes.volume[nodes.leaf].sum()) == int(nodes.volume[nodes.levels[0]].sum())
-
-
-def home_zoom(bounds: Bounds) -> float:
-    """The zoom at which a usual map shows all of some bounds."""
-    across, up = world(bounds[2:]) - world(bounds[:2])
-    return float(np.log2(min(HOME[0] / across, HOME[1] / up)))
 
 
 def density_scale(*releases: PointRelease) -> Scale:

@@ -16,6 +16,8 @@ from typing import Any, Literal
 import pyarrow as pa
 import pydeck
 
+from dpviz.datasets.basemap import PLACES as TOWNS
+from dpviz.datasets.basemap import SHAPES
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import theme_json
 from dpviz.render.legend import Legend
@@ -24,8 +26,8 @@ Side = Literal["left", "right"]
 Bounds = tuple[float, float, float, float]
 
 
-BUNDLED = "ocean"
-"""The lowest mark of the bundled base map."""
+BUNDLED, PLACES = "ocean", "places"
+"""The lowest mark of the bundled base map, and its names."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +182,10 @@ class Scene:
 
 
 def credit(marks: Sequence[Mark]) -> str:
-    """Credit for the ground below the cells; empty for an invented city's or an owner's own."""
-    return "ground: Natural Earth" if any(mark.id == BUNDLED for mark in marks) else ""
+    """Credits for the ground and the names that are bundled; empty for an invented city's."""
+    ids = {mark.id for mark in marks}
+    ground = [f"ground: {SHAPES}"] if BUNDLED in ids else []
+    return "; ".join([*ground, f"names: {TOWNS}"] if PLACES in ids else ground)
 
 
 def tables(marks: Sequence[Mark]) -> dict[str, pa.Table]:
