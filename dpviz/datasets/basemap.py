@@ -144,8 +144,8 @@ def towns(bounds: Bounds, zoom: float) -> list[Place]:
     names = table["name"].take(pa.array(rows)).to_pylist()
     degrees = np.column_stack([lon, lat])[rows] / UNITS_PER_DEGREE
     rank = 7 - np.log10(columns["population"][rows])
-    each = zip(names, degrees.tolist(), rank.tolist(), start[rows].tolist(), strict=True)
-    return [Place(name, *at, rank, float(start)) for name, at, rank, start in each]
+    columns_of = (names, *degrees.T.tolist(), rank.tolist(), start[rows].astype(float).tolist())
+    return [Place(*each) for each in zip(*columns_of, strict=True)]
 
 
 def named_areas() -> dict[str, Bounds]:

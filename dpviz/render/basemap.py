@@ -82,13 +82,13 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
                 shapes[kind] += [np.array(ring) + np.array([turn, 0.0]) for ring in rings]
     fade = FINE_FADE if fine else FADE
     marks = [_ground(BUNDLED, list(rings_of(np.array([_sea(wider)]))), WATER, fade=fade)]
-    for kind, rings in shapes.items():
+    for kind, drawn in shapes.items():
         color, width = LOOKS[kind]
-        if rings and kind in FILLED:
-            marks.append(_ground(kind, rings, color, fade=fade))
-        elif rings:
+        if drawn and kind in FILLED:
+            marks.append(_ground(kind, drawn, color, fade=fade))
+        elif drawn:
             fading = list(FADE if kind == "river" else fade)  # rivers are of 1:50m alone
-            marks.append(paths(kind, rings, color=color, width=width, fade=fading))
+            marks.append(paths(kind, drawn, color=color, width=width, fade=fading))
     marks.append(_names(bounds, wider))
     return tuple(marks)
 
@@ -182,7 +182,7 @@ def river() -> Mark:
 def town_names() -> Mark:
     """Names of the invented city's towns, above their centres."""
     order = sorted(TOWNS, key=lambda town: -town.share)
-    rows = []
+    rows: list[tuple[str, float, float, float, float]] = []
     for rank, town in enumerate(order):
         above = np.array([[town.x, town.y + 0.75 * town.radius]])
         lon, lat = to_lonlat(above)[0].tolist()

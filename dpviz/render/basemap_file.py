@@ -39,7 +39,6 @@ def installed() -> str:
     return next((str(path) for path in sorted(folder.glob("basemap.*"))), "")
 
 
-
 def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
     """The marks of a file around a rectangle (west, south, east, north in degrees).
 
@@ -99,7 +98,7 @@ def _lines(shapes: Shapes, kinds: Shapes) -> list[Mark]:
 
 
 def _names(names: list[str], shapes: Shapes) -> list[Mark]:
-    rows: list[tuple[str, float, float, int, float]] = []
+    rows: list[tuple[str, float, float, float, float]] = []
     for at in np.flatnonzero(shapely.get_type_id(shapes) == 0).tolist():
         if names[at]:
             lon, lat = shapely.get_coordinates(shapes[at])[0].tolist()

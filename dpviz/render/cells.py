@@ -15,7 +15,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError
 from dpviz.files.arrow import numbers, tuples
 from dpviz.releases.counts import PointRelease
-from dpviz.render.colors import HATCH, every_palette
+from dpviz.render.colors import FRAME, HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
@@ -30,6 +30,15 @@ ALWAYS = 255
 
 ZOOM_STEPS = 10
 """Zooms travel as whole tenths: what is equal stays equal, so the rows still tile the domain."""
+
+ENCLOSED = 4
+"""Kind of a quiet node on the map that shows its parent's density, hatched."""
+
+FAINT = 0.5
+"""Opacity of what is shown by the answer of a coarser cell; the map hatches it."""
+
+HOLE = "too few to tell: density around"
+
 
 def node_bounds(release: PointRelease) -> Float:
     """West, south, east, north of every node in degrees, float64 of shape (n, 4)."""
@@ -118,13 +127,16 @@ def density_legend(
         blank = "Nothing stands out of the noise" + (" at this ε" if len(releases) == 1 else "")
     elif len(releases) == 1:
         blank += _blank_share(releases[0], scale)
+    raw = Swatch("noise below zero (≈ empty)", HATCH, hatch=True, raw=True)
+    hole = Swatch(HOLE, FRAME, hatch=True)
+    holes = any(adaptive(each).enclosed.any() for each in releases)
     return Legend(
         title=title,
         colors=scale.colors(),
         palettes=every_palette(len(scale)),
         labels=scale_labels(scale),
         blank=blank,
-        swatches=(Swatch("noise below zero (≈ empty)", HATCH, hatch=True, raw=True),),
+        swatches=(hole, raw) if holes else (raw,),
         empty=empty,
     )
 
@@ -139,7 +151,8 @@ def _stands_out(release: PointRelease, scale: Scale) -> bool:
 def _blank_share(release: PointRelease, scale: Scale) -> str:
     adapted = adaptive(release)
     at = adapted.at(home_zoom(domain_bounds(release.domain)))
-    blank = at & ((adapted.kind == QUIET) | (adapted.total / adapted.km2 < scale.bounds[0]))
+    quiet = (adapted.kind == QUIET) & ~adapted.enclosed
+    blank = at & (quiet | (adapted.total / adapted.km2 < scale.bounds[0]))
     km2 = areas(node_bounds(release))
     part = adapted.total * km2 / adapted.km2
     whole = float(part[at].sum())
@@ -211,12 +224,16 @@ def cell_layer(
 
 
 def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array]:
-    """Adaptive detail as the map reads it: zooms in tenths, areas by their first node."""
+    """Adaptive detail as the map reads it: zooms in tenths, areas by their first node.
+
+    An enclosed node is of a kind of its own, and names its parent in place of an area.
+    """
+    enclosed, parent = adapted.enclosed, release.nodes.parent
     return {
-        "kind": numbers(adapted.kind),
+        "kind": numbers(np.where(enclosed, np.uint8(ENCLOSED), adapted.kind)),
         "since": tenths(adapted.since),
         "until": tenths(adapted.until),
-        "group": numbers(adapted.group.astype(np.int32)),
+        "group": numbers(np.where(enclosed, parent, adapted.group).astype(np.int32)),
         "group_sd": numbers(np.sqrt(adapted.variance).astype(np.float32)),
         "inside": numbers(_leaves_inside(release).astype(np.int32)),
     }

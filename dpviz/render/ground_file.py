@@ -129,9 +129,7 @@ def _read(layer: str, columns: dict[str, list[Any]], shapes: Any) -> Rows:
     usual = LAYERS.get(layer, "")
     kinds = [str(each or usual).lower() for each in columns.get("kind", [""] * len(shapes))]
     names = [str(each) if each else "" for each in columns.get("name", [""] * len(shapes))]
-    drawn = [
-        at for at, shape in enumerate(shapes) if shape is not None and not shape.is_empty
-    ]
+    drawn = [at for at, shape in enumerate(shapes) if shape is not None and not shape.is_empty]
     return [kinds[at] for at in drawn], [names[at] for at in drawn], shapes[drawn]
 
 

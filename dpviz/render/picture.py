@@ -13,6 +13,7 @@ from dpviz.render.areas import level_of
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import (
     ALWAYS,
+    FAINT,
     adaptive,
     density_legend,
     density_scale,
@@ -196,8 +197,11 @@ def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, z
         clear = np.where(nodes.variance > 0, clear, 1.0)
     else:
         detail = adaptive(release)
-        drawn = detail.at(min(zoom, ALWAYS)) & (detail.kind != QUIET)
-        density, clear = detail.total / detail.km2, np.ones(len(nodes))
+        holes = detail.enclosed
+        drawn = detail.at(min(zoom, ALWAYS)) & ((detail.kind != QUIET) | holes)
+        around = (nodes.count / areas(bounds))[nodes.parent]
+        density = np.where(holes, around, detail.total / detail.km2)
+        clear = np.where(holes, FAINT, 1.0)
     at = scale.classes(density)
     table = np.array(scale.colors().of(theme)) / 255
     shown = np.flatnonzero(drawn & (at >= 0))

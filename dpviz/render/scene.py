@@ -129,6 +129,7 @@ class Scene:
         description: the map in one sentence, for screen readers.
         raw: whether cells are first shown raw, not in adaptive detail.
         neutral: shapes are drawn in the colour of words, where the map itself has warm colours.
+        locked: maps that follow keep the scale of the first: they are of one series.
         plane: what is drawn lies nowhere on the Earth: no degrees, no kilometres, no street map.
         title: above a saved picture; the description where it is empty.
     """
@@ -147,6 +148,7 @@ class Scene:
     title: str = ""
     raw: bool = False
     neutral: bool = False
+    locked: bool = False
     plane: bool = False
     tables: dict[str, pa.Table] = field(init=False, repr=False)
 
@@ -175,6 +177,7 @@ class Scene:
             "credit": credit(self.marks),
             "raw": self.raw,
             "neutral": self.neutral,
+            "locked": self.locked,
             "plane": self.plane,
             "theme": theme_json(),
             "interval": INTERVAL_SDS,

@@ -6,7 +6,7 @@ import {h} from '../core/dom.js';
 import {WORLD} from '../core/mercator.js';
 import {css} from '../core/palette.js';
 
-const NAMES = 14; // names in view
+const NAMES = 12; // names in view
 const PLAIN = 9; // zoom from which the bundled coast is hidden, and degrees take its place
 const NICE = [1, 2, 5];
 
