@@ -7,6 +7,7 @@ without either, areas are land use, lines are roads and points are places with t
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.files.foreign import recognised
 from dpviz.files.sandbox import confined
+from dpviz.files.writing import write_file
 from dpviz.lazy import shapely
 from dpviz.render.colors import FRAME, QUIET, ROAD, WATER, Themed, stops
 from dpviz.render.marks import paths, polygons
@@ -31,12 +34,46 @@ NAMES = "base-names"
 """Id of the mark with a file's names."""
 
 
+SINGLE = {"GeoJSON": ".geojson", "GeoPackage": ".gpkg", "Parquet": ".parquet"}
+"""Formats of one file each, and the endings of their copies."""
+
+
 def installed() -> str:
     """Path of the base map that was installed for this user's maps; empty if there is none."""
+    return next((str(path) for path in sorted(_folder().glob("basemap.*"))), "")
+
+
+def install(path: str | Path) -> str:
+    """Copy a file to where all maps of this user look for one; the copy's path.
+
+    Raises:
+        ParameterError: a missing file, or not one of :data:`SINGLE`.
+    """
+    place = Path(path).expanduser()
+    if not place.is_file():
+        raise ParameterError(f"base map {str(path)!r}: no such file")
+    with place.open("rb") as file:
+        ending = SINGLE.get(recognised(file.read(1024)))
+    if not ending:
+        raise ParameterError(f"base map {str(path)!r}: write it as {', '.join(SINGLE)}")
+    _folder().mkdir(parents=True, exist_ok=True)
+    copy = write_file(_folder() / f"basemap{ending}", lambda name: shutil.copyfile(place, name))
+    for old in _folder().glob("basemap.*"):
+        if old != copy:
+            old.unlink()
+    return str(copy)
+
+
+def uninstall() -> None:
+    """Delete what :func:`install` copied."""
+    for path in _folder().glob("basemap.*"):
+        path.unlink()
+
+
+def _folder() -> Path:
     from platformdirs import user_data_path
 
-    folder = user_data_path("dpviz", appauthor=False)
-    return next((str(path) for path in sorted(folder.glob("basemap.*"))), "")
+    return user_data_path("dpviz", appauthor=False)
 
 
 def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:

@@ -37,6 +37,9 @@ ENCLOSED = 4
 FAINT = 0.5
 """Opacity of what is shown by the answer of a coarser cell; the map hatches it."""
 
+HOUSE = 1e-4
+"""Area in km² from which a cell has a density: a smaller one has records, and no surroundings."""
+
 HOLE = "too few to tell: density around"
 
 

@@ -36,7 +36,7 @@ FEW = 16
 """Cells of a blank area up to which it may be a hole: a larger one is open country."""
 
 CLOSER = 2.0
-"""Zooms after which cells beside a blank one are a quarter of its size: smaller ones do not count."""
+"""Zooms after which cells are a quarter as long: smaller blank ones beside a hole do not count."""
 
 PIXELS = 2.0
 """A box is opened once the shortest side of its children is so long."""
