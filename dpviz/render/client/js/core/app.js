@@ -250,7 +250,8 @@ export class MapApp {
   }
 
   places() {
-    if (this.placesOf !== this.scene) Object.assign(this, {placesOf: this.scene, placed: placesIn(this.scene)});
+    const {scene, overlay} = this;
+    if (this.placesOf?.scene !== scene || this.placesOf.overlay !== overlay) Object.assign(this, {placesOf: {scene, overlay}, placed: placesIn([...scene, ...overlay])});
     return this.placed;
   }
 

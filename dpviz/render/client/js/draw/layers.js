@@ -7,9 +7,9 @@ export function darkConstants(props) {
   return Object.fromEntries(dark.map(([name, value]) => [name.slice(0, -4), value]));
 }
 
-/** Named places of a scene's marks: {name, lon, lat, rank, from (zoom), dot}. */
-export function placesIn(scene) {
-  return scene.filter(layer => layer.constructor.layerName === 'PlaceLayer').flatMap(({props}) => {
+/** Named places of marks: {name, lon, lat, rank, from (zoom), dot}. */
+export function placesIn(marks) {
+  return marks.filter(({constructor, props}) => constructor.layerName === 'PlaceLayer' && props.visible !== false).flatMap(({props}) => {
     const {getPosition, getName, getRank, getFrom} = props.data.attributes;
     return Array.from({length: props.data.length}, (_, i) => ({
       lon: getPosition.value[2 * i], lat: getPosition.value[2 * i + 1], name: getName.value[i],
