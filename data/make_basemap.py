@@ -62,8 +62,8 @@ PEOPLE = 500
 ROOM = 12
 """Places that a square of 512 pixels has names for."""
 
-DEEPEST = 13
-"""The zoom at which every place may be named."""
+FIRST, DEEPEST = 2, 13
+"""The zooms at which the first and every place may be named: before, countries are."""
 
 WORDS = {
     "Barb.": "Barbuda",
@@ -299,17 +299,28 @@ def places(countries):
 
 
 def _starts(lon, lat):
-    """The zoom from which each place, the largest first, is among the first in its square."""
+    """The zoom from which each place, the largest first, is among the first in its square.
+
+    None stands in the shadow of a larger one: in an eighth of the square it is the first.
+    """
     start = np.full(len(lon), DEEPEST, dtype=np.int8)
     y = np.arctanh(np.sin(np.radians(np.clip(lat, -85, 85)))) / np.pi
-    for zoom in range(DEEPEST):
-        square = np.floor((lon / 180 + 1) * 2**zoom / 2) * 2**14 + np.floor((y + 1) * 2**zoom / 2)
-        order = np.argsort(square, kind="stable")
-        first = np.flatnonzero(np.diff(square[order], prepend=-1))
-        place = np.empty(len(lon), dtype=np.int64)
-        place[order] = np.arange(len(lon)) - np.repeat(first, np.diff(first, append=len(lon)))
-        start[(place < ROOM) & (start == DEEPEST)] = zoom
+    for zoom in range(FIRST, DEEPEST):
+        alone = _places_in(lon, y, zoom + 3) == 0
+        place = _places_in(lon[alone], y[alone], zoom)
+        named = np.flatnonzero(alone)[place < ROOM]
+        start[named] = np.minimum(start[named], zoom)
     return start
+
+
+def _places_in(lon, y, zoom):
+    """How many places before each lie in its square of a zoom."""
+    square = np.floor((lon / 180 + 1) * 2**zoom / 2) * 2**20 + np.floor((y + 1) * 2**zoom / 2)
+    order = np.argsort(square, kind="stable")
+    first = np.flatnonzero(np.diff(square[order], prepend=-1))
+    place = np.empty(len(lon), dtype=np.int64)
+    place[order] = np.arange(len(lon)) - np.repeat(first, np.diff(first, append=len(lon)))
+    return place
 
 
 def _two_digits(people):

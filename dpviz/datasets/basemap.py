@@ -41,7 +41,7 @@ POLYGON = 3
 """Shapely's number of the type."""
 
 STATES = {1: 100.0, 0: 300.0}
-"""Degrees across up to which borders of states are shown, by their rank."""
+"""Degrees across up to which borders of states are shown, by their rank; rivers likewise."""
 
 LINES = ("state", "border", "river", "coast")
 FILLED = ("land", "water")
@@ -129,7 +129,7 @@ def countries(bounds: Bounds | None = None) -> list[Place]:
         lon, lat = file.points(row)[0].tolist()
         if west <= lon <= east and south <= lat <= north:
             rank = int(file.rank[row])
-            places.append(Place(file.name[row] or "", lon, lat, rank - 1, 0.4 + 0.7 * rank))
+            places.append(Place(file.name[row] or "", lon, lat, rank - 1, 0.7 * (rank - 1)))
     return sorted(places, key=lambda place: place.rank)
 
 
@@ -187,8 +187,10 @@ def _outwards(box: Bounds) -> Bounds:
 def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[NDArray[np.float64]]:
     """The rings or lines of a kind near a rectangle; rivers are in the coarse file alone."""
     file = _file(FINE if fine and kind != "river" else COARSE)
+    across = bounds[2] - bounds[0] if bounds else 360.0
+    if kind == "river" and across > max(STATES.values()):
+        return []
     if kind == "state" and not fine:  # on maps of a continent those of wide countries alone
-        across = bounds[2] - bounds[0] if bounds else 360.0
         most = next((rank for rank, width in STATES.items() if across <= width), None)
         rows = file.rows(kind, bounds) if most is not None else np.zeros(0, dtype=np.int64)
         return [file.points(row) for row in rows.tolist() if file.rank[row] <= (most or 0)]

@@ -141,7 +141,11 @@ def _names(bounds: Bounds | None, wider: Bounds | None) -> Mark:
     seen = bounds or WORLD
     zoom = home_zoom(seen)
     across, up = NEAR * (seen[2] - seen[0]), NEAR * (seen[3] - seen[1])
-    near = (seen[0] - across, seen[1] - up, seen[2] + across, seen[3] + up)
+    low, high = np.reshape(wider or WORLD, (2, 2))
+    near = (
+        *np.maximum([seen[0] - across, seen[1] - up], low).tolist(),
+        *np.minimum([seen[2] + across, seen[3] + up], high).tolist(),
+    )
     rows: dict[tuple[str, float, float], tuple[float, float]] = {}
     for part, turn in _turns(near):
         for town in towns(part or WORLD, zoom + CLOSER):

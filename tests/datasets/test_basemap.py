@@ -152,7 +152,9 @@ def test_towns_come_with_the_zoom_the_large_first():
     assert {town.name for town in far} < {town.name for town in near}
     assert {"Pasadena", "Sugar Land", "Bellaire"} <= {town.name for town in near}
     assert all(one.rank <= other.rank for one, other in pairwise(near))
-    assert len(towns(WORLD, 0.0)) <= 12  # one square
+    assert len(towns(WORLD, 2.0)) <= 12 * 16  # squares
+    nearby = [town.name for town in towns((-74.3, 40.5, -73.7, 40.9), 4.0)]
+    assert nearby == ["New York City"]  # no Brooklyn in its shadow
 
 
 @pytest.mark.parametrize(
