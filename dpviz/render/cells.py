@@ -32,7 +32,10 @@ ZOOM_STEPS = 10
 """Zooms travel as whole tenths: what is equal stays equal, so the rows still tile the domain."""
 
 ENCLOSED = 4
-"""Kind of a quiet node on the map that shows its parent's density, hatched."""
+"""Kind of a quiet node on the map that is hatched with :func:`hatch_density`."""
+
+UPPER = 2.12
+"""Standard deviations above a count that is within its noise: what may be none is below, 98 %."""
 
 FAINT = 0.5
 """Opacity of what is shown by the answer of a coarser cell; the map hatches it."""
@@ -40,7 +43,7 @@ FAINT = 0.5
 HOUSE = 1e-4
 """Area in km² from which a cell has a density: a smaller one has records, and no surroundings."""
 
-HOLE = "too few to tell: density around"
+HOLE = "at most so many"
 
 
 def node_bounds(release: PointRelease) -> Float:
@@ -240,6 +243,16 @@ def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array
         "group_sd": numbers(np.sqrt(adapted.variance).astype(np.float32)),
         "inside": numbers(_leaves_inside(release).astype(np.int32)),
     }
+
+
+def hatch_density(release: PointRelease, km2: Float) -> Float:
+    """Densities that enclosed nodes are hatched with, (n,): the map works out the same.
+
+    That of the parent, but no more than may be in the node.
+    """
+    nodes = release.nodes
+    most = np.maximum(nodes.count + UPPER * np.sqrt(nodes.variance), 0.0) / km2
+    return np.minimum(most, (nodes.count / km2)[nodes.parent])
 
 
 def tenths(zoom: Float) -> pa.Array:

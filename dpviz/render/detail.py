@@ -53,7 +53,7 @@ class Detail:
         total, variance, km2: of that area.
         cells: nodes in it.
         enclosed: quiet, though every cell beside its area stands, (n,). A map would look broken
-            there: it shows the parent's density, hatched.
+            there: it is hatched.
     """
 
     kind: NDArray[np.uint8]

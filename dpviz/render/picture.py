@@ -18,6 +18,7 @@ from dpviz.render.cells import (
     density_legend,
     density_scale,
     domain_bounds,
+    hatch_density,
     node_bounds,
     on_map,
     tiles,
@@ -199,8 +200,8 @@ def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, z
         detail = adaptive(release)
         holes = detail.enclosed
         drawn = detail.at(min(zoom, ALWAYS)) & ((detail.kind != QUIET) | holes)
-        around = (nodes.count / areas(bounds))[nodes.parent]
-        density = np.where(holes, around, detail.total / detail.km2)
+        most = hatch_density(release, areas(bounds))
+        density = np.where(holes, most, detail.total / detail.km2)
         clear = np.where(holes, FAINT, 1.0)
     at = scale.classes(density)
     table = np.array(scale.colors().of(theme)) / 255

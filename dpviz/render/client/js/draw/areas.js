@@ -4,9 +4,18 @@
  */
 import {roundedTo, short, withNoise} from '../answer/numbers.js';
 
-export const POOLED = 1, QUIET = 2, ENCLOSED = 4; // the last shows the density of its parent, its `group`
+export const POOLED = 1, QUIET = 2, ENCLOSED = 4; // the last is hatched; its `group` is its parent
 const UPPER = 2.12; // sd over an estimate that is within its noise: what may be none is below, 98 %
 const made = new WeakMap();
+
+/** The most that may be in a cell that cannot be told from none, per km². */
+const mostIn = (count, sd, km2) => Math.max((count + UPPER * sd) / km2, 0);
+
+/** What an enclosed cell is hatched with: the density of its parent, but no more than may be in it. */
+export function hatchDensity({getCount, getNoiseSd, getKm2, getGroup}, i) {
+  const parent = getGroup.value[i];
+  return Math.min(mostIn(getCount.value[i], getNoiseSd.value[i], getKm2.value[i]), getCount.value[parent] / getKm2.value[parent]);
+}
 
 /** Sums by area: total, km2, cells, whether it is quiet; kept as long as the column of counts lives. */
 export function cellAreas({getCount, getKm2, getKind, getGroup}) {
@@ -49,8 +58,8 @@ export function cellWords(columns, i, raw, interval) {
   }
   const areas = cellAreas(columns);
   const group = getGroup.value[i];
-  const quiet = ({count, sd, km2}) => ['Too few to tell from none', `at most ${short(Math.max((count + UPPER * sd) / km2, 0))} per km² here`];
-  if (getKind.value[i] === ENCLOSED) return [...quiet(own), `Hatched: ${short(getCount.value[group] / getKm2.value[group])} per km² around`];
+  const quiet = ({count, sd, km2}) => ['Too few to tell from none', `at most ${short(mostIn(count, sd, km2))} per km² here`];
+  if (getKind.value[i] === ENCLOSED) return [...quiet(own), `Around it: ${short(getCount.value[group] / getKm2.value[group])} per km²`];
   const area = {count: areas.total[group], sd: getGroupSd.value[i], km2: areas.km2[group], cells: areas.cells[group]};
   if (areas.quiet[group]) return quiet(area);
   if (area.cells > 1) {

@@ -14,7 +14,7 @@
  * and not by the card: software GL spends a third of a picture on vertices of nodes that nobody sees.
  * Moving the camera uploads their numbers, and nothing else.
  */
-import {cellAreas, ENCLOSED} from './areas.js';
+import {cellAreas, ENCLOSED, hatchDensity} from './areas.js';
 
 const ROW = 1024; // texels in a row of a data texture
 export const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
@@ -87,7 +87,7 @@ void main(void) {
     alpha = line * cell.hatchColor.a * step(8.0, pixels);
   }
   if (cell.raw < 0.5 && strength < 0.99 && pixels > 6.0) { // hatched; smaller ones are faint
-    alpha *= mix(0.6, 1.7, step(0.5, fract((gl_FragCoord.x - gl_FragCoord.y) / cell.pixelRatio / 5.0)));
+    alpha *= mix(0.5, 1.3, step(0.5, fract((gl_FragCoord.x - gl_FragCoord.y) / cell.pixelRatio / 5.0)));
   }
   vec2 inside = min(corner, 1.0 - corner) / max(width, vec2(1e-9));
   float edge = (1.0 - smoothstep(0.0, 0.5, min(inside.x, inside.y))) * smoothstep(14.0, 28.0, pixels);
@@ -105,13 +105,14 @@ const UNIFORM_MODULE = {
 };
 
 /** Density, opacity, begin and end of every cell, side by side for one texture. */
-function adaptiveValues(length, {getDensity, getStrength, getCount, getKm2, getKind, getGroup, getSince, getUntil}, areas) {
+function adaptiveValues(length, columns, areas) {
+  const {getDensity, getStrength, getKind, getGroup, getSince, getUntil} = columns;
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
     const group = getGroup?.value[i];
     const enclosed = getKind?.value[i] === ENCLOSED;
     if (getDensity) values[4 * i] = getDensity.value[i];
-    else if (enclosed) values[4 * i] = getCount.value[group] / getKm2.value[group];
+    else if (enclosed) values[4 * i] = hatchDensity(columns, i);
     else values[4 * i] = areas.quiet[group] ? 0 : areas.total[group] / areas.km2[group];
     values[4 * i + 1] = enclosed ? FAINT : getStrength?.value[i] ?? 1;
     values[4 * i + 2] = getSince.value[i];
