@@ -129,7 +129,9 @@ def countries(bounds: Bounds | None = None) -> list[Place]:
         lon, lat = file.points(row)[0].tolist()
         if west <= lon <= east and south <= lat <= north:
             rank = int(file.rank[row])
-            places.append(Place(file.name[row] or "", lon, lat, rank - 1, max(0.0, 0.7 * (rank - 2))))
+            places.append(
+                Place(file.name[row] or "", lon, lat, rank - 1, max(0.0, 0.7 * (rank - 2)))
+            )
     return sorted(places, key=lambda place: place.rank)
 
 
