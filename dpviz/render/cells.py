@@ -245,14 +245,16 @@ def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array
     }
 
 
-def hatch_density(release: PointRelease, km2: Float) -> Float:
+def hatch_density(release: PointRelease, km2: Float, least: float) -> Float:
     """Densities that enclosed nodes are hatched with, (n,): the map works out the same.
 
-    That of the parent, but no more than may be in the node.
+    That of the parent, but no more than may be in the node; and ``least``, the lowest class, if the
+    parent reaches that.
     """
     nodes = release.nodes
     most = np.maximum(nodes.count + UPPER * np.sqrt(nodes.variance), 0.0) / km2
-    return np.minimum(most, (nodes.count / km2)[nodes.parent])
+    parent = (nodes.count / km2)[nodes.parent]
+    return np.where(parent < least, 0.0, np.maximum(np.minimum(most, parent), least))
 
 
 def tenths(zoom: Float) -> pa.Array:

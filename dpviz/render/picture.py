@@ -14,6 +14,7 @@ from dpviz.render.basemap import outlines
 from dpviz.render.cells import (
     ALWAYS,
     FAINT,
+    HOLE,
     adaptive,
     density_legend,
     density_scale,
@@ -200,7 +201,7 @@ def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, z
         detail = adaptive(release)
         holes = detail.enclosed
         drawn = detail.at(min(zoom, ALWAYS)) & ((detail.kind != QUIET) | holes)
-        most = hatch_density(release, areas(bounds))
+        most = hatch_density(release, areas(bounds), scale.bounds[0])
         density = np.where(holes, most, detail.total / detail.km2)
         clear = np.where(holes, FAINT, 1.0)
     at = scale.classes(density)
@@ -262,5 +263,7 @@ def _draw_legend(
             color = HATCH.rgb(theme, 0.75)
             patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
             write(x + 46, top + 12, swatch.label)
+    faint = [f"faint: {swatch.label}" for swatch in legend.swatches if swatch.label == HOLE]
     if legend.blank:
-        write(left, top + 72, "faint: within the noise" if raw else legend.blank, 14)
+        blank = "; ".join([legend.blank, *faint])
+        write(left, top + 72, "faint: within the noise" if raw else blank, 14)

@@ -165,9 +165,9 @@ export class MapApp {
     const {legend, lock} = this;
     const {palette, raw} = this.view;
     const element = legendElement(legend, {palette, mode: this.themeName, raw, land: this.theme.land});
-    if (element && lock.fits(legend)) element.append(lockBox(lock.on, on => { lock.set(on); this.dress(); }));
+    const box = lock.fits(legend) ? [lockBox(lock.on, on => { lock.set(on); this.dress(); })] : [];
     this.attribution.textContent = this.tiles.shown ? this.tiles.spec.attribution : this.credit;
-    this.strip.replaceChildren(...element ? [element] : []);
+    this.strip.replaceChildren(...element ? [element, ...box] : []);
     this.strip.hidden = !element;
   }
 

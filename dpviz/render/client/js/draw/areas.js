@@ -11,10 +11,10 @@ const made = new WeakMap();
 /** The most that may be in a cell that cannot be told from none, per km². */
 const mostIn = (count, sd, km2) => Math.max((count + UPPER * sd) / km2, 0);
 
-/** What an enclosed cell is hatched with: the density of its parent, but no more than may be in it. */
-export function hatchDensity({getCount, getNoiseSd, getKm2, getGroup}, i) {
-  const parent = getGroup.value[i];
-  return Math.min(mostIn(getCount.value[i], getNoiseSd.value[i], getKm2.value[i]), getCount.value[parent] / getKm2.value[parent]);
+/** What an enclosed cell is hatched with: the density of its parent, but no more than may be in it, and `least` where the parent has that. */
+export function hatchDensity({getCount, getNoiseSd, getKm2, getGroup}, i, least) {
+  const parent = getCount.value[getGroup.value[i]] / getKm2.value[getGroup.value[i]];
+  return parent < least ? 0 : Math.max(Math.min(mostIn(getCount.value[i], getNoiseSd.value[i], getKm2.value[i]), parent), least);
 }
 
 /** Sums by area: total, km2, cells, whether it is quiet; kept as long as the column of counts lives. */

@@ -105,14 +105,14 @@ const UNIFORM_MODULE = {
 };
 
 /** Density, opacity, begin and end of every cell, side by side for one texture. */
-function adaptiveValues(length, columns, areas) {
+function adaptiveValues(length, columns, areas, least) {
   const {getDensity, getStrength, getKind, getGroup, getSince, getUntil} = columns;
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
     const group = getGroup?.value[i];
     const enclosed = getKind?.value[i] === ENCLOSED;
     if (getDensity) values[4 * i] = getDensity.value[i];
-    else if (enclosed) values[4 * i] = hatchDensity(columns, i);
+    else if (enclosed) values[4 * i] = hatchDensity(columns, i, least);
     else values[4 * i] = areas.quiet[group] ? 0 : areas.total[group] / areas.km2[group];
     values[4 * i + 1] = enclosed ? FAINT : getStrength?.value[i] ?? 1;
     values[4 * i + 2] = getSince.value[i];
@@ -136,13 +136,13 @@ function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
 const tables = new WeakMap();
 
 /** The boxes of a layer's cells and what is drawn of them, adaptive or raw: worked out once for its data. */
-export function cellTable({data, raw}) {
+export function cellTable({data, raw, bounds: [least]}) {
   const made = tables.get(data) ?? {};
   tables.set(data, made);
   const {length, attributes} = data;
-  return made[raw ? 'raw' : 'adaptive'] ??= {
+  return made[raw ? 'raw' : least] ??= {
     length, boxes: attributes.getBounds.value,
-    values: raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes)),
+    values: raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes), least),
   };
 }
 
@@ -198,7 +198,7 @@ export function makeCellLayer({Layer, project32}, {Model}) {
         props.colors.slice(0, COLOURS).forEach((colour, i) => texels.set([...colour.slice(0, 3), 255], 4 * i));
         this._texture('palette', COLOURS, 1, 'rgba8unorm', texels);
       }
-      const changed = props.data !== oldProps.data;
+      const changed = props.data !== oldProps.data || props.bounds[0] !== oldProps.bounds?.[0];
       if (!props.data?.attributes || !(changed || props.raw !== oldProps.raw)) return;
       const {length} = props.data;
       const rows = Math.max(1, Math.ceil(length / ROW));

@@ -58,10 +58,9 @@ export class Surround {
       pen.translate(viewport.x, viewport.y);
       this.frame(pen, viewport);
       this.outline(pen, viewport);
-      const places = this.app.places();
       const plane = this.app.sceneSpec?.plane;
-      if (!places.length && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
-      this.names(pen, viewport, places, buttons);
+      const named = this.names(pen, viewport, this.app.places(), buttons);
+      if (!named && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
       if (!plane) this.bar(pen, viewport);
       pen.restore();
     }
@@ -99,7 +98,7 @@ export class Surround {
     return viewport.project([lon, lat]);
   }
 
-  /** Larger places first; a name stands above, below or beside its place, or nowhere if all would touch another. */
+  /** How many names are drawn: larger places first; a name stands above, below or beside its place, or nowhere if all would touch another. */
   names(pen, viewport, places, buttons) {
     const k = this.text;
     const {theme} = this.app;
@@ -136,6 +135,7 @@ export class Surround {
       }
       this.words(pen, name, found.x, found.y);
     }
+    return drawn;
   }
 
   font() {
