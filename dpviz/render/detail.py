@@ -35,8 +35,8 @@ blank: more than :data:`STANDS`, because that sibling was picked for standing ou
 FEW = 16
 """Cells of a blank area up to which it may be a hole: a larger one is open country."""
 
-CLOSER = 2.0
-"""Zooms after which cells are a quarter as long: smaller blank ones beside a hole do not count."""
+CLOSER = 3.0
+"""Zooms after which cells are an eighth as long: smaller blank ones beside a hole do not count."""
 
 PIXELS = 2.0
 """A box is opened once the shortest side of its children is so long."""

@@ -23,7 +23,7 @@ from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
-QUIET_WIDTH = 0.5
+QUIET_WIDTH = 0.8
 
 
 def degrees(graph: RoadGraph) -> Float:
