@@ -36,7 +36,8 @@ def world_boxes(boxes: Float) -> Float:
 
 def home_zoom(bounds: Box) -> float:
     """The zoom at which a usual map shows all of some bounds."""
-    across, up = world(bounds[2:]) - world(bounds[:2])
+    # Streets may lie on one line.
+    across, up = np.maximum(world(bounds[2:]) - world(bounds[:2]), 1e-9)
     return float(np.log2(min(HOME[0] / across, HOME[1] / up)))
 
 
