@@ -1,16 +1,14 @@
-"""Built-in data and the offline base map: all synthetic, or in the public domain."""
+"""Built-in synthetic data, and the offline base map."""
 
-from dpviz.datasets.basemap import ATTRIBUTION, base_map, city_backdrop
+from dpviz.datasets.basemap import base_map
 from dpviz.datasets.catalogue import DATASETS, Dataset, dataset
 from dpviz.datasets.streets import StreetNetwork, city_graph
 
 __all__ = [
-    "ATTRIBUTION",
     "DATASETS",
     "Dataset",
     "StreetNetwork",
     "base_map",
-    "city_backdrop",
     "city_graph",
     "dataset",
 ]

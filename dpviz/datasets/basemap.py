@@ -1,8 +1,8 @@
-"""The offline base map: land, lakes, coasts, borders, names, areas.
+"""The offline base map: land, lakes, rivers, coasts, borders, names, areas.
 
-It is Natural Earth's, in the public domain. `basemap.parquet` (1:50m) and `shores.parquet` (land
-and borders 1:10m) were derived once by `data/make_basemap.py`; `data/README.md` gives the commands.
-Nothing is fetched at run time.
+Shapes are Natural Earth's, in the public domain: `basemap.parquet` (1:50m) and `shores.parquet`
+(1:10m). Names of places are GeoNames' (CC BY 4.0): `places.parquet`. `data/make_basemap.py` makes
+them; `data/README.md` gives the command. Nothing is fetched at run time.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from importlib.resources import as_file, files
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpviz.datasets.geography import river_outline
 from dpviz.files import arrow
-from dpviz.lazy import pq, shapely
+from dpviz.lazy import pa, pq, shapely
 
 UNITS_PER_DEGREE = 1_000  # the files' integers; their sources are no finer than that
-COARSE, FINE = "basemap.parquet", "shores.parquet"
+COARSE, FINE, NAMES = "basemap.parquet", "shores.parquet", "places.parquet"
 SQUARE = 5
 """Degrees across of the squares that fine land is cut into."""
-ATTRIBUTION = "Made with Natural Earth"
-"""Credit that a map with these outlines shows."""
+SHAPES = "Natural Earth"
+PLACES = "GeoNames (CC BY 4.0)"
+"""Credits that a map with these shapes or names shows."""
 
 Bounds = tuple[float, float, float, float]
 WORLD: Bounds = (-180.0, -90.0, 180.0, 90.0)
@@ -32,38 +33,48 @@ DEGREE = 111.2
 """Kilometres from south to north."""
 MARGIN = 0.5
 """Degrees, at most, by which the box of a country or state is wider on each side than its shape."""
-REACH = {2: 30.0, 4: 20.0, 7: 12.0, 10: 8.0}
-"""Kilometres from a town's centre to the sides of its box, by the highest rank that has them."""
+TOWN = 60_000
+"""People from which a place has an area by name."""
+REACH = {5_000_000: 30.0, 1_000_000: 20.0, 200_000: 12.0, TOWN: 8.0}
+"""Kilometres from a town's centre to the sides of its box, by the fewest people that have them."""
 POLYGON = 3
 """Shapely's number of the type."""
+
+STATES = {1: 100.0, 0: 300.0}
+"""Degrees across up to which borders of states are shown, by their rank; rivers likewise."""
+
+LINES = ("state", "border", "river", "coast")
+FILLED = ("land", "water")
+"""Kinds of shapes, in the order in which they are drawn over each other."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A named point: a country, or a town with the country that it is in.
+    """A named point: a country or a town.
 
-    ``rank`` is 0 for the most important.
+    ``rank`` is about 0 for the most important and grows; ``start`` is the zoom from which there is
+    room for the name.
     """
 
     name: str
-    within: str
-    rank: int
     lon: float
     lat: float
+    rank: float
+    start: float
 
 
 @dataclass(frozen=True)
 class _File:
     """The file's rows: kinds and names, and the degrees of their points one after the other."""
 
-    kind: np.ndarray[Any, Any]
+    kind: NDArray[Any]
     name: list[str | None]
     within: list[str | None]
-    rank: np.ndarray[Any, Any]
-    start: np.ndarray[Any, Any]
-    degrees: np.ndarray[Any, Any]
+    rank: NDArray[np.int64]
+    start: NDArray[np.int64]
+    degrees: NDArray[np.float64]
 
-    def rows(self, kind: str, bounds: Bounds | None = None) -> np.ndarray[Any, Any]:
+    def rows(self, kind: str, bounds: Bounds | None = None) -> NDArray[np.int64]:
         """Numbers of the rows of a kind, or of those that may reach into a rectangle."""
         chosen = self.kind == kind
         if bounds is not None:
@@ -74,17 +85,21 @@ class _File:
             chosen &= (low[:, 1] <= bounds[3]) & (high[:, 1] >= bounds[1])
         return np.flatnonzero(chosen)
 
-    def points(self, row: int) -> np.ndarray[Any, Any]:
+    def points(self, row: int) -> NDArray[np.float64]:
         """Longitude and latitude of a row's points, (k, 2)."""
         return np.asarray(self.degrees[self.start[row] : self.start[row + 1]])
 
 
-@cache
-def _file(name: str = COARSE) -> _File:
+def _table(name: str) -> Any:
     # From a path and in this thread: a thread of Arrow's that still held a file of Python's when a
     # command ended would end it with a signal. pq.read_table would import pandas.
     with as_file(files("dpviz.datasets").joinpath(name)) as path:
-        table = pq.ParquetFile(path).read(use_threads=False)
+        return pq.ParquetFile(path).read(use_threads=False)
+
+
+@cache
+def _file(name: str = COARSE) -> _File:
+    table = _table(name)
     lengths = arrow.number_array(table["lon"].combine_chunks().value_lengths())
     xy = [arrow.number_array(table[axis].combine_chunks().flatten()) for axis in ("lon", "lat")]
     return _File(
@@ -97,22 +112,42 @@ def _file(name: str = COARSE) -> _File:
     )
 
 
-def named_places(kind: str = "place", bounds: Bounds | None = None) -> list[Place]:
-    """Towns (``place``) or countries (``country``), the important first.
+@cache
+def _towns() -> tuple[Any, dict[str, NDArray[Any]]]:
+    """The table of towns, and its columns of numbers."""
+    table = _table(NAMES).combine_chunks()
+    numbers = ("lon", "lat", "population", "start")
+    columns = {name: arrow.number_array(table[name].combine_chunks()) for name in numbers}
+    return table, columns
 
-    Args:
-        kind: one of the two.
-        bounds: west, south, east, north in degrees; None: the whole Earth.
-    """
-    file = _file()
+
+def countries(bounds: Bounds | None = None) -> list[Place]:
+    """Countries whose middle lies in a rectangle, the large first."""
+    file, places = _file(), []
     west, south, east, north = bounds or WORLD
-    places = []
-    for row in file.rows(kind).tolist():
+    for row in file.rows("country").tolist():
         lon, lat = file.points(row)[0].tolist()
         if west <= lon <= east and south <= lat <= north:
-            name, within = file.name[row] or "", file.within[row] or ""
-            places.append(Place(name, within, int(file.rank[row]), lon, lat))
+            rank = int(file.rank[row])
+            places.append(
+                Place(file.name[row] or "", lon, lat, rank - 1, max(0.0, 0.7 * (rank - 2)))
+            )
     return sorted(places, key=lambda place: place.rank)
+
+
+def towns(bounds: Bounds, zoom: float) -> list[Place]:
+    """Towns of a rectangle that are named at a zoom (deck.gl's), the large first."""
+    table, columns = _towns()
+    west, south, east, north = (side * UNITS_PER_DEGREE for side in bounds)
+    lon, lat, start = (columns[name] for name in ("lon", "lat", "start"))
+    near = (lon >= west) & (lon <= east) & (lat >= south) & (lat <= north) & (start <= zoom)
+    rows = np.flatnonzero(near)
+    rows = rows[np.argsort(-columns["population"][rows], kind="stable")]
+    names = table["name"].take(pa.array(rows)).to_pylist()
+    degrees = np.column_stack([lon, lat])[rows] / UNITS_PER_DEGREE
+    rank = 7 - np.log10(columns["population"][rows])
+    columns_of = (names, *degrees.T.tolist(), rank.tolist(), start[rows].astype(float).tolist())
+    return [Place(*each) for each in zip(*columns_of, strict=True)]
 
 
 def named_areas() -> dict[str, Bounds]:
@@ -125,21 +160,23 @@ def named_areas() -> dict[str, Bounds]:
     for row in file.rows("area").tolist():
         (west, south), (east, north) = file.points(row).tolist()
         margin = min(MARGIN, max(east - west, north - south) / 20)
-        areas[_called(file, row)] = west - margin, south - margin, east + margin, north + margin
+        name = ", ".join(filter(None, (file.name[row], file.within[row])))
+        areas[name] = west - margin, south - margin, east + margin, north + margin
     states = set(areas)
-    for row in file.rows("place").tolist():
-        ((lon, lat),) = file.points(row).tolist()
-        high = next(reach for rank, reach in REACH.items() if file.rank[row] <= rank) / DEGREE
+    table, columns = _towns()
+    people = columns["population"]
+    rows = np.flatnonzero(people >= TOWN)
+    rows = rows[np.argsort(-people[rows], kind="stable")]
+    chosen = table.select(["name", "within"]).take(pa.array(rows)).to_pylist()
+    for row, town in zip(rows.tolist(), chosen, strict=True):
+        lon, lat = (float(columns[axis][row]) / UNITS_PER_DEGREE for axis in ("lon", "lat"))
+        high = next(reach for most, reach in REACH.items() if people[row] >= most) / DEGREE
         wide = high / math.cos(math.radians(lat))
-        name = _called(file, row)
+        name = f"{town['name']}, {town['within']}"
         if name in states:
-            name = _called(file, row, " (city)")
+            name = f"{town['name']} (city), {town['within']}"
         areas.setdefault(name, (lon - wide, lat - high, lon + wide, lat + high))
     return {name: _outwards(box) for name, box in areas.items()}
-
-
-def _called(file: _File, row: int, kind: str = "") -> str:
-    return ", ".join(filter(None, (f"{file.name[row]}{kind}", file.within[row])))
 
 
 def _outwards(box: Bounds) -> Bounds:
@@ -149,9 +186,16 @@ def _outwards(box: Bounds) -> Bounds:
     return max(west, WORLD[0]), max(south, WORLD[1]), min(east, WORLD[2]), min(north, WORLD[3])
 
 
-def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[np.ndarray[Any, Any]]:
-    """The rings or lines of a kind near a rectangle; lakes are in the coarse file alone."""
-    file = _file(FINE if fine and kind != "water" else COARSE)
+def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[NDArray[np.float64]]:
+    """The rings or lines of a kind near a rectangle; rivers are in the coarse file alone."""
+    file = _file(FINE if fine and kind != "river" else COARSE)
+    across = bounds[2] - bounds[0] if bounds else 360.0
+    if kind == "river" and across > max(STATES.values()):
+        return []
+    if kind == "state" and not fine:  # on maps of a continent those of wide countries alone
+        most = next((rank for rank, width in STATES.items() if across <= width), None)
+        rows = file.rows(kind, bounds) if most is not None else np.zeros(0, dtype=np.int64)
+        return [file.points(row) for row in rows.tolist() if file.rank[row] <= (most or 0)]
     if not (fine and kind == "coast"):
         return [file.points(row) for row in file.rows(kind, bounds)]
     lines = []
@@ -171,16 +215,16 @@ def base_map(
     Args:
         bounds: west, south, east, north in degrees; only what lies within. None: the whole Earth.
         tolerance: outlines may be simplified by so many degrees.
-        fine: coasts and borders of 1:10m in place of 1:50m.
+        fine: shapes of 1:10m in place of 1:50m.
 
     Returns:
-        Features with the property `kind`: `land` and `water` (MultiPolygon without holes: water
-        lies on land), `coast` and `border` (MultiLineString), and `country` (Point, with `name`).
+        Features with the property `kind`: of :data:`FILLED` (MultiPolygon without holes: water lies
+        on land), of :data:`LINES` (MultiLineString), and `country` (Point, with `name`).
     """
     features = []
-    for kind in ("land", "water", "coast", "border"):
+    for kind in (*FILLED, *LINES):
         lines = _lines(kind, bounds, fine)
-        filled = kind in ("land", "water")
+        filled = kind in FILLED
         if filled:
             whole = [shapely.polygons(ring) for line in lines for ring in _split(line)]
         else:
@@ -198,7 +242,7 @@ def base_map(
                 else shapely.clip_by_rect(shapes[near], *bounds)
             )
         shapes = shapely.simplify(shapes, tolerance) if tolerance else shapes
-        if filled and fine:  # squares of land are one land again
+        if kind == "land" and fine:  # squares of land are one land again
             shapes = np.array([shapely.union_all(shapes)])
         pieces = shapely.get_parts(shapely.get_parts(shapes))
         pieces = pieces[~shapely.is_empty(pieces)]
@@ -210,12 +254,12 @@ def base_map(
             features.append(_feature("MultiLineString", [_rounded(p) for p in pieces], kind=kind))
     features += [
         _feature("Point", [place.lon, place.lat], kind="country", name=place.name)
-        for place in named_places("country", bounds)
+        for place in countries(bounds)
     ]
     return {"type": "FeatureCollection", "features": features}
 
 
-def unwrapped(line: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+def unwrapped(line: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """A line cut where it leaves the map at ±180 degrees to go on at the other side.
 
     >>> [part.tolist() for part in unwrapped(np.array([[178, 0], [179, 1], [-179, 2], [-178, 3]]))]
@@ -225,13 +269,7 @@ def unwrapped(line: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
     return [part for part in np.split(line, jumps) if len(part) > 1]
 
 
-def city_backdrop() -> dict[str, Any]:
-    """The invented city's river as a GeoJSON FeatureCollection (Polygon, `kind`: `river`)."""
-    ring = np.round(river_outline(), 5).tolist()
-    return {"type": "FeatureCollection", "features": [_feature("Polygon", [ring], kind="river")]}
-
-
-def _split(ring: np.ndarray[Any, Any]) -> list[Any]:
+def _split(ring: NDArray[np.float64]) -> list[Any]:
     """A ring as rings within ±180 degrees; one that goes around the pole is left as it is."""
     turns = np.round(np.diff(ring[:, 0]) / 360)
     if not turns.any() or turns.sum():

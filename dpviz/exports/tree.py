@@ -41,7 +41,7 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
     for column in ("kind", "since", "until"):
         packer.add(f"{name}.{column}", number_array(drawn[column]))
     index = np.arange(len(nodes))
-    packer.add(f"{name}.back", (index - detail.group).astype(np.int32))
+    packer.add(f"{name}.back", (index - number_array(drawn["group"])).astype(np.int32))
     merged = (detail.kind != NEVER) & (detail.variance != nodes.variance)
     sd = np.where(merged, np.sqrt(detail.variance), 0.0)
     packer.add(f"{name}.merged_sd", sd.astype(np.float32))

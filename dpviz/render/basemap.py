@@ -9,41 +9,53 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.datasets.basemap import base_map, city_backdrop, named_places
-from dpviz.datasets.geography import BOUNDS, CITY, TOWNS, sea_outline, to_lonlat
+from dpviz.datasets.basemap import FILLED, LINES, base_map, countries, towns
+from dpviz.datasets.geography import BOUNDS, CITY, TOWNS, river_outline, sea_outline, to_lonlat
 from dpviz.datasets.streets import city_graph
 from dpviz.errors import ParameterError
-from dpviz.render.basemap_file import basemap_marks
+from dpviz.render.basemap_file import NAMES, basemap_marks, installed
 from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
-from dpviz.render.projection import rings_of
-from dpviz.render.scene import BUNDLED, Bounds, Mark
+from dpviz.render.projection import home_zoom, rings_of
+from dpviz.render.scene import BUNDLED, PLACES, Bounds, Mark
 from dpviz.trees.lattice import Float
 
 FADE = (8.0, 9.0)
 """Zooms over which the bundled outlines (1:50m) fade: nearer they would be off by a kilometre."""
 
-FINE_FADE = (9.5, 10.5)
-"""The same of those of 1:10m, which are rounded to 400 m."""
+FINE_FADE = (10.5, 11.5)
+"""The same of those of 1:10m, which are off by 200 m."""
 
-REGION = 2.5
+REGION = 5.0
 """Degrees across that are shown with the finer outlines at most."""
 
 VARIABLE = "DPVIZ_BASEMAP"
 """Environment variable with an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
 
-AROUND = 3.0
+AROUND = 2.0
 """Margin on every side that a visitor may move to, in sizes of the rectangle."""
 
-FILLED = {"land": LAND, "water": WATER}
+PIXELS = 2_000
+"""Outlines are simplified to the rectangle's width divided by this."""
+
+LOOKS: dict[str, tuple[Themed, float]] = {
+    "land": (LAND, 0.0),
+    "water": (WATER, 0.0),
+    "state": (FRAME.faint(150), 0.6),
+    "border": (FRAME, 1.2),
+    "river": (SHORE, 0.8),
+    "coast": (SHORE, 1.0),
+}
+"""Colours, and widths of lines in pixels."""
 
 WORLD = (-180.0, -85.0, 180.0, 85.0)
 WEST, EAST = -540.0, 540.0
 """Ends of the sea that is drawn around the world."""
 
-NEAR = 40.0
-"""Degrees around within which towns are named."""
+NEAR, CLOSER = 0.5, 2.5
+"""Margin, in sizes of the rectangle, within which more places are named, and by how many zooms a
+visitor may come closer and find all that there is room for."""
 
 
 @lru_cache(maxsize=16)
@@ -51,40 +63,43 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
     """The base map around a rectangle: land and water below all marks, lines above, names.
 
     The invented city has a ground of its own: sea, river, main roads, towns. A public file that the
-    environment names (:data:`VARIABLE`) takes the place of the bundled one where it shows anything.
+    environment names (:data:`VARIABLE`) or that was installed takes the place of the bundled one
+    where it shows anything.
     """
     if bounds is not None and (ground := own_ground(bounds)):
-        return ground
+        named = any(mark.id == NAMES for mark in ground)
+        return ground if named else (*ground, _names(bounds, _around(bounds)[0]))
     if bounds is not None and is_city(bounds, source):
         return city_ground()
     wider, tolerance = _around(bounds)
     fine = bounds is not None and max(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= REGION
-    fade = FINE_FADE if fine else FADE
-    shapes: dict[str, list[Float]] = {kind: [] for kind in ("land", "water", "border", "coast")}
+    shapes: dict[str, list[Float]] = {kind: [] for kind in (*FILLED, *LINES)}
     for part, turn in _turns(wider):
         for each in base_map(part, tolerance, fine=fine)["features"]:
             if (kind := each["properties"]["kind"]) in shapes:
                 lines = each["geometry"]["coordinates"]
                 rings = (line[0] if kind in FILLED else line for line in lines)
                 shapes[kind] += [np.array(ring) + np.array([turn, 0.0]) for ring in rings]
+    fade = FINE_FADE if fine else FADE
     marks = [_ground(BUNDLED, list(rings_of(np.array([_sea(wider)]))), WATER, fade=fade)]
-    for kind, color in FILLED.items():
-        if shapes[kind]:
-            marks.append(_ground(kind, shapes[kind], color, fade=fade))
-    for kind, color in (("border", FRAME), ("coast", SHORE)):
-        if shapes[kind]:
-            marks.append(paths(kind, shapes[kind], color=color, width=1.0, fade=list(fade)))
-    marks.append(_names(wider))
+    for kind, drawn in shapes.items():
+        color, width = LOOKS[kind]
+        if drawn and kind in FILLED:
+            marks.append(_ground(kind, drawn, color, fade=fade))
+        elif drawn:
+            fading = list(FADE if kind == "river" else fade)  # rivers are of 1:50m alone
+            marks.append(paths(kind, drawn, color=color, width=width, fade=fading))
+    marks.append(_names(bounds, wider))
     return tuple(marks)
 
 
 def own_ground(bounds: Bounds) -> tuple[Mark, ...]:
-    """The marks of the file that the environment names; none where it shows nothing near."""
-    path = os.environ.get(VARIABLE, "")
+    """The marks of the owner's file; none where it shows nothing near."""
+    path = os.environ.get(VARIABLE, "") or installed()
     try:
         return basemap_marks(path, bounds) if path else ()
     except ParameterError as error:
-        logging.getLogger(__name__).warning("%s", str(error))  # of the environment, not of records
+        logging.getLogger(__name__).warning("%s", str(error))  # of the file, not of records
         return ()
 
 
@@ -100,7 +115,7 @@ def _around(bounds: Bounds | None) -> tuple[Bounds | None, float]:
         min(east + AROUND * across, max(180.0, east + over)),
         min(north + AROUND * up, 85.0),
     )
-    return wider, 0.1 if across > 60 else 0.0
+    return wider, 0.1 if across > 60 else across / PIXELS
 
 
 def _turns(bounds: Bounds | None) -> list[tuple[Bounds | None, float]]:
@@ -121,22 +136,26 @@ def _sea(bounds: Bounds | None) -> Bounds:
     return (WEST if west <= -180.0 else west, south, EAST if east >= 180.0 else east, north)
 
 
-def _names(bounds: Bounds | None) -> Mark:
-    """Countries, and the towns that one may come near to."""
-    small = bounds is not None and bounds[2] - bounds[0] < 2 * NEAR
-    rows: list[tuple[str, float, float, int, float]] = []
-    for part, turn in _turns(bounds):
-        towns = named_places("place", part)
-        rows += [
-            (each.name, each.lon + turn, each.lat, 2 * each.rank, 1.2 + 0.6 * each.rank)
-            for each in towns
-            if small or each.rank <= 4
-        ]
-        rows += [
-            (each.name.upper(), each.lon + turn, each.lat, each.rank - 1, 0.4 + 0.7 * each.rank)
-            for each in named_places("country", part)
-        ]
-    return places("places", rows)
+def _names(bounds: Bounds | None, wider: Bounds | None) -> Mark:
+    """Countries and towns; of a rectangle's surroundings those that are seen beside it."""
+    seen = bounds or WORLD
+    zoom = home_zoom(seen)
+    across, up = NEAR * (seen[2] - seen[0]), NEAR * (seen[3] - seen[1])
+    low, high = np.reshape(wider or WORLD, (2, 2))
+    near = (
+        *np.maximum([seen[0] - across, seen[1] - up], low).tolist(),
+        *np.minimum([seen[2] + across, seen[3] + up], high).tolist(),
+    )
+    rows: dict[tuple[str, float, float], tuple[float, float]] = {}
+    for part, turn in _turns(near):
+        for town in towns(part or WORLD, zoom + CLOSER):
+            rows[town.name, town.lon + turn, town.lat] = town.rank, town.start
+    for part, turn in _turns(wider):
+        for town in towns(part or WORLD, zoom + 1.0):
+            rows[town.name, town.lon + turn, town.lat] = town.rank, town.start
+        for land in countries(part):
+            rows[land.name.upper(), land.lon + turn, land.lat] = land.rank, land.start
+    return places(PLACES, [(*place, *rank) for place, rank in rows.items()])
 
 
 @lru_cache(maxsize=1)
@@ -147,7 +166,7 @@ def city_ground() -> tuple[Mark, ...]:
     roads = paths("main-roads", lines, color=ROAD, width=1.6, ground=True)
     return (
         _ground("sea", [shore], WATER),
-        _ground("river-water", _river_rings(), WATER),
+        _ground("river-water", [river_outline()], WATER),
         roads,
         paths("shore", [shore[1:-2]], color=SHORE, width=1.0),
         river(),
@@ -158,7 +177,7 @@ def city_ground() -> tuple[Mark, ...]:
 @lru_cache(maxsize=1)
 def river() -> Mark:
     """The banks of the invented city's river."""
-    ring = _river_rings()[0]
+    ring = river_outline()
     half = len(ring) // 2
     return paths("river", [ring[:half], ring[half : 2 * half]], color=SHORE, width=1.0)
 
@@ -167,7 +186,7 @@ def river() -> Mark:
 def town_names() -> Mark:
     """Names of the invented city's towns, above their centres."""
     order = sorted(TOWNS, key=lambda town: -town.share)
-    rows = []
+    rows: list[tuple[str, float, float, float, float]] = []
     for rank, town in enumerate(order):
         above = np.array([[town.x, town.y + 0.75 * town.radius]])
         lon, lat = to_lonlat(above)[0].tolist()
@@ -182,10 +201,6 @@ def is_city(bounds: Bounds, source: str = "") -> bool:
     """
     inward = (np.array(bounds) - BOUNDS) * (1, 1, -1, -1)
     return bool(np.allclose(inward, 0.0, atol=1e-6) or (source == CITY and (inward >= 0).all()))
-
-
-def _river_rings() -> list[Float]:
-    return [np.array(each["geometry"]["coordinates"][0]) for each in city_backdrop()["features"]]
 
 
 def _ground(name: str, rings: list[Any], color: Themed, **options: Any) -> Mark:

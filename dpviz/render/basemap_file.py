@@ -1,13 +1,13 @@
-"""Owner's base map: a public file of streets, water and places, drawn below the cells.
+"""Owner's base map: a public file of streets, water and places, around the cells.
 
-GeoJSON, GeoPackage, GeoParquet, a Shapefile or PMTiles of vector tiles, cut to the surroundings of
-the domain. A column ``kind`` (water, green, road, place, building) or else the layer's name says
-what a shape is; without either, areas are land use, lines are roads and points are places with the
-column ``name``. Of tiles the layers of OpenMapTiles and Protomaps are known.
+GeoJSON, GeoPackage, GeoParquet or a Shapefile, cut to the surroundings of the domain. A column
+``kind`` (water, green, road, place, building) or else the layer's name says what a shape is;
+without either, areas are land use, lines are roads and points are places with the column ``name``.
 """
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.errors import DpvizError, ParameterError
+from dpviz.files.foreign import recognised
 from dpviz.files.sandbox import confined
+from dpviz.files.writing import write_file
 from dpviz.lazy import shapely
 from dpviz.render.colors import FRAME, QUIET, ROAD, WATER, Themed, stops
 from dpviz.render.marks import paths, polygons
@@ -27,6 +29,51 @@ AREAS = {"water": WATER, "green": GREEN, "building": QUIET, "border": FRAME, "ar
 LINES = {"road": (ROAD, 1.6), "border": (FRAME, 1.0), "water": (WATER, 1.6)}
 
 Shapes = NDArray[np.object_]
+
+NAMES = "base-names"
+"""Id of the mark with a file's names."""
+
+
+SINGLE = {"GeoJSON": ".geojson", "GeoPackage": ".gpkg", "Parquet": ".parquet"}
+"""Formats of one file each, and the endings of their copies."""
+
+
+def installed() -> str:
+    """Path of the base map that was installed for this user's maps; empty if there is none."""
+    return next((str(path) for path in sorted(_folder().glob("basemap.*"))), "")
+
+
+def install(path: str | Path) -> str:
+    """Copy a file to where all maps of this user look for one; the copy's path.
+
+    Raises:
+        ParameterError: a missing file, or not one of :data:`SINGLE`.
+    """
+    place = Path(path).expanduser()
+    if not place.is_file():
+        raise ParameterError(f"base map {str(path)!r}: no such file")
+    with place.open("rb") as file:
+        ending = SINGLE.get(recognised(file.read(1024)))
+    if not ending:
+        raise ParameterError(f"base map {str(path)!r}: write it as {', '.join(SINGLE)}")
+    _folder().mkdir(parents=True, exist_ok=True)
+    copy = write_file(_folder() / f"basemap{ending}", lambda name: shutil.copyfile(place, name))
+    for old in _folder().glob("basemap.*"):
+        if old != copy:
+            old.unlink()
+    return str(copy)
+
+
+def uninstall() -> None:
+    """Delete what :func:`install` copied."""
+    for path in _folder().glob("basemap.*"):
+        path.unlink()
+
+
+def _folder() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("dpviz", appauthor=False)
 
 
 def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
@@ -44,7 +91,7 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
             str(place.absolute()),
             list(bounds),
             where=place.name,
-            size=place.stat().st_size if place.suffix.lower() != ".pmtiles" else 0,
+            size=place.stat().st_size,
             needs=("pyogrio.raw", "pyproj", "shapely"),
         )
     except DpvizError as error:
@@ -82,15 +129,15 @@ def _lines(shapes: Shapes, kinds: Shapes) -> list[Mark]:
         name = kind if kind in LINES else "road"
         lines_of.setdefault(name, []).append(shapely.get_coordinates(part))
     return [
-        paths(f"base-line-{name}", lines, color=LINES[name][0], width=LINES[name][1], ground=True)
+        paths(f"base-line-{name}", lines, color=LINES[name][0], width=LINES[name][1])
         for name, lines in lines_of.items()
     ]
 
 
 def _names(names: list[str], shapes: Shapes) -> list[Mark]:
-    rows: list[tuple[str, float, float, int, float]] = []
+    rows: list[tuple[str, float, float, float, float]] = []
     for at in np.flatnonzero(shapely.get_type_id(shapes) == 0).tolist():
         if names[at]:
             lon, lat = shapely.get_coordinates(shapes[at])[0].tolist()
             rows.append((names[at][:60], lon, lat, len(rows), 0.0))
-    return [places("base-names", rows, dots=True)] if rows else []
+    return [places(NAMES, rows, dots=True)] if rows else []

@@ -15,12 +15,12 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError
 from dpviz.files.arrow import numbers, tuples
 from dpviz.releases.counts import PointRelease
-from dpviz.render.colors import HATCH, every_palette
+from dpviz.render.colors import FRAME, HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent
-from dpviz.render.projection import areas, beyond, to_degrees, world, world_boxes
+from dpviz.render.projection import areas, beyond, home_zoom, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark
 from dpviz.trees.lattice import Float
@@ -31,8 +31,19 @@ ALWAYS = 255
 ZOOM_STEPS = 10
 """Zooms travel as whole tenths: what is equal stays equal, so the rows still tile the domain."""
 
-HOME = (800, 560)
-"""Pixels of a usual map: legends are worked out for the zoom at which it shows the domain."""
+ENCLOSED = 4
+"""Kind of a quiet node on the map that is hatched with :func:`hatch_density`."""
+
+UPPER = 2.12
+"""Standard deviations above a count that is within its noise: what may be none is below, 98 %."""
+
+FAINT = 0.5
+"""Opacity of what is shown by the answer of a coarser cell; the map hatches it."""
+
+HOUSE = 1e-4
+"""Area in km² from which a cell has a density: a smaller one has records, and no surroundings."""
+
+HOLE = "at most so many"
 
 
 def node_bounds(release: PointRelease) -> Float:
@@ -95,12 +106,6 @@ def tiles(release: PointRelease) -> bool:
     return int(nodes.volume[nodes.leaf].sum()) == int(nodes.volume[nodes.levels[0]].sum())
 
 
-def home_zoom(bounds: Bounds) -> float:
-    """The zoom at which a usual map shows all of some bounds."""
-    across, up = world(bounds[2:]) - world(bounds[:2])
-    return float(np.log2(min(HOME[0] / across, HOME[1] / up)))
-
-
 def density_scale(*releases: PointRelease) -> Scale:
     """The classes of densities, per km², that several releases share: from what is drawn of them
     where the whole domain is in sight.
@@ -128,13 +133,16 @@ def density_legend(
         blank = "Nothing stands out of the noise" + (" at this ε" if len(releases) == 1 else "")
     elif len(releases) == 1:
         blank += _blank_share(releases[0], scale)
+    raw = Swatch("noise below zero (≈ empty)", HATCH, hatch=True, raw=True)
+    hole = Swatch(HOLE, FRAME, hatch=True)
+    holes = any(adaptive(each).enclosed.any() for each in releases)
     return Legend(
         title=title,
         colors=scale.colors(),
         palettes=every_palette(len(scale)),
         labels=scale_labels(scale),
         blank=blank,
-        swatches=(Swatch("noise below zero (≈ empty)", HATCH, hatch=True, raw=True),),
+        swatches=(hole, raw) if holes else (raw,),
         empty=empty,
     )
 
@@ -149,7 +157,8 @@ def _stands_out(release: PointRelease, scale: Scale) -> bool:
 def _blank_share(release: PointRelease, scale: Scale) -> str:
     adapted = adaptive(release)
     at = adapted.at(home_zoom(domain_bounds(release.domain)))
-    blank = at & ((adapted.kind == QUIET) | (adapted.total / adapted.km2 < scale.bounds[0]))
+    quiet = (adapted.kind == QUIET) & ~adapted.enclosed
+    blank = at & (quiet | (adapted.total / adapted.km2 < scale.bounds[0]))
     km2 = areas(node_bounds(release))
     part = adapted.total * km2 / adapted.km2
     whole = float(part[at].sum())
@@ -221,15 +230,31 @@ def cell_layer(
 
 
 def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array]:
-    """Adaptive detail as the map reads it: zooms in tenths, areas by their first node."""
+    """Adaptive detail as the map reads it: zooms in tenths, areas by their first node.
+
+    An enclosed node is of a kind of its own, and names its parent in place of an area.
+    """
+    enclosed, parent = adapted.enclosed, release.nodes.parent
     return {
-        "kind": numbers(adapted.kind),
+        "kind": numbers(np.where(enclosed, np.uint8(ENCLOSED), adapted.kind)),
         "since": tenths(adapted.since),
         "until": tenths(adapted.until),
-        "group": numbers(adapted.group.astype(np.int32)),
+        "group": numbers(np.where(enclosed, parent, adapted.group).astype(np.int32)),
         "group_sd": numbers(np.sqrt(adapted.variance).astype(np.float32)),
         "inside": numbers(_leaves_inside(release).astype(np.int32)),
     }
+
+
+def hatch_density(release: PointRelease, km2: Float, least: float) -> Float:
+    """Densities that enclosed nodes are hatched with, (n,): the map works out the same.
+
+    That of the parent, but no more than may be in the node; and ``least``, the lowest class, if the
+    parent reaches that.
+    """
+    nodes = release.nodes
+    most = np.maximum(nodes.count + UPPER * np.sqrt(nodes.variance), 0.0) / km2
+    parent = (nodes.count / km2)[nodes.parent]
+    return np.where(parent < least, 0.0, np.maximum(np.minimum(most, parent), least))
 
 
 def tenths(zoom: Float) -> pa.Array:

@@ -4,8 +4,9 @@ Post-processing of a release's columns; it costs nothing. A box is opened where 
 noise and its children are large enough on the screen. Children that stand are drawn, or opened in
 their turn. The others are pooled: while the pool does not stand and cannot be distinguished from
 its sparsest standing sibling, it takes that sibling in. A pool that stands is one area of one
-density; one that does not, though clearly emptier than its siblings, stays blank. At every zoom the
-rows that are drawn tile the domain, and their totals add up to the whole: nothing is clamped.
+density; one that does not, though clearly emptier than its siblings, stays blank, or is enclosed
+where all around it stands. At every zoom the rows that are drawn tile the domain, and their totals
+add up to the whole: nothing is clamped.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.lazy import shapely
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
@@ -30,6 +32,12 @@ GAP = 3.0
 """Standard deviations by which a pool must be sparser than the sparsest standing sibling to stay
 blank: more than :data:`STANDS`, because that sibling was picked for standing out."""
 
+FEW = 16
+"""Cells of a blank area up to which it may be a hole: a larger one is open country."""
+
+CLOSER = 3.0
+"""Zooms after which cells are an eighth as long: smaller blank ones beside a hole do not count."""
+
 PIXELS = 2.0
 """A box is opened once the shortest side of its children is so long."""
 
@@ -44,6 +52,8 @@ class Detail:
         group: the first node of the area that it is drawn with, int64 (n,).
         total, variance, km2: of that area.
         cells: nodes in it.
+        enclosed: quiet, though every cell beside its area stands, (n,). A map would look broken
+            there: it is hatched.
     """
 
     kind: NDArray[np.uint8]
@@ -54,6 +64,7 @@ class Detail:
     variance: Float
     km2: Float
     cells: Int
+    enclosed: Mask
 
     def at(self, zoom: float) -> Mask:
         """The nodes drawn at a zoom; the quiet ones among them are blank."""
@@ -105,7 +116,8 @@ def detail(nodes: Decomposition, km2: Float, side: Float, *, correlated: bool = 
             column[pool] = np.repeat(values, size)
     kind[(cells == 1) & (kind == POOLED)] = SHOWN
     kind[since == np.inf] = NEVER
-    return Detail(kind, since, until, group, total, noise, area, cells)
+    enclosed = _enclosed(nodes, kind, since, group, cells)
+    return Detail(kind, since, until, group, total, noise, area, cells, enclosed)
 
 
 def _pooled(above: Int, count: Float, variance: Float, km2: Float, correlated: bool) -> Mask:
@@ -160,3 +172,24 @@ def _zooms(nodes: Decomposition, pooled: Mask, side: Float) -> tuple[Float, Floa
         opened = here[(since[here] < np.inf) & ~pooled[here] & (nodes.n_children[here] > 0)]
         until[opened] = np.maximum(since[opened], wanted[opened])
     return since, until
+
+
+def _enclosed(
+    nodes: Decomposition, kind: NDArray[np.uint8], since: Float, group: Int, cells: Int
+) -> Mask:
+    """Quiet nodes beside whose area no other quiet one lies that is nearly as large, (n,)."""
+    result = np.zeros(len(nodes), dtype=bool)
+    quiet = np.flatnonzero(kind == QUIET)
+    rows = quiet[(nodes.parent[quiet] >= 0) & (cells[quiet] <= FEW)]
+    if not len(rows) or nodes.dims != 2:
+        return result
+    lo, hi = nodes.lo.astype(np.float64), nodes.hi.astype(np.float64)
+    tree = shapely.STRtree(shapely.box(*(lo[quiet] + 0.25).T, *(hi[quiet] - 0.25).T))
+    open_sides = []
+    for wider in np.array([[0.5, -0.5], [-0.5, 0.5]]):  # to both sides; up and down
+        around = shapely.box(*(lo[rows] - wider).T, *(hi[rows] + wider).T)
+        asked, at = tree.query(around)
+        one, other = rows[asked], quiet[at]
+        open_sides.append(one[(group[one] != group[other]) & (since[other] <= since[one] + CLOSER)])
+    result[rows] = ~np.isin(group[rows], group[np.concatenate(open_sides)])
+    return result

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES, transformation
 from dpviz.lazy import shapely
-from dpviz.releases.answers import Answers
+from dpviz.releases.answers import INTERVAL_SDS, Answers
 from dpviz.releases.points.region_count import Regions, polygonal
 from dpviz.render.colors import LAND, Themed
 from dpviz.render.detail import STANDS
 from dpviz.render.legend import Legend, blank_words, scale_labels
 from dpviz.render.marks import paths, polygons
+from dpviz.render.names import places
+from dpviz.render.numbers import with_noise
 from dpviz.render.projection import EARTH_RADIUS_KM, beyond, is_degrees, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Mark, Row
@@ -31,6 +33,9 @@ BORDERED = (8.0, 24.0)
 HAIRLINE: dict[str, Any] = {"color": LAND.faint(115), "width": 0.5}
 """Between cells of a mesh, whose borders are nowhere on the ground; blank cells, which may lie on
 water, have none."""
+
+LABELS = 2_000
+"""Districts with a name on the map: each zoom has room for a few."""
 
 DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""
@@ -109,7 +114,7 @@ def district_marks(
     simplified: bool = True,
     id: str = "district",  # noqa: A002
 ) -> tuple[tuple[Mark, ...], Legend]:
-    """A filled shape per district with a tooltip, its border, and the legend.
+    """A filled shape per district with a tooltip, its border, its name and count; and the legend.
 
     Args:
         regions: in the domain's CRS.
@@ -137,14 +142,33 @@ def district_marks(
         extra={
             "name": np.array(regions.names)[owner],
             "count": answers.count[owner],
-            # Of a district that cells do not follow, the larger of its errors.
-            "sd": np.maximum(answers.noise_sd, getattr(answers, "uniformity_sd", 0.0))[owner],
+            "sd": _error(answers)[owner],
             "density": density[owner],
         },
     )
     look: dict[str, Any] = {"themed": 170, "width": 1.0} if simplified else HAIRLINE
     outline = paths(f"{id}-borders", drawn.borders(), fade=list(drawn.fade), **look)
-    return (fill, outline), drawn.legend
+    if not simplified:
+        return (fill, outline), drawn.legend
+    return (fill, outline, _names(regions, answers, drawn, f"{id}-names")), drawn.legend
+
+
+def _names(regions: Regions, answers: Answers, drawn: Choropleth, id: str) -> Mark:  # noqa: A002
+    """Names of districts with their counts and larger errors, those with most records first."""
+    order = np.argsort(-answers.count, kind="stable")
+    order = order[~shapely.is_empty(drawn.shapes[order])][:LABELS]
+    half = INTERVAL_SDS * _error(answers)
+    points = shapely.get_coordinates(shapely.point_on_surface(drawn.shapes[order]))
+    rows = []
+    for place, (row, (lon, lat)) in enumerate(zip(order.tolist(), points.tolist(), strict=True)):
+        words = with_noise(float(answers.count[row]), float(half[row]))
+        rows.append((f"{regions.names[row]}: {words}", lon, lat, 1.5 + place / 1e5, 0.0))
+    return places(id, rows)
+
+
+def _error(answers: Answers) -> Float:
+    """Standard deviations of counts, the larger of both errors where cells do not follow shapes."""
+    return np.maximum(answers.noise_sd, getattr(answers, "uniformity_sd", 0.0))
 
 
 def _counted(shapes: NDArray[np.object_], inside: Float, domain: Domain) -> NDArray[np.object_]:

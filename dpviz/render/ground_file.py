@@ -6,7 +6,6 @@ never sees a record.
 
 from __future__ import annotations
 
-import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ PIXELS = 4_000
 MOST = 200_000
 """Points of all shapes: more would make every page heavy."""
 
-FORMATS = "GeoJSON, GeoPackage, GeoParquet, Shapefile or PMTiles"
+FORMATS = "GeoJSON, GeoPackage, GeoParquet or Shapefile"
 
 LAYERS = {
     **dict.fromkeys(("water", "ocean", "waterway", "waterways", "lakes"), "water"),
@@ -38,23 +37,7 @@ LAYERS = {
     **dict.fromkeys(("boundary", "boundaries"), "border"),
     **dict.fromkeys(("park", "parks", "green"), "green"),
 }
-"""Kinds of the usual layers: those of OpenMapTiles, Protomaps, and plain words."""
-
-LAND_USE = ("landuse", "landcover", "natural")
-GREENS = {
-    "forest",
-    "wood",
-    "grass",
-    "park",
-    "garden",
-    "meadow",
-    "nature_reserve",
-    "recreation_ground",
-}
-"""Classes of land use that are drawn; farms, works and the like stay ground."""
-
-ACROSS = 4
-"""Tiles over the domain's width: enough for its main streets."""
+"""Kinds of the layers that are known by their names."""
 
 Rows = tuple[list[str], list[str], Any]
 """Kind and name of each shape, and the shapes."""
@@ -98,75 +81,55 @@ def near(path: str, bounds: tuple[float, float, float, float]) -> Any:
 
 def _rows(path: Path, wide: tuple[float, float, float, float]) -> Rows:
     with path.open("rb") as file:
-        head = file.read(1024)
-    tiles = head.startswith(b"PMTiles")
-    kind = recognised(head)
-    if tiles or kind in ("GeoPackage", "Shapefile"):
+        kind = recognised(file.read(1024))
+    if kind in ("GeoPackage", "Shapefile"):
         if kind == "GeoPackage":
             refuse_computing(path, path.name)
-        return _layers(path, wide, tiles)
+        return _layers(path, wide)
     if kind not in ("GeoJSON", "Parquet"):
         raise ParameterError(f"cannot be read as {FORMATS}")
     shapes, words, crs = shapes_of(path)
     columns = {name.lower(): values for name, values in words.items()}
-    return _read("", columns, _in_degrees(shapes, crs), False)
+    return _read("", columns, _in_degrees(shapes, crs))
 
 
-def _layers(path: Path, wide: tuple[float, float, float, float], tiles: bool) -> Rows:
-    """Shapes of all layers in the box ``wide``; tiles are read at the zoom that fits."""
+def _layers(path: Path, wide: tuple[float, float, float, float]) -> Rows:
+    """Shapes of all layers in the box ``wide``."""
     kinds: list[str] = []
     names: list[str] = []
     outlines: list[Any] = []
-    options: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         place = readable(path)
         for layer in map(str, pyogrio.list_layers(place)[:, 0]):
-            if tiles and layer not in LAYERS and layer not in LAND_USE:
-                continue
             info = pyogrio.read_info(place, layer=layer)
-            if tiles:
-                stated = info["dataset_metadata"]
-                zoom = round(math.log2(360 * ACROSS * (1 + 2 * AROUND) / (wide[2] - wide[0])))
-                zoom = min(max(zoom, int(stated["minzoom"])), int(stated["maxzoom"]))
-                options = {"ZOOM_LEVEL": zoom}
             crs = info["crs"] or "EPSG:4326"
             move = pyproj.Transformer.from_crs("EPSG:4326", crs, always_xy=True)
-            fields = [each for each in info["fields"] if each.lower() in ("kind", "class", "name")]
+            fields = [each for each in info["fields"] if each.lower() in ("kind", "name")]
             meta, _, wkb, values = pyogrio.raw.read(
                 place,
                 layer=layer,
                 columns=fields,
                 bbox=move.transform_bounds(*wide),
                 max_features=limits.REGIONS.most + 1,
-                **options,
             )
             limits.REGIONS.check(len(wkb), path.name)
             given = map(str.lower, map(str, meta["fields"]))
             columns = dict(zip(given, (each.tolist() for each in values), strict=True))
             shapes = _in_degrees(shapely.from_wkb(wkb), crs)
-            layer_kinds, layer_names, layer_shapes = _read(layer.lower(), columns, shapes, tiles)
+            layer_kinds, layer_names, layer_shapes = _read(layer.lower(), columns, shapes)
             kinds += layer_kinds
             names += layer_names
             outlines.append(layer_shapes)
     return kinds, names, np.concatenate(outlines) if outlines else np.zeros(0, dtype=object)
 
 
-def _read(layer: str, columns: dict[str, list[Any]], shapes: Any, tiles: bool) -> Rows:
-    """Kinds, names and shapes of a layer, by its columns or its name; land use: green only."""
-    given = columns.get("class" if tiles and "class" in columns else "kind")
-    stated = [str(each or "").lower() for each in given or [""] * len(shapes)]
+def _read(layer: str, columns: dict[str, list[Any]], shapes: Any) -> Rows:
+    """Kinds, names and shapes of a layer, by its columns or its name."""
     usual = LAYERS.get(layer, "")
-    if layer in LAND_USE:
-        kinds = ["green" if each in GREENS else "other" for each in stated]
-    else:
-        kinds = [usual if tiles else each or usual for each in stated]
+    kinds = [str(each or usual).lower() for each in columns.get("kind", [""] * len(shapes))]
     names = [str(each) if each else "" for each in columns.get("name", [""] * len(shapes))]
-    drawn = [
-        at
-        for at, shape in enumerate(shapes)
-        if shape is not None and not shape.is_empty and kinds[at] != "other"
-    ]
+    drawn = [at for at, shape in enumerate(shapes) if shape is not None and not shape.is_empty]
     return [kinds[at] for at in drawn], [names[at] for at in drawn], shapes[drawn]
 
 

@@ -1,13 +1,14 @@
 """Kinds of records on one map: which kind leads in a cell, or the share of one.
 
 Cells are those of adaptive detail of all kinds together, so that an area that is coloured stands
-out of its noise. Where none of its kinds leads by more than the errors of two, none has the cell;
-where the interval of a share is wider than half of all that it can be, the cell is hatched.
+out of its noise. Where none of its kinds leads by more than the errors of two, or the interval of a
+share is wider than half of all that it can be, the cell has the answer of the smallest cell around
+it that has one, hatched: a map is not blank where records are the most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
@@ -20,7 +21,7 @@ from dpviz.files.arrow import numbers
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
-from dpviz.render.cells import adaptive
+from dpviz.render.cells import FAINT, adaptive
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
 from dpviz.render.detail import QUIET, STANDS, stands
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
@@ -52,16 +53,21 @@ WIDEST = 0.5
 """Largest width of the interval of a share that is given a colour."""
 
 
+WIDER = " in the cells around"
+"""Words after the answer of a coarser cell."""
+
+HATCHED = Swatch("hatched: of the cells around", FRAME, hatch=True)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class KindCells(ZoomedBoxes):
-    """Cells drawn at some zooms: n boxes, each with the counts of the area that it is part of.
+class KindCounts:
+    """Counts of the kinds in n areas.
 
     Attributes:
-        km2: of the area, float64 (n,).
         count: of each kind, float64 (kinds, n).
         variance: likewise: the larger of the variances of the noise and of the uniformity error,
             as a box of all kinds may cut a cell of one.
-        quiet: true for areas that cannot be distinguished from empty ones.
+        quiet: true for areas that cannot be distinguished from empty ones, (n,).
     """
 
     count: Float
@@ -73,10 +79,67 @@ class KindCells(ZoomedBoxes):
         """Counts of all kinds together, float64 (n,)."""
         return np.asarray(self.count.sum(axis=0))
 
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KindCells(ZoomedBoxes, KindCounts):
+    """Cells drawn at some zooms: n boxes, each with the counts of the area that it is part of.
+
+    Attributes:
+        km2: of the area, float64 (n,).
+        node: of the tree, that each box is, int64 (n,).
+        release: that was asked.
+    """
+
+    node: Int
+    release: PointRelease
+
     @property
     def home(self) -> NDArray[np.bool_]:
         """True for boxes drawn when the whole domain is in view, except quiet ones."""
         return np.asarray(self.at_home & ~self.quiet)
+
+    def of_nodes(self, node: Int) -> KindCounts:
+        """Counts in nodes of the tree."""
+        nodes = self.release.nodes
+        member, alone = np.arange(len(node)), np.ones(len(node), dtype=bool)
+        each = [
+            _grouped(part, nodes.lo[node], nodes.hi[node], member, alone)
+            for part in self.release.parts
+        ]
+        count, noise, cut = (np.array(column) for column in zip(*each, strict=True))
+        quiet = ~stands(count.sum(axis=0), noise.sum(axis=0))
+        return KindCounts(count=count, variance=np.maximum(noise, cut), quiet=quiet)
+
+
+Answer = Callable[[KindCounts], tuple[Sequence[NDArray[Any]], NDArray[np.bool_]]]
+"""What a map says of areas, columns of shape (n,), and whether it says anything."""
+
+
+def answered(
+    cells: KindCells, answer: Answer
+) -> tuple[list[NDArray[Any]], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Answers of boxes; where one has none, that of the smallest node around that has one.
+
+    Quiet boxes are left as they are, but for those in dense ground.
+
+    Returns:
+        The columns of the answers, which boxes have one, and which have that of another node, (n,).
+    """
+    given, clear = answer(cells)
+    columns, borrowed = [np.array(each) for each in given], np.zeros(len(clear), dtype=bool)
+    enclosed = adaptive(cells.release).enclosed[cells.node]
+    rows, parent = np.flatnonzero(~clear & (~cells.quiet | enclosed)), cells.release.nodes.parent
+    node = parent[cells.node[rows]].astype(np.int64)
+    while (node >= 0).any():
+        rows, node = rows[node >= 0], node[node >= 0]
+        wider, back = np.unique(node, return_inverse=True)
+        values, good = answer(cells.of_nodes(wider))
+        done = good[back]
+        for column, value in zip(columns, values, strict=True):
+            column[rows[done]] = value[back[done]]
+        borrowed[rows[done]] = True
+        rows, node = rows[~done], parent[node[~done]].astype(np.int64)
+    return columns, clear | borrowed, borrowed
 
 
 def kind_cells(release: PointRelease) -> KindCells:
@@ -90,12 +153,12 @@ def kind_cells(release: PointRelease) -> KindCells:
         alone = np.bincount(member)[member] == 1
         each = [_grouped(part, lo, hi, member, alone) for part in release.parts]
         count, noise, cut = (np.array(column).T for column in zip(*each, strict=True))
-        return lo, hi, adapted.km2[rows], count, noise, cut, adapted.kind[rows] == QUIET
+        return lo, hi, adapted.km2[rows], count, noise, cut, adapted.kind[rows] == QUIET, rows
 
-    boxes, (km2, count, noise, cut, quiet) = ZoomedBoxes.of(release.domain, drawn)
+    boxes, (km2, count, noise, cut, quiet, node) = ZoomedBoxes.of(release.domain, drawn)
     quiet = quiet | ~stands(count.sum(axis=1), noise.sum(axis=1))
     variance = np.maximum(noise, cut)
-    own = vars(boxes) | {"km2": km2}
+    own: dict[str, Any] = vars(boxes) | {"km2": km2, "node": node, "release": release}
     return KindCells(**own, count=count.T, variance=variance.T, quiet=quiet)
 
 
@@ -132,10 +195,10 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
         camera: where to look first; the whole domain by default.
     """
     cells = kind_cells(release)
-    leader, clear = leaders(cells)
+    (leader,), clear, borrowed = answered(cells, _leader_of)
     order = np.argsort(-np.array([part.nodes.count[0] for part in release.parts]), kind="stable")
     shown = order[: len(KIND_COLORS.light)]
-    density = np.where(cells.quiet, 0.0, cells.total / cells.km2)
+    density = np.where(cells.quiet & ~borrowed, 0.0, cells.total / cells.km2)
     scale = scale_of(density[cells.home], cells.total[cells.home], most=STRENGTHS)
     rows = [
         Row("Leads", "leads"),
@@ -147,14 +210,16 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
     leading = np.where(
         clear, np.array(release.kinds, dtype=object)[leader], "none beyond the errors"
     )
+    leading = np.where(borrowed, leading + WIDER, leading)
     columns = {"leads": pa.array(leading.tolist(), pa.string()), **_counts(cells, shown)}
+    look: dict[str, Any] = {"fixed": True, "strength": np.where(borrowed, FAINT, 1.0)}
     layers = {
         f"kind-{at}": (clear & (leader == kind), _strengths(at)) for at, kind in enumerate(shown)
     }
     rest = ~np.any([mask for mask, _ in layers.values()], axis=0)
     layers["kind-none"] = (rest, _grey())
     marks = [
-        cells.mark(id_, density, scale.bounds, colors, columns, rows, where=mask, fixed=True)
+        cells.mark(id_, density, scale.bounds, colors, columns, rows, where=mask, **look)
         for id_, (mask, colors) in layers.items()
     ]
     several = len(release.kinds) > len(shown)
@@ -165,13 +230,18 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
         colors=_grey(),
         labels=scale_labels(scale),
         blank=blank_words(scale),
-        swatches=(*swatches, Swatch(other, GREY.map(itemgetter(3)))),
+        swatches=(*swatches, Swatch(other, GREY.map(itemgetter(3))), HATCHED),
     )
     description = "Map of the kind that leads in each cell"
     return _scene(release, marks, legend, description, camera)
 
 
-def leaders(cells: KindCells) -> tuple[Int, NDArray[np.bool_]]:
+def _leader_of(cells: KindCounts) -> tuple[tuple[Int], NDArray[np.bool_]]:
+    leader, clear = leaders(cells)
+    return (leader,), clear
+
+
+def leaders(cells: KindCounts) -> tuple[Int, NDArray[np.bool_]]:
     """The kind with the most records of each cell, and whether it leads by more than the errors."""
     leader = np.argmax(cells.count, axis=0)
     at = np.arange(len(leader))
@@ -206,9 +276,9 @@ def share_scene(
     rest = [name for name in (release.kinds if of is None else of) if name != kind]
     pair = release.only([kind, *rest])
     cells = kind_cells(pair)
-    answers = shares(cells)
-    enough = answers.enough & ~cells.quiet
-    wide = enough & (answers.high - answers.low > WIDEST)
+    (share, low, high, some), _, borrowed = answered(cells, _share_of)
+    enough = some & (~cells.quiet | borrowed)
+    wide = enough & (high - low > WIDEST)
     against = rest[0] if len(rest) == 1 else "all others" if of is None else "the others"
     two = replace(
         cells,
@@ -216,10 +286,8 @@ def share_scene(
         variance=np.vstack([cells.variance[0], cells.variance[1:].sum(axis=0)]),
     )
     texts = [
-        percent_interval(value, low, high) if some else "too few records"
-        for value, low, high, some in zip(
-            answers.value, answers.low, answers.high, enough, strict=True
-        )
+        percent_interval(*ends) + (WIDER if wider else "") if known else "too few records"
+        for *ends, known, wider in zip(share, low, high, enough, borrowed, strict=True)
     ]
     columns = {"share": pa.array(texts, pa.string()), **_counts(two, np.arange(2))}
     rows = [
@@ -228,8 +296,10 @@ def share_scene(
         Row(against, "count_1", noise_sd="sd_1"),
     ]
     colors, zero = _share_colors(), np.zeros(len(enough))
+    strength = np.where(borrowed, FAINT, 1.0)
     look: dict[str, Any] = {"colors": colors, "columns": columns, "rows": rows, "fixed": True}
-    value = np.where(enough, answers.value, 0.0)
+    look |= {"strength": strength}
+    value = np.where(enough, share, 0.0)
     marks = [
         cells.mark("share", value, SHARE_BOUNDS, where=enough & ~wide, **look),
         cells.mark("wide", zero - 1.0, (1.0,), where=wide, hatched=True, **look),
@@ -240,16 +310,26 @@ def share_scene(
         colors=colors,
         labels=[percent(bound) for bound in SHARE_BOUNDS],
         blank="blank: too few records to tell a share",
-        swatches=(Swatch(f"interval wider than {percent(WIDEST)} of all", FRAME, hatch=True),),
+        swatches=(
+            HATCHED,
+            Swatch(f"interval wider than {percent(WIDEST)} of all", FRAME, hatch=True),
+        ),
     )
     description = f"Map of the share of {kind} against {against}"
     return _scene(release, marks, legend, description, camera)
 
 
-def shares(cells: KindCells) -> Quotients:
+def shares(cells: KindCounts) -> Quotients:
     """The share of the first kind in each area, with its 95 % interval."""
     variance, total = cells.variance[0], cells.variance.sum(axis=0)
     return quotients(cells.count[0], cells.total, (variance, total, variance), limits=(0.0, 1.0))
+
+
+def _share_of(cells: KindCounts) -> tuple[tuple[NDArray[Any], ...], NDArray[np.bool_]]:
+    """Shares, the ends of their intervals, whether there is one; and whether it says something."""
+    answers = shares(cells)
+    narrow = answers.enough & ~cells.quiet & (answers.high - answers.low <= WIDEST)
+    return (answers.value, answers.low, answers.high, answers.enough), narrow
 
 
 def _counts(cells: KindCells, kinds: Int) -> dict[str, pa.Array]:

@@ -12,7 +12,7 @@ from dpviz.render.scene import Mark
 
 def places(
     id: str,  # noqa: A002
-    rows: list[tuple[str, float, float, int, float]],
+    rows: list[tuple[str, float, float, float, float]],
     *,
     dots: bool = False,
 ) -> Mark:

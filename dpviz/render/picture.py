@@ -13,10 +13,13 @@ from dpviz.render.areas import level_of
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import (
     ALWAYS,
+    FAINT,
+    HOLE,
     adaptive,
     density_legend,
     density_scale,
     domain_bounds,
+    hatch_density,
     node_bounds,
     on_map,
     tiles,
@@ -196,8 +199,11 @@ def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, z
         clear = np.where(nodes.variance > 0, clear, 1.0)
     else:
         detail = adaptive(release)
-        drawn = detail.at(min(zoom, ALWAYS)) & (detail.kind != QUIET)
-        density, clear = detail.total / detail.km2, np.ones(len(nodes))
+        holes = detail.enclosed
+        drawn = detail.at(min(zoom, ALWAYS)) & ((detail.kind != QUIET) | holes)
+        most = hatch_density(release, areas(bounds), scale.bounds[0])
+        density = np.where(holes, most, detail.total / detail.km2)
+        clear = np.where(holes, FAINT, 1.0)
     at = scale.classes(density)
     table = np.array(scale.colors().of(theme)) / 255
     shown = np.flatnonzero(drawn & (at >= 0))
@@ -257,5 +263,7 @@ def _draw_legend(
             color = HATCH.rgb(theme, 0.75)
             patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
             write(x + 46, top + 12, swatch.label)
+    faint = [f"faint: {swatch.label}" for swatch in legend.swatches if swatch.label == HOLE]
     if legend.blank:
-        write(left, top + 72, "faint: within the noise" if raw else legend.blank, 14)
+        blank = "; ".join([legend.blank, *faint])
+        write(left, top + 72, "faint: within the noise" if raw else blank, 14)

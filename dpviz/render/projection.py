@@ -21,6 +21,9 @@ WORLD = 512.0
 
 EARTH_RADIUS_KM = 6371.0088
 
+HOME = (800, 560)
+"""Pixels of a usual map: legends are worked out for the zoom at which it shows the domain."""
+
 
 def world(lon_lat: ArrayLike) -> Float:
     """Web Mercator world units (x east, y north, 0–512) of shape (..., 2) in degrees."""
@@ -34,6 +37,13 @@ def world(lon_lat: ArrayLike) -> Float:
 def world_boxes(boxes: Float) -> Float:
     """The same of the two corners of boxes, (n, 4)."""
     return world(boxes.reshape(-1, 2, 2)).reshape(-1, 4)
+
+
+def home_zoom(bounds: Box) -> float:
+    """The zoom at which a usual map shows all of some bounds."""
+    # Streets may lie on one line.
+    across, up = np.maximum(world(bounds[2:]) - world(bounds[:2]), 1e-9)
+    return float(np.log2(min(HOME[0] / across, HOME[1] / up)))
 
 
 def rings_of(boxes: Float) -> Float:

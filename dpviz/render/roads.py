@@ -23,16 +23,7 @@ from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
-WIDEST = LINE_WIDTHS[-1]
-QUIET_WIDTH = 0.5
-
-
-_THIN: dict[str, Any] = {
-    "width_units": "meters",
-    "width_min_pixels": 1.0,
-    "width_max_pixels": WIDEST,
-}
-"""Streets grow with the zoom between these widths, so that a whole city stays legible."""
+QUIET_WIDTH = 0.8
 
 
 def degrees(graph: RoadGraph) -> Float:
@@ -56,13 +47,6 @@ def degrees(graph: RoadGraph) -> Float:
     return np.asarray(
         (graph.line_xy - (low + high) / 2) * (0.2 / max(float((high - low).max()), 1e-12))
     )
-
-
-def _metres(graph: RoadGraph) -> float:
-    """The width in metres that stands for one pixel: an eighth of the median street's length."""
-    xy = degrees(graph)
-    across = xy[graph.line_start[1:] - 1] - xy[graph.line_start[:-1]]
-    return float(np.median(np.hypot(*across.T))) * 111_320 / 8
 
 
 def node_degrees(graph: RoadGraph) -> Float:
@@ -106,7 +90,6 @@ def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
     graph, count, sd = release.frame.graph, release.answers.count, release.answers.noise_sd
     above = count > STANDS * sd
     scale, colors = lines_scale(top), line_colors()
-    unit = _metres(graph)
     place = release.frame.domains.path[release.frame.domains.position]
     rows = (
         Row(f"{release.records} (noisy)", "count", noise_sd="sd"),
@@ -125,8 +108,7 @@ def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
                 kind,
                 lines_of(graph, edges),
                 color=QUIET if kind == "quiet" else scale.paint(count[edges], colors),
-                width=unit * (QUIET_WIDTH if kind == "quiet" else wide),
-                **_THIN | ({"width_min_pixels": QUIET_WIDTH} if kind == "quiet" else {}),
+                width=QUIET_WIDTH if kind == "quiet" else wide,
                 title="Street" if kind == "streets" else "Street: too few to tell from none",
                 rows=rows,
                 extra={
@@ -147,8 +129,7 @@ def graph_mark(graph: RoadGraph) -> Mark:
         "graph",
         lines_of(graph, edges),
         color=QUIET,
-        width=_metres(graph) * QUIET_WIDTH,
-        **_THIN | {"width_min_pixels": QUIET_WIDTH},
+        width=QUIET_WIDTH,
         title="Street",
         rows=(Row("edge", "edge"),),
         extra={"edge": _texts(graph.edge_id)},
@@ -168,8 +149,7 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             "domains",
             lines_of(graph, edges),
             color=hues(place),
-            width=4.0 * _metres(graph),
-            **_THIN,
+            width=2.0,
             title="Sub-domain",
             rows=(Row("sub-domain", "subdomain"), Row("its edges", "size"), Row("edge", "edge")),
             extra={
@@ -182,10 +162,7 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             "pivots",
             node_degrees(graph)[pivots],
             color=PIVOT,
-            radius=3.0 * _metres(graph),
-            radius_units="meters",
-            radius_min_pixels=0.4,
-            radius_max_pixels=5.0,
+            radius=1.6,
         ),
     )
 

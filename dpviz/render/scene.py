@@ -16,6 +16,8 @@ from typing import Any, Literal
 import pyarrow as pa
 import pydeck
 
+from dpviz.datasets.basemap import PLACES as TOWNS
+from dpviz.datasets.basemap import SHAPES
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import theme_json
 from dpviz.render.legend import Legend
@@ -24,8 +26,8 @@ Side = Literal["left", "right"]
 Bounds = tuple[float, float, float, float]
 
 
-BUNDLED = "ocean"
-"""The lowest mark of the bundled base map."""
+BUNDLED, PLACES = "ocean", "places"
+"""The lowest mark of the bundled base map, and its names."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ class Scene:
         description: the map in one sentence, for screen readers.
         raw: whether cells are first shown raw, not in adaptive detail.
         neutral: shapes are drawn in the colour of words, where the map itself has warm colours.
+        locked: maps that follow keep the scale of the first: they are of one series.
         plane: what is drawn lies nowhere on the Earth: no degrees, no kilometres, no street map.
         title: above a saved picture; the description where it is empty.
     """
@@ -145,6 +148,7 @@ class Scene:
     title: str = ""
     raw: bool = False
     neutral: bool = False
+    locked: bool = False
     plane: bool = False
     tables: dict[str, pa.Table] = field(init=False, repr=False)
 
@@ -173,6 +177,7 @@ class Scene:
             "credit": credit(self.marks),
             "raw": self.raw,
             "neutral": self.neutral,
+            "locked": self.locked,
             "plane": self.plane,
             "theme": theme_json(),
             "interval": INTERVAL_SDS,
@@ -180,8 +185,10 @@ class Scene:
 
 
 def credit(marks: Sequence[Mark]) -> str:
-    """Credit for the ground below the cells; empty for an invented city's or an owner's own."""
-    return "ground: Natural Earth" if any(mark.id == BUNDLED for mark in marks) else ""
+    """Credits for the ground and the names that are bundled; empty for an invented city's."""
+    ids = {mark.id for mark in marks}
+    ground = [f"ground: {SHAPES}"] if BUNDLED in ids else []
+    return "; ".join([*ground, f"names: {TOWNS}"] if PLACES in ids else ground)
 
 
 def tables(marks: Sequence[Mark]) -> dict[str, pa.Table]:

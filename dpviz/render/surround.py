@@ -19,7 +19,7 @@ METRES = 40_075_017.0
 VERBATIM: dict[str, Any] = {"parse_math": False}
 """Options for untrusted text: two dollar signs in it do not make a formula."""
 
-NAMES = 16
+NAMES = 12
 """Names in a picture at most."""
 
 
@@ -49,7 +49,7 @@ def draw_shores(panel: Any, bounds: Bounds, zoom: float, theme: Theme, unit: flo
         elif not getattr(mark.layer, "ground", False) and (alpha := _opacity(mark, zoom)):
             lines = _lines(mark, "path")
             color = _color(mark, theme, alpha)
-            width = 0.75 * unit
+            width = 0.75 * unit * mark.layer.get_width
             panel.add_collection(LineCollection(lines, colors=[color], linewidths=width, zorder=3))
 
 
@@ -130,7 +130,8 @@ def _opacity(mark: Mark, zoom: float) -> float:
 def _color(mark: Mark, theme: Theme, alpha: float) -> tuple[float, ...]:
     name = "get_fill_color" if "polygon" in mark.table.column_names else "get_color"
     color = getattr(mark.layer, name if theme == "light" else f"{name}_dark")
-    return (*(c / 255 for c in color[:3]), alpha)
+    red, green, blue, own = (part / 255 for part in color)
+    return red, green, blue, own * alpha
 
 
 def _lines(mark: Mark, column: str) -> list[Float]:

@@ -48,7 +48,8 @@ def release_scene(
         return scene
     pairs = zip(scene.marks[:2], SIDES, strict=True)
     marks = [mark.with_layer(side=String(side)) for mark, side in pairs]
-    return replace(scene, marks=[*marks, *scene.marks[2:]], mode=mode, labels=labels)
+    marks += scene.marks[2:]
+    return replace(scene, marks=marks, mode=mode, labels=labels, locked=True)
 
 
 def series_scene(
@@ -131,7 +132,8 @@ def film_scene(
     scene = series_scene(releases, labels, camera=camera)
     many = len(releases)
     frames = [mark.with_layer(frame=at) for at, mark in enumerate(scene.marks[:many])]
-    return replace(scene, marks=[*frames, *scene.marks[many:]], film=tuple(labels))
+    marks = [*frames, *scene.marks[many:]]
+    return replace(scene, marks=marks, film=tuple(labels), locked=True)
 
 
 def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> None:

@@ -12,17 +12,14 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.files.arrow import numbers, tuples
-from dpviz.render.cells import cell_layer, domain_bounds, home_zoom, tenths
+from dpviz.render.cells import cell_layer, domain_bounds, tenths
 from dpviz.render.colors import PALETTES, Themed
-from dpviz.render.projection import areas, to_degrees, world, world_boxes
+from dpviz.render.projection import areas, home_zoom, to_degrees, world, world_boxes
 from dpviz.render.scene import Mark, Row
 from dpviz.trees.lattice import Float, Int
 
 STEPS = (0.0, 1.5, 3.0, 4.5)
 """Zooms above that of the whole domain at which the boxes become finer."""
-
-BOUND = {f"get{name.title()}": name for name in ("bounds", "density", "since", "until")}
-"""The column that each accessor of the layer reads."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,13 +70,14 @@ class ZoomedBoxes:
         rows: Sequence[Row],
         *,
         where: NDArray[np.bool_] | None = None,
+        strength: Float | None = None,
         title: str = "Records here",
         **properties: Any,
     ) -> Mark:
         """The boxes, or those where a mask is true, in classes of their values from ``bounds`` on.
 
         ``colors`` are the same in every palette, or by palette; ``rows`` of the tooltip show
-        ``columns`` (n,).
+        ``columns`` (n,). A ``strength`` (n,) below 1 hatches a box.
         """
         at = np.arange(len(values)) if where is None else np.flatnonzero(where)
         drawn = {
@@ -88,12 +86,15 @@ class ZoomedBoxes:
             "since": tenths(self.since[at]),
             "until": tenths(self.until[at]),
         }
+        if strength is not None:
+            drawn["strength"] = numbers(strength[at].astype(np.float32))
         words = {name: column.take(pa.array(at)) for name, column in columns.items()}
         if isinstance(colors, Themed):
             colors = dict.fromkeys(PALETTES, colors.to_dict())
         layer = cell_layer(id, self.origin, bounds, colors, **properties)
         table = pa.table(drawn | words)
-        return Mark(layer=layer, table=table, bind=BOUND, title=title, rows=rows)
+        bind = {f"get{name.title()}": name for name in drawn}
+        return Mark(layer=layer, table=table, bind=bind, title=title, rows=rows)
 
 
 def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:

@@ -183,10 +183,32 @@ def view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page):
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_contain_text("±")
     expect(tooltip).to_contain_text("cells inside")
-    row = page.get_by_text("Street map (online)")
-    assert "tile.openstreetmap.org" in row.locator("..").get_attribute("title")
+    a_locked_scale_stays_at_another_epsilon(page, map_view)
+    without_a_network_the_ground_stays(page)
+
+
+def a_locked_scale_stays_at_another_epsilon(page, map_view):
+    page.get_by_test_id("dpviz-raw").uncheck()
+    legend, lock = page.get_by_test_id("dpviz-legend"), page.get_by_test_id("dpviz-lock")
+    labels = legend.locator(".class").all_inner_texts()
+    lock.check()
+    seen = int(map_view.get_attribute("data-rendered"))
+    page.get_by_role("slider").first.press("Home")
+    expect(map_view).to_have_attribute("data-rendered", str(seen + 1))
+    assert legend.locator(".class").all_inner_texts() == labels
+    lock.uncheck()
+    expect(lock).not_to_be_checked()
+    assert legend.locator(".class").all_inner_texts() != labels
+
+
+def without_a_network_the_ground_stays(page):
+    page.get_by_test_id("dpviz-tiles").click()
+    agree = page.get_by_test_id("dpviz-tiles-yes")
+    expect(agree.locator("..")).to_contain_text("tile.openstreetmap.org")
     with page.expect_request(re.compile(r"tile\.openstreetmap\.org/\d")):
-        page.get_by_test_id("dpviz-tiles").check()
+        agree.click()
+    expect(page.get_by_test_id("dpviz-hint")).to_contain_text("No street map", timeout=5_000)
+    expect(page.locator(".attribution")).not_to_contain_text("OpenStreetMap")
 
 
 def a_newcomer_s_phone_has_room_for_the_map(page):

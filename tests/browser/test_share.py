@@ -200,9 +200,9 @@ def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     shown = (
         "e => e.__dpviz.scene.filter(l => l.props.visible && /^level/.test(l.id)).map(l => l.id)"
     )
-    assert map_view.evaluate(shown) == ["level-2s", "level-2-borders"]
+    assert map_view.evaluate(shown) == ["level-2s", "level-2-borders", "level-2-names"]
     page.get_by_test_id("dpviz-chooser").select_option("district")
-    assert map_view.evaluate(shown) == ["level-1s", "level-1-borders"]
+    assert map_view.evaluate(shown) == ["level-1s", "level-1-borders", "level-1-names"]
 
 
 def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):

@@ -1,14 +1,15 @@
 """The offline base map."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import shapely
 
-from dpviz.datasets import base_map, city_backdrop, dataset
-from dpviz.datasets.basemap import named_areas, named_places
-from dpviz.datasets.geography import in_sea, to_plane
+from dpviz.datasets import base_map, dataset
+from dpviz.datasets.basemap import TOWN, WORLD, countries, named_areas, towns
+from dpviz.datasets.geography import in_sea, river_outline, to_plane
 
 
 def lines(features, kind):
@@ -61,7 +62,7 @@ def test_a_country_label_lies_in_its_country():
 def test_bounds_and_tolerance_make_it_small():
     whole = len(json.dumps(base_map()))
     assert len(json.dumps(base_map(tolerance=0.1))) < whole / 3
-    assert len(json.dumps(base_map((13, -26, 16, -22)))) < 2_000
+    assert len(json.dumps(base_map((13, -26, 16, -22)))) < 3_000
 
 
 def test_the_citys_shore_is_the_base_maps():
@@ -72,7 +73,7 @@ def test_the_citys_shore_is_the_base_maps():
 
 
 def test_the_river_is_a_valid_polygon_without_people():
-    (river,) = lines(city_backdrop(), "river")
+    river = shapely.Polygon(river_outline())
     assert river.is_valid
     points = dataset("city-50k").points()
     inside = shapely.contains_xy(shapely.buffer(river, -2e-4), *points.T)
@@ -112,7 +113,7 @@ INSIDE = {
     "California, United States of America": ((-122.4, 37.8), (-117.2, 32.7)),
     "Alaska, United States of America": ((-149.9, 61.2),),
     "London, United Kingdom": ((-0.13, 51.51), (-0.30, 51.39), (0.07, 51.56)),
-    "New York (city), United States of America": ((-73.99, 40.73), (-73.78, 40.64)),
+    "New York City, United States of America": ((-73.99, 40.73), (-73.78, 40.64)),
     "Aurora, Illinois, United States of America": ((-88.3, 41.77),),
 }
 """Longitudes and latitudes of places that everybody looks for inside these."""
@@ -134,10 +135,40 @@ def test_an_area_is_no_larger_than_its_name_says():
     assert all(-180 <= w < e <= 180 and -90 <= s < n <= 90 for w, s, e, n in areas.values())
 
 
-@pytest.mark.parametrize("kind", ["country", "place"])
-def test_whatever_the_map_names_has_an_area(kind):
+def test_whatever_the_map_names_has_an_area():
     """But for names with commas, and countries that the map abbreviates."""
     known = {name.partition(",")[0].removesuffix(" (city)") for name in named_areas()}
-    names = {place.name for place in named_places(kind)}
-    assert {name for name in names - known if "," not in name and "." not in name} == set()
-    assert len(names & known) > 0.85 * len(names)
+    large = [town for town in towns(WORLD, 20.0) if town.rank <= 7 - np.log10(TOWN)]
+    for places in (countries(), large):
+        names = {place.name for place in places}
+        assert {name for name in names - known if "," not in name and "." not in name} == set()
+        assert len(names & known) > 0.85 * len(names)
+
+
+def test_towns_come_with_the_zoom_the_large_first():
+    box = (-95.9, 29.4, -94.9, 30.2)
+    far, near = (towns(box, zoom) for zoom in (6.0, 13.0))
+    assert far[0].name == near[0].name == "Houston"
+    assert {town.name for town in far} < {town.name for town in near}
+    assert {"Pasadena", "Sugar Land", "Bellaire"} <= {town.name for town in near}
+    assert all(one.rank <= other.rank for one, other in pairwise(near))
+    assert len(towns(WORLD, 2.0)) <= 12 * 16  # squares
+    nearby = [town.name for town in towns((-74.3, 40.5, -73.7, 40.9), 4.0)]
+    assert nearby == ["New York City"]  # no Brooklyn in its shadow
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "fine"),
+    [("river", (8.0, 47.0, 9.0, 51.0), False), ("state", (-100.0, 30.0, -93.0, 37.0), True)],
+)
+def test_rivers_and_borders_of_states_are_there(kind, bounds, fine):
+    """The Rhine; the border of Texas along the Red River."""
+    (shape,) = lines(base_map(bounds, fine=fine), kind)
+    assert shape.length > 2
+
+
+def test_maps_of_continents_show_the_states_of_wide_countries_alone():
+    (states,) = lines(base_map((-130, -60, 70, 80)), "state")
+    wide, narrow = shapely.box(-110, 36, -90, 44), shapely.box(-5, 44, 8, 48)  # Kansas; France
+    assert states.intersection(wide).length > 20
+    assert states.intersection(narrow).length == 0

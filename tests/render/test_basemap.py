@@ -68,7 +68,7 @@ def test_a_region_has_the_finer_coast():
 
 @pytest.mark.slow
 def test_a_picture_names_the_ground_that_it_shows():
-    assert credit(outlines()) == "ground: Natural Earth"
+    assert credit(outlines()) == "ground: Natural Earth; names: GeoNames (CC BY 4.0)"
     assert credit(city_ground()) == ""
 
 

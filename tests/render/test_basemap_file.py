@@ -50,36 +50,6 @@ def test_a_file_is_clipped_and_lies_below_the_cells(file, tmp_path, ending):
     assert marks["base-names"].table["name"].to_pylist() == ["<b>Here</b>"]
 
 
-def tiles(path, shape, layer, **properties):
-    """Vector tiles with one shape in one layer."""
-    import geopandas
-    import pyogrio
-
-    frame = geopandas.GeoDataFrame([properties], geometry=[shape], crs="EPSG:4326")
-    pyogrio.write_dataframe(frame, path, driver="PMTiles", layer=layer, MINZOOM=6, MAXZOOM=12)
-    return path
-
-
-@pytest.mark.slow
-def test_vector_tiles_are_read_by_their_layers(tmp_path):
-    """At the zoom that fits the area; of land use the green, and no layer that is not known."""
-    lake = shapely.Point(10.1, 50.05).buffer(0.02)
-    (water,) = basemap_marks(tiles(tmp_path / "w.pmtiles", lake, "water", kind="lake"), BOUNDS)
-    assert water.id == "base-water"
-    triangles = [shapely.Polygon(each) for each in water.table["polygon"].to_pylist()]
-    assert sum(each.area for each in triangles) == pytest.approx(lake.area, rel=0.02)
-    wood = tiles(tmp_path / "g.pmtiles", lake, "landcover", **{"class": "wood"})
-    assert [mark.id for mark in basemap_marks(wood, BOUNDS)] == ["base-green"]
-    for layer, kind in (("landuse", "industrial"), ("pois", "cafe")):
-        other = tiles(tmp_path / f"{layer}.pmtiles", lake, layer, kind=kind)
-        with pytest.raises(ParameterError, match="nothing in it lies near"):
-            basemap_marks(other, BOUNDS)
-    cut = tmp_path / "cut.pmtiles"
-    cut.write_bytes((tmp_path / "w.pmtiles").read_bytes()[:200])
-    with pytest.raises(ParameterError, match="PMTiles"):
-        basemap_marks(cut, BOUNDS)
-
-
 def test_bad_files_are_one_clear_line(file, tmp_path):
     with pytest.raises(ParameterError, match="no such file"):
         basemap_marks(tmp_path / "none.gpkg", BOUNDS)

@@ -120,7 +120,7 @@ def test_a_domain_over_the_meridian_of_180_degrees_is_one_piece():
     release = build(from_points(points, domain, public=True), "ugrid", cells=4, seed=1)
     assert (np.diff(node_bounds(release)[:, [0, 2]]) > 0).all()
     whole = Regions(("all",), np.array([box(*domain.bounds)]), np.ones(1))
-    (fill, _), _ = district_marks(whole, release.count(domain.bounds), domain)
+    (fill, *_), _ = district_marks(whole, release.count(domain.bounds), domain)
     corners = np.concatenate([np.array(each) for each in fill.table["polygon"].to_pylist()])
     assert corners[:, 0].min() == pytest.approx(west, abs=0.5)
     assert corners[:, 0].max() == pytest.approx(east, abs=0.5)

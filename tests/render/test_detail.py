@@ -144,3 +144,25 @@ def test_cells_about_a_pole_have_no_pixel_and_are_never_opened():
     points = np.column_stack([np.linspace(-179, 179, 500), np.full(500, 89.0)])
     release = dpviz.build(dpviz.from_points(points, domain, public=True), "ugrid", 1.0, seed=0)
     assert (adaptive(release).kind == NEVER).any()
+
+
+@pytest.mark.parametrize(
+    ("blank", "enclosed"),
+    [([(16, 16)], True), ([(16, 16), (32, 16)], False), ([(16, 16), (48, 48)], True)],
+)
+def test_a_blank_cell_is_enclosed_where_all_around_it_stands(blank, enclosed):
+    """Corners are not sides; of two blank cells of different parents beside each other, neither."""
+    fours = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    lo = np.vstack([[[0, 0]], 32 * fours, *(32 * four + 16 * fours for four in fours)])
+    size = np.repeat([64, 32, 16], [1, 4, 16])[:, None]
+    parent = np.concatenate([[-1, 0, 0, 0, 0], np.repeat([1, 2, 3, 4], 4)])
+    count = np.full(21, 100.0)
+    rows = [5 + lo[5:].tolist().index(list(corner)) for corner in blank]
+    count[rows] = 0.0
+    count[1:5] = count[5:].reshape(4, 4).sum(axis=1)
+    count[0] = count[1:5].sum()
+    nodes = Decomposition(lo, lo + size, parent, count, np.full(21, 4.0))
+    columns = detail(nodes, (size**2).ravel().astype(float), size.ravel() / 64.0)
+    assert (columns.kind[rows] == QUIET).all()
+    assert columns.enclosed[rows].all() == enclosed
+    assert columns.enclosed.sum() == (len(rows) if enclosed else 0)

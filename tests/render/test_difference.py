@@ -6,8 +6,9 @@ import pytest
 import dpviz
 from dpviz.datasets.catalogue import DATASETS
 from dpviz.errors import ReleaseError
-from dpviz.render.cells import domain_bounds, home_zoom
+from dpviz.render.cells import domain_bounds
 from dpviz.render.difference import CLEAR, coarser, difference, difference_scene
+from dpviz.render.projection import home_zoom
 from dpviz.trees.lattice import overlaps
 
 DOMAIN = dpviz.Domain((10.0, 50.0), (11.0, 51.0))

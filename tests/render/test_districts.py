@@ -30,7 +30,7 @@ def columns(mark, name):
 
 
 def test_triangles_cover_each_district_and_nothing_else():
-    (fill, _), _ = made([5000.0, 100.0, 900.0], [10.0, 10.0, 10.0])
+    (fill, *_), _ = made([5000.0, 100.0, 900.0], [10.0, 10.0, 10.0])
     rings = np.array(columns(fill, "polygon").to_pylist())
     area = np.zeros(3)
     names = columns(fill, "name").to_pylist()
@@ -42,7 +42,7 @@ def test_triangles_cover_each_district_and_nothing_else():
 
 
 def test_what_is_noise_is_blank():
-    (fill, _), legend = made([15.0, -900.0, 900.0], [10.0, 10.0, 10.0])
+    (fill, *_), legend = made([15.0, -900.0, 900.0], [10.0, 10.0, 10.0])
     names = columns(fill, "name").to_pylist()
     color = {
         name: tuple(value[0])
@@ -63,7 +63,7 @@ def test_borders_of_a_mesh_are_hairlines_in_the_colour_of_the_land():
     counts = [0.0, 900.0, 0.0]
     answers = answers_from(np.column_stack([counts, np.ones(3), np.zeros(3), np.ones(3)]))
     (_, mesh), _ = district_marks(regions, answers, DOMAIN, simplified=False)
-    (_, borders), _ = district_marks(regions, answers, DOMAIN)
+    (_, borders, _), _ = district_marks(regions, answers, DOMAIN)
     for mark, width, color in ((mesh, 0.5, LAND), (borders, 1.0, TEXT)):
         assert mark.layer.get_width == width
         assert tuple(mark.layer.get_color[:3]) == color.light
@@ -80,7 +80,7 @@ def test_of_a_district_that_reaches_beyond_the_domain_its_part_inside_is_drawn_a
     wide = [shapely.box(10.5, 49, 40, 51), shapely.box(20, 50, 30, 51), shapely.box(12, 50, 13, 51)]
     regions = regions_of(wide, DOMAIN)
     counts = np.column_stack([[6000.0, 0, 0], np.ones(3), np.zeros(3), np.ones(3)])
-    (fill, border), _ = district_marks(regions, answers_from(counts), DOMAIN)
+    (fill, border, _), _ = district_marks(regions, answers_from(counts), DOMAIN)
     corners = np.array(columns(fill, "polygon").to_pylist()).reshape(-1, 2)
     assert [*corners.min(axis=0), *corners.max(axis=0)] == [10.5, 50, 12, 51]
     assert set(columns(fill, "name").to_pylist()) == {"1"}
@@ -111,3 +111,12 @@ def test_borders_come_where_districts_have_room():
         pixels = zoom + np.log2(np.array([8, 12, 24, 100]))
         shown = [opacity(fading, at + np.log2(0.5 / side)) for at in pixels]
         assert shown == pytest.approx([0, np.log2(12 / 8) / np.log2(24 / 8), 1, 1], abs=0.01)
+
+
+def test_districts_are_named_with_their_counts_and_larger_errors():
+    (*_, names), _ = made([5000.0, 100.0, 900.0], [10.0, 10.0, 300.0])
+    texts = columns(names, "name").to_pylist()
+    assert texts == ["with a hole: 5,000 ± 22", "whole: 900 ± 700", "in two parts: 100 ± 22"]
+    for place, text in zip(columns(names, "position").to_pylist(), texts, strict=True):
+        row = ["with a hole", "in two parts", "whole"].index(text.partition(":")[0])
+        assert shapely.contains(SHAPES[row], shapely.Point(place))

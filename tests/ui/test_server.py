@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from streamlit import config, file_util
 
-from dpviz.cli.serve import can_listen
+from dpviz.cli.serve import require_free_port
 from dpviz.errors import ParameterError
 from dpviz.ui import server
 from tests.browser.conftest import ROOT, serving
@@ -139,11 +139,11 @@ def test_a_port_or_an_address_that_cannot_be_is_one_line():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ParameterError, match=f"--port {port}: Address already in use"):
-            can_listen("127.0.0.1", port)
-    can_listen("127.0.0.1", port)
+            require_free_port("127.0.0.1", port)
+    require_free_port("127.0.0.1", port)
     for nowhere in "nothing.invalid", "203.0.113.9", "a b":
         with pytest.raises(ParameterError, match=f"--address {nowhere} --port {port}: "):
-            can_listen(nowhere, port)
+            require_free_port(nowhere, port)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
-from dpviz.render.cells import node_bounds
+from dpviz.render.cells import HOUSE, node_bounds
 from dpviz.render.projection import areas
 from dpviz.trees.lattice import Float
 from dpviz.ui.shared.area_form import SIDES
@@ -39,10 +39,12 @@ def _columns(release: PointRelease) -> tuple[dict[str, Float], int]:
     least = release.nodes.count - INTERVAL_SDS * np.sqrt(release.nodes.variance)
     bounds = node_bounds(release)
     km2 = areas(bounds)
-    chosen = leaves[np.argsort(-(least / km2)[leaves], kind="stable")][:ROWS]
+    least /= np.maximum(km2, HOUSE)
+    chosen = leaves[np.argsort(-least[leaves], kind="stable")][:ROWS]
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
     shown = counts_as_shown(release.nodes.count[chosen], half)
     columns = {side: bounds[chosen, at] for at, side in enumerate(SIDES)} | shown
     densities = shown["noisy count"] / km2[chosen], half / km2[chosen]
     columns["per km²"] = np.array(list(map(on_screen, *densities)))
+    columns["per km²"][km2[chosen] < HOUSE] = np.nan
     return columns, len(leaves)

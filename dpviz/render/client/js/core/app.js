@@ -13,7 +13,8 @@ import {hit} from '../input/hit.js';
 import {Keyboard} from '../input/keyboard.js';
 import {Labels} from '../draw/labels.js';
 import {darkConstants, drawnLayers, placesIn} from '../draw/layers.js';
-import {legendElement} from '../draw/legend.js';
+import {legendElement, lockBox} from '../draw/legend.js';
+import {Lock} from './lock.js';
 import {savePicture} from '../draw/picture.js';
 import {css} from './palette.js';
 import {Paper} from '../draw/paper.js';
@@ -47,7 +48,7 @@ export class MapApp {
     Object.assign(this, {
       bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
       shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {},
-      view: {raw: false, palette: 'tide', depth: 255, tiles: false}, picks: false, counter: 0,
+      view: {raw: false, palette: 'tide', depth: 255}, picks: false, counter: 0,
     });
     this.sight = new Sight(this);
     this.status = h('div', {class: 'status', role: 'status', 'aria-live': 'polite', 'data-testid': 'dpviz-status'});
@@ -61,6 +62,7 @@ export class MapApp {
     this.controls = new Controls(this);
     this.tooltip = new Tooltip(this);
     this.tiles = new Tiles(this);
+    this.lock = new Lock(this);
     this.paper = new Paper(this);
     this.present = new Present(this);
     this.root.append(this.status, this.corner);
@@ -154,11 +156,18 @@ export class MapApp {
     this.render();
   }
 
+  /** What explains the map now. */
+  get legend() {
+    return this.lock.legend(this.overlayLegend ?? this.legendSpec);
+  }
+
   showLegend() {
-    const legend = this.overlayLegend ?? this.legendSpec;
+    const {legend, lock} = this;
     const {palette, raw} = this.view;
     const element = legendElement(legend, {palette, mode: this.themeName, raw, land: this.theme.land});
-    this.strip.replaceChildren(...element ? [element] : []);
+    const box = lock.fits(legend) ? [lockBox(lock.on, on => { lock.set(on); this.dress(); })] : [];
+    this.attribution.textContent = this.tiles.shown ? this.tiles.spec.attribution : this.credit;
+    this.strip.replaceChildren(...element ? [element, ...box] : []);
     this.strip.hidden = !element;
   }
 
@@ -189,6 +198,7 @@ export class MapApp {
     this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
+    this.lock.take(spec);
     this.counter += 1;
     this.pending = true;
     this.dress();
@@ -240,7 +250,8 @@ export class MapApp {
   }
 
   places() {
-    if (this.placesOf !== this.scene) Object.assign(this, {placesOf: this.scene, placed: placesIn(this.scene)});
+    const {scene, overlay} = this;
+    if (this.placesOf?.scene !== scene || this.placesOf.overlay !== overlay) Object.assign(this, {placesOf: {scene, overlay}, placed: placesIn([...scene, ...overlay])});
     return this.placed;
   }
 

@@ -2,11 +2,20 @@
  * The areas of adaptive detail: cells that are drawn with one density, named by their first cell.
  * Their sums, and the words of a tooltip. `columns` are those that a CellLayer is bound to.
  */
-import {short, withNoise} from '../answer/numbers.js';
+import {roundedTo, short, withNoise} from '../answer/numbers.js';
 
-export const SHOWN = 0, POOLED = 1, QUIET = 2;
+export const POOLED = 1, QUIET = 2, ENCLOSED = 4; // the last is hatched; its `group` is its parent
 const UPPER = 2.12; // sd over an estimate that is within its noise: what may be none is below, 98 %
 const made = new WeakMap();
+
+/** The most that may be in a cell that cannot be told from none, per km². */
+const mostIn = (count, sd, km2) => Math.max((count + UPPER * sd) / km2, 0);
+
+/** What an enclosed cell is hatched with: the density of its parent, but no more than may be in it, and `least` where the parent has that. */
+export function hatchDensity({getCount, getNoiseSd, getKm2, getGroup}, i, least) {
+  const parent = getCount.value[getGroup.value[i]] / getKm2.value[getGroup.value[i]];
+  return parent < least ? 0 : Math.max(Math.min(mostIn(getCount.value[i], getNoiseSd.value[i], getKm2.value[i]), parent), least);
+}
 
 /** Sums by area: total, km2, cells, whether it is quiet; kept as long as the column of counts lives. */
 export function cellAreas({getCount, getKm2, getKind, getGroup}) {
@@ -29,31 +38,35 @@ export function cellAreas({getCount, getKm2, getKind, getGroup}) {
 
 const plural = (n, one, many) => n === 1 ? `1 ${one}` : `${n.toLocaleString('en')} ${many}`;
 
+const LEAST = 1e-4; // km², a house: smaller ground has records, but no density
+
 /** Two digits, but no more than a person wants of an area. */
-const km2Words = km2 => `${short(km2)} km²`;
+const km2Words = km2 => km2 < LEAST ? `${short(1e6 * km2)} m²` : `${short(km2)} km²`;
+
+/** A density as its noise allows, with two digits at most. */
+const densityWords = (density, half) => `${Math.abs(density) > 10 * half ? short(density) : roundedTo(density, half)} per km²`;
 
 /** The lines of a tooltip over cell `i`; `interval` is 95 % in sd. */
 export function cellWords(columns, i, raw, interval) {
-  const {getCount, getNoiseSd, getKm2, getGroup, getGroupSd, getInside} = columns;
+  const {getCount, getNoiseSd, getKm2, getKind, getGroup, getGroupSd, getInside} = columns;
   const own = {count: getCount.value[i], sd: getNoiseSd.value[i], km2: getKm2.value[i], cells: 1};
   const inside = getInside.value[i];
   const more = inside > 1 ? [`${plural(inside, 'cell', 'cells')} inside; zoom in`] : [];
-  const perKm2 = ({count, km2}) => `${short(count / km2)} per km²`;
+  const perKm2 = ({count, sd, km2}) => `${km2 < LEAST ? '' : `${densityWords(count / km2, interval * sd / km2)} · `}${km2Words(km2)}`;
   if (raw) {
-    return [`${withNoise(own.count, interval * own.sd)} records`, `${perKm2(own)} · ${km2Words(own.km2)}`, ...inside > 1 ? [`${plural(inside, 'cell', 'cells')} inside`] : []];
+    return [`${withNoise(own.count, interval * own.sd)} records`, perKm2(own), ...inside > 1 ? [`${plural(inside, 'cell', 'cells')} inside`] : []];
   }
   const areas = cellAreas(columns);
   const group = getGroup.value[i];
+  const quiet = ({count, sd, km2}) => ['Too few to tell from none', `at most ${short(mostIn(count, sd, km2))} per km² here`];
+  if (getKind.value[i] === ENCLOSED) return [...quiet(own), `Around it: ${short(getCount.value[group] / getKm2.value[group])} per km²`];
   const area = {count: areas.total[group], sd: getGroupSd.value[i], km2: areas.km2[group], cells: areas.cells[group]};
-  if (areas.quiet[group]) {
-    const most = Math.max((area.count + UPPER * area.sd) / area.km2, 0);
-    return ['Too few to tell from none', `at most ${short(most)} per km² here`];
-  }
+  if (areas.quiet[group]) return quiet(area);
   if (area.cells > 1) {
     return [`${withNoise(area.count, interval * area.sd)} records in ${area.cells} cells together`,
-      `${perKm2(area)} on average · ${km2Words(area.km2)}`, 'Merged: alone, each is within its noise'];
+      `On average ${perKm2(area)}`, 'Merged: alone, each is within its noise'];
   }
-  return [`${withNoise(own.count, interval * own.sd)} records`, `${perKm2(own)} · ${km2Words(own.km2)}`, ...more];
+  return [`${withNoise(own.count, interval * own.sd)} records`, perKm2(own), ...more];
 }
 
 /** The boxes [west, south, east, north] in world offsets of the cells that share an area of more than one. */

@@ -14,12 +14,13 @@
  * and not by the card: software GL spends a third of a picture on vertices of nodes that nobody sees.
  * Moving the camera uploads their numbers, and nothing else.
  */
-import {cellAreas} from './areas.js';
+import {cellAreas, ENCLOSED, hatchDensity} from './areas.js';
 
 const ROW = 1024; // texels in a row of a data texture
 export const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
 const CLASSES = 8; // bounds between classes
 const COLOURS = 16;
+const FAINT = 0.5; // opacity of what a coarser cell answers for; it is hatched
 const ALWAYS = 255; // in `until`, a zoom that never ends; in `since`, one that never begins
 
 const UNIFORMS = `\
@@ -85,6 +86,9 @@ void main(void) {
     color = cell.hatchColor.rgb;
     alpha = line * cell.hatchColor.a * step(8.0, pixels);
   }
+  if (cell.raw < 0.5 && strength < 0.99 && pixels > 6.0) { // hatched; smaller ones are faint
+    alpha *= mix(0.5, 1.3, step(0.5, fract((gl_FragCoord.x - gl_FragCoord.y) / cell.pixelRatio / 5.0)));
+  }
   vec2 inside = min(corner, 1.0 - corner) / max(width, vec2(1e-9));
   float edge = (1.0 - smoothstep(0.0, 0.5, min(inside.x, inside.y))) * smoothstep(14.0, 28.0, pixels);
   color = mix(color, cell.edgeColor.rgb, edge * cell.edgeColor.a * step(0.001, alpha));
@@ -101,12 +105,16 @@ const UNIFORM_MODULE = {
 };
 
 /** Density, opacity, begin and end of every cell, side by side for one texture. */
-function adaptiveValues(length, {getDensity, getGroup, getSince, getUntil}, areas) {
+function adaptiveValues(length, columns, areas, least) {
+  const {getDensity, getStrength, getKind, getGroup, getSince, getUntil} = columns;
   const values = new Float32Array(length * 4);
   for (let i = 0; i < length; i++) {
     const group = getGroup?.value[i];
-    values[4 * i] = getDensity ? getDensity.value[i] : areas.quiet[group] ? 0 : areas.total[group] / areas.km2[group];
-    values[4 * i + 1] = 1;
+    const enclosed = getKind?.value[i] === ENCLOSED;
+    if (getDensity) values[4 * i] = getDensity.value[i];
+    else if (enclosed) values[4 * i] = hatchDensity(columns, i, least);
+    else values[4 * i] = areas.quiet[group] ? 0 : areas.total[group] / areas.km2[group];
+    values[4 * i + 1] = enclosed ? FAINT : getStrength?.value[i] ?? 1;
     values[4 * i + 2] = getSince.value[i];
     values[4 * i + 3] = getUntil.value[i];
   }
@@ -128,13 +136,13 @@ function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
 const tables = new WeakMap();
 
 /** The boxes of a layer's cells and what is drawn of them, adaptive or raw: worked out once for its data. */
-export function cellTable({data, raw}) {
+export function cellTable({data, raw, bounds: [least]}) {
   const made = tables.get(data) ?? {};
   tables.set(data, made);
   const {length, attributes} = data;
-  return made[raw ? 'raw' : 'adaptive'] ??= {
+  return made[raw ? 'raw' : least] ??= {
     length, boxes: attributes.getBounds.value,
-    values: raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes)),
+    values: raw ? rawValues(length, attributes) : adaptiveValues(length, attributes, attributes.getGroup && cellAreas(attributes), least),
   };
 }
 
@@ -190,7 +198,7 @@ export function makeCellLayer({Layer, project32}, {Model}) {
         props.colors.slice(0, COLOURS).forEach((colour, i) => texels.set([...colour.slice(0, 3), 255], 4 * i));
         this._texture('palette', COLOURS, 1, 'rgba8unorm', texels);
       }
-      const changed = props.data !== oldProps.data;
+      const changed = props.data !== oldProps.data || props.bounds[0] !== oldProps.bounds?.[0];
       if (!props.data?.attributes || !(changed || props.raw !== oldProps.raw)) return;
       const {length} = props.data;
       const rows = Math.max(1, Math.ceil(length / ROW));

@@ -15,12 +15,12 @@ export class Labels {
     app.root.append(this.layer, this.handles, this.cross, this.advice);
   }
 
-  /** A word in the middle of the map, for two seconds. */
-  hint(text) {
+  /** A word in the middle of the map, for some milliseconds. */
+  hint(text, time = 2000) {
     this.advice.textContent = text;
     this.advice.hidden = false;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => { this.advice.hidden = true; }, 2000);
+    this.timer = setTimeout(() => { this.advice.hidden = true; }, time);
   }
 
   update(mode, names) {

@@ -7,9 +7,9 @@ export function darkConstants(props) {
   return Object.fromEntries(dark.map(([name, value]) => [name.slice(0, -4), value]));
 }
 
-/** Named places of a scene's marks: {name, lon, lat, rank, from (zoom), dot}. */
-export function placesIn(scene) {
-  return scene.filter(layer => layer.constructor.layerName === 'PlaceLayer').flatMap(({props}) => {
+/** Named places of marks: {name, lon, lat, rank, from (zoom), dot}. */
+export function placesIn(marks) {
+  return marks.filter(({constructor, props}) => constructor.layerName === 'PlaceLayer' && props.visible !== false).flatMap(({props}) => {
     const {getPosition, getName, getRank, getFrom} = props.data.attributes;
     return Array.from({length: props.data.length}, (_, i) => ({
       lon: getPosition.value[2 * i], lat: getPosition.value[2 * i + 1], name: getName.value[i],
@@ -23,9 +23,9 @@ export function drawnLayers(app) {
   const divide = app.split * app.canvasHost.clientWidth * (window.devicePixelRatio || 1);
   const {zoom} = app.camera;
   const dressed = layer => {
-    const changes = {};
+    const changes = app.lock.dressed(layer);
     if (layer.constructor.layerName === 'CellLayer') {
-      const {palettes, palette, raw, signed, fixed, hatched} = layer.props;
+      const {palettes, palette, raw, signed, fixed, hatched} = {...layer.props, ...changes};
       Object.assign(changes, {
         depth: view.depth, raw: raw || view.raw && !signed && !fixed, hatchColor: hatched ? theme.frame : theme.hatch, edgeColor: theme.land,
         colors: (palettes[view.palette] ?? palettes[palette])[app.themeName], opacity: app.tiles.shown ? 0.75 : 0.94,
@@ -39,7 +39,8 @@ export function drawnLayers(app) {
     } else if (layer.props.ground) changes.visible = !app.tiles.shown;
     return Object.keys(changes).length ? layer.clone(changes) : layer;
   };
-  const all = [...app.scene, ...app.overlay].map(dressed).map(layer => app.film.applied(layer));
+  const covered = layer => app.overlayLegend && layer.constructor.layerName === 'CellLayer'; // one scale on the map
+  const all = [...app.scene.filter(layer => !covered(layer)), ...app.overlay].map(dressed).map(layer => app.film.applied(layer));
   return [
     ...app.tiles.layers(app.gl.deck, app.dark),
     ...all.filter(layer => layer.props.ground),

@@ -9,9 +9,9 @@ export function legendClasses({classes = [], palettes, empty}, palette, mode, ra
   return classes.map(({label, width, ...own}, i) => ({label, width, color: chosen?.[i] ?? own[mode]}));
 }
 
-/** Swatches that are shown now: some explain raw cells only. */
-export function legendSwatches({swatches = []}, raw, mode) {
-  return swatches.filter(each => raw || !each.raw).map(each => ({...each, color: each[mode]}));
+/** Swatches that are shown now: some explain raw cells only, some all but these. */
+export function legendSwatches({swatches = [], palettes}, raw, mode) {
+  return swatches.filter(each => palettes ? raw === each.raw : raw || !each.raw).map(each => ({...each, color: each[mode]}));
 }
 
 /** What blank means, said where blank is. */
@@ -44,4 +44,11 @@ function legendText(legend, raw, mode) {
   const ends = labels.length ? `, classes from ${labels.join(', ')}` : '';
   const rest = [blankWords(legend, raw), ...legendSwatches(legend, raw, mode).map(s => s.label)].filter(Boolean);
   return [`Legend: ${legend.title}${ends}`, ...rest].join('; ');
+}
+
+/** Keeps the scale for the maps that follow. */
+export function lockBox(on, set) {
+  const input = h('input', {type: 'checkbox', 'data-testid': 'dpviz-lock', onchange: () => set(input.checked)});
+  input.checked = on;
+  return h('label', {class: 'lock', title: 'Maps that follow keep these classes: a colour means the same number in each'}, input, 'Lock scale');
 }

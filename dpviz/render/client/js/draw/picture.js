@@ -39,7 +39,7 @@ export async function savePicture(app) {
   if (app.title) write(pen, app.root.getAttribute('aria-label'), EDGE, 92, wide, `18px ${type.font}`, type.ink);
   app.names.slice(0, 2).forEach((text, i) => write(pen, text, EDGE + i * wide / 2, head - 12, wide / 2 - 20, `500 20px ${type.font}`, type.ink));
   drawLegend(pen, app, EDGE, head + high + 18, wide, type);
-  const source = ['dpviz', app.attribution.textContent || app.credit].filter(Boolean).join(' · ');
+  const source = ['dpviz', app.attribution.textContent].filter(Boolean).join(' · ');
   pen.textAlign = 'right';
   write(pen, source, size.width - EDGE, size.height - 20, wide, `15px ${type.font}`, type.ink);
   return new Promise(resolve => picture.toBlob(blob => {
@@ -89,7 +89,7 @@ function write(pen, text, x, y, most, font, ink) {
 
 /** The strip, as on the page. */
 function drawLegend(pen, app, left, top, wide, {ink, font}) {
-  const legend = app.overlayLegend ?? app.legendSpec;
+  const {legend} = app;
   if (!legend) return;
   const {palette, raw} = app.view;
   const classes = legendClasses(legend, palette, app.themeName, raw);

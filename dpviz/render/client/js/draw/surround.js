@@ -6,7 +6,8 @@ import {h} from '../core/dom.js';
 import {WORLD} from '../core/mercator.js';
 import {css} from '../core/palette.js';
 
-const NAMES = 14; // names in view
+const NAMES = 12; // names in view
+const BOLD = 3; // most names in bold: where all are large, none is
 const PLAIN = 9; // zoom from which the bundled coast is hidden, and degrees take its place
 const NICE = [1, 2, 5];
 
@@ -57,10 +58,9 @@ export class Surround {
       pen.translate(viewport.x, viewport.y);
       this.frame(pen, viewport);
       this.outline(pen, viewport);
-      const places = this.app.places();
       const plane = this.app.sceneSpec?.plane;
-      if (!places.length && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
-      this.names(pen, viewport, places, buttons);
+      const named = this.names(pen, viewport, this.app.places(), buttons);
+      if (!named && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
       if (!plane) this.bar(pen, viewport);
       pen.restore();
     }
@@ -98,24 +98,26 @@ export class Surround {
     return viewport.project([lon, lat]);
   }
 
-  /** Larger places first; a name stands above, below or beside its place, or nowhere if all would touch another. */
+  /** How many names are drawn: larger places first; a name stands above, below or beside its place, or nowhere if all would touch another. */
   names(pen, viewport, places, buttons) {
     const k = this.text;
     const {theme} = this.app;
     const inView = ([x0, y0, x1, y1]) => [x0 - viewport.x, y0 - viewport.y, x1 - viewport.x, y1 - viewport.y];
-    const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height], ...buttons.map(inView)];
+    const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height],
+      [viewport.width - 190 - this.app.attribution.offsetWidth, viewport.height - 26, viewport.width - 190, viewport.height], ...buttons.map(inView)];
     const free = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= viewport.width && y1 <= viewport.height
       && !taken.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
     const here = places.filter(({from}) => viewport.zoom >= from)
       .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
       .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
       .sort((a, b) => a.rank - b.rank);
+    const large = here.filter(({rank}) => rank <= 1).length <= BOLD ? 1 : -1;
     let drawn = 0;
     pen.textAlign = 'center';
     pen.lineJoin = 'round';
     for (const {name, at: [x, y], rank, dot} of here) {
       if (drawn >= NAMES) break;
-      pen.font = rank <= 1 ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
+      pen.font = rank <= large ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
       const half = pen.measureText(name).width / 2;
       const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
       const gap = (dot ? 7 : 0) * k;
@@ -133,6 +135,7 @@ export class Surround {
       }
       this.words(pen, name, found.x, found.y);
     }
+    return drawn;
   }
 
   font() {

@@ -1,32 +1,58 @@
-/** Online street tiles: asked for only after the visitor pressed the button, which says what that tells whom. */
+/**
+ * Online street tiles: asked for only after the visitor agreed, having read what that tells whom. Until
+ * a tile has come the ground stays; if none comes in time, a line says so.
+ */
+const PATIENCE = 3000; // ms without any tile
 
 export class Tiles {
   constructor(app) {
     this.app = app;
     this.spec = null;
+    this.asked = this.shown = false;
   }
 
   update(spec) {
     this.spec = spec?.url ? spec : null;
+    if (!this.spec) this.show(false);
   }
 
-  get shown() {
-    return Boolean(this.spec && this.app.view.tiles);
+  get host() {
+    return new URL(this.spec.url.replace(/[{}]/g, '')).hostname;
+  }
+
+  /** Asks for tiles, or shows the ground again. */
+  show(on) {
+    clearTimeout(this.timer);
+    this.asked = on;
+    this.shown = false;
+    if (on) this.timer = setTimeout(() => this.failed(), PATIENCE);
+  }
+
+  came() {
+    clearTimeout(this.timer);
+    if (this.shown || !this.asked) return;
+    this.shown = true;
+    this.app.dress();
+  }
+
+  failed() {
+    this.show(false);
+    this.app.labels.hint(`No street map: ${this.host} does not answer. Check the network; the map's ground stays.`, 6000);
+    this.app.dress();
   }
 
   layers({TileLayer, BitmapLayer}, dark) {
-    const {shown} = this;
-    this.app.attribution.textContent = shown ? this.spec.attribution : '';
-    if (!shown) return [];
+    if (!this.asked) return [];
     return [new TileLayer({
-      id: 'dpviz-tiles', data: this.spec.url, minZoom: 0, maxZoom: 19, tileSize: 256, onTileError: () => {},
+      id: 'dpviz-tiles', data: this.spec.url, minZoom: 0, maxZoom: 19, tileSize: 256, onTileError: () => {}, onTileLoad: () => this.came(),
       renderSubLayers: props => {
         const [[west, south], [east, north]] = props.tile.boundingBox;
         return new BitmapLayer(props, {
-          data: null, image: props.data, bounds: [west, south, east, north],
+          data: null, image: props.data, bounds: [west, south, east, north], visible: this.shown,
           desaturate: 0.8, tintColor: dark ? [110, 115, 120] : [255, 255, 255],
         });
       },
+      updateTriggers: {renderSubLayers: [this.shown, dark]},
     })];
   }
 }

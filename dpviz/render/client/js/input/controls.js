@@ -1,7 +1,8 @@
-/** The map's buttons and its view panel: drawing tools, zoom, presenting, raw cells, colours, tiles, picture. */
+/** The map's buttons and its view panel: drawing tools, zoom, street map, presenting, raw cells, colours, picture. */
 import {h, icon} from '../core/dom.js';
 
 const HOME = 'M2 8 8 2.5 14 8M4 6.5v7h8v-7';
+const STREETS = 'M2 5h12M2 11h12M6 2v12M11 5v9';
 const CORNERS = 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4';
 const PENTAGON = 'M8 2 14 6.5 11.7 13.5H4.3L2 6.5Z';
 const TOOLS = {
@@ -25,9 +26,12 @@ export class Controls {
       this.button('+', 'Zoom in', () => app.sight.zoomBy(1)),
       this.button('−', 'Zoom out', () => app.sight.zoomBy(-1)),
       this.button(icon(HOME), 'Back to the whole area', () => app.sight.home(), 'dpviz-home'),
+      this.streetButton = this.button(icon(STREETS), 'Street map (online)', () => this.street(), 'dpviz-tiles'),
       this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
-    app.root.append(this.tools, this.camera, this.panel);
+    this.consent = h('div', {class: 'consent', role: 'dialog', 'aria-label': 'Street map', 'data-control': '', hidden: true});
+    app.root.append(this.tools, this.camera, this.panel, this.consent);
+    app.root.addEventListener('pointerdown', ({target}) => { if (!this.panel.contains(target)) this.panel.open = false; }); // it hides the map
   }
 
   button(text, title, onclick, test) {
@@ -58,11 +62,30 @@ export class Controls {
       levels > 0 && this.check('Raw cells', 'raw', 'Every cell of the release, also those within their noise'),
       this.depthRow,
       palettes && this.choice('Colours', 'palette', PALETTE_NAMES),
-      spec.tiles && this.check('Street map (online)', 'tiles', `Asks ${new URL(spec.tiles.url.replace(/[{}]/g, '')).hostname} for tiles: it then learns which area you look at`),
       this.button('Save picture', 'Save picture: what the map shows, as a PNG file', () => app.savePicture(), 'dpviz-save'),
     ].filter(Boolean);
     this.panel.replaceChildren(h('summary', {title: 'View settings'}, 'View'), ...rows);
     this.refresh();
+  }
+
+  /** Asks before anything is asked of a server; a second press goes back to the ground. */
+  street() {
+    const {app, consent} = this;
+    if (app.tiles.asked) {
+      app.tiles.show(false);
+      app.dress();
+      return;
+    }
+    const answer = (text, yes) => h('button', {type: 'button', 'data-testid': yes && 'dpviz-tiles-yes', onclick: () => {
+      consent.hidden = true;
+      if (yes) app.tiles.show(true);
+      app.dress();
+      this.streetButton.focus();
+    }}, text);
+    const yes = answer('Show it', true);
+    consent.replaceChildren(h('p', {}, `Its tiles come from ${app.tiles.host}, which then learns which area you look at, and nothing of the records.`), yes, answer('Cancel', false));
+    consent.hidden = false;
+    yes.focus();
   }
 
   range(label, name, min, max, step, text) {
@@ -117,6 +140,8 @@ export class Controls {
     }
     if (this.clearButton) this.clearButton.disabled = !app.shape;
     if (this.depthRow) this.depthRow.hidden = !app.view.raw;
+    this.streetButton.hidden = !app.tiles.spec || Boolean(app.staysFlat);
+    this.streetButton.setAttribute('aria-pressed', String(app.tiles.asked));
     this.presentButton.setAttribute('aria-pressed', String(app.present?.on ?? false));
   }
 }
