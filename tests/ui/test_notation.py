@@ -1,7 +1,7 @@
 """How text is read, chosen on a page, and why records of public data are dropped."""
 
 from tests.ui.files import bounded, uploaded
-from tests.ui.opening import metrics, opened_page, texts
+from tests.ui.opening import metrics, open_tab, opened_page, texts
 
 HEADER = "at,pickup_lon,pickup_lat,dropoff_lon,dropoff_lat\n"
 ROWS = "03/05/2024 10:00:00 AM,14.5,-23.5,0,0\n" * 100
@@ -42,4 +42,4 @@ def test_a_column_of_points_needs_its_order():
     assert "Choose the order of the coordinates." in texts(app)
     app.segmented_control(key="explore.order").set_value("lat,lon").run()
     bounded(app, "explore")
-    assert metrics(app)["Exact total (public data)"] == "100"
+    assert metrics(open_tab(app, "Summary"))["Exact total (public data)"] == "100"

@@ -152,7 +152,7 @@ def test_a_port_or_an_address_that_cannot_be_is_one_line():
         (
             "DPVIZ_LEDGER",
             "l.sqlite",
-            "DPVIZ_LEDGER=l.sqlite: a relative path names another ledger in each be a",
+            "DPVIZ_LEDGER=l.sqlite: a relative path names another ledger in each folder",
         ),
         ("DPVIZ_RELEASES", "mine", "DPVIZ_RELEASES=mine: what is published here would not be in"),
         ("DPVIZ_BASEMAP", "none.geojson", "DPVIZ_BASEMAP=none.geojson: no such file"),

@@ -41,7 +41,9 @@ def test_no_page_renders_html_of_its_own():
         assert ("st.html(" in text) == (file.name in ("frame.py", "steps.py")), file.name
 
 
-NO_TEXT = re.compile(r"bbox=\S+|width:100%|width="100%"|±5%|at 95%|from 50% to 99\.9%|below 100%|NO_BREAK}%")
+NO_TEXT = re.compile(
+    r"bbox=\S+|width[:=]\W?100%|±5%|at 95%|from 50% to 99\.9%|below 100%|NO_BREAK}%"
+)
 """Addresses, style, the grammar of wishes, which one types without a space, and a space by name."""
 
 
