@@ -18,12 +18,20 @@ PROGRESS = re.compile(r": +\d+ %$")
 """A line of progress, which a command prints if it takes longer than a second."""
 
 
+def without_progress(text):
+    """Standard error without its lines of progress, which a busy machine adds."""
+    return "".join(line for line in text.splitlines(True) if not PROGRESS.search(line))
+
+
 def run(*words):
-    """Run a command in this process; returns exit code, standard output, standard error."""
+    """Run a command in this process; returns exit code, standard output, standard error.
+
+    Lines of progress are left out.
+    """
     result = CliRunner().invoke(app, [str(word) for word in words])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return result.exit_code, result.stdout, result.stderr
+    return result.exit_code, result.stdout, without_progress(result.stderr)
 
 
 def as_json(*words):
@@ -51,7 +59,7 @@ def fails(*words):
     code, out, err = seen(*words)
     assert (code, out) == (2, "")
     assert "Traceback" not in err
-    return err
+    return without_progress(err)
 
 
 def refused(folder, words, line):
@@ -62,8 +70,7 @@ def refused(folder, words, line):
         return {each: each.is_dir() or each.read_bytes() for each in every if each.exists()}
 
     before = files()
-    error = fails(*words)
-    (error,) = [each for each in error.splitlines() if not PROGRESS.search(each)]
+    (error,) = fails(*words).splitlines()
     assert line in error
     assert files() == before
 
