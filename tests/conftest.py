@@ -19,7 +19,11 @@ gc.disable()
 # Compiled code is slow on its first call only, and a failure must come back at the next run.
 # A busy machine draws examples slowly, which is no fault of theirs.
 settings.register_profile(
-    "dpviz", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "dpviz",
+    deadline=None,
+    derandomize=True,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("dpviz")
 
@@ -121,6 +125,13 @@ def _noise(item, seed):
     random = np.random.default_rng(zlib.crc32(seed.encode()))
     bits = partial(random.integers, 0, 2**64, dtype=np.uint64)
     return patch.object(SecureNoise, "words", lambda _, n: bits(n))
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Files are read without a child: what that would hide, such as a crash, is seen, and a busy
+    machine does not run into its limit of time."""
+    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ def handle(*, public=False, **options):
     return DataHandle(name, SQUARE, index, public=public, **options)
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, "x", True, None])
+@pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, 10**400, "x", True, None])
 def test_bad_epsilon(epsilon):
     with pytest.raises(ParameterError, match=r"epsilon.*: give a (positive, finite )?number"):
         dpviz.build(handle(), "privtree", epsilon)

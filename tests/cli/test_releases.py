@@ -182,30 +182,6 @@ def test_methods_and_data_sets_as_json():
     assert "city-50k" in {row["name"] for row in as_json("datasets", "list")["datasets"]}
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (["--epsilon", "nan"], "epsilon=nan: give a positive"),
-        (["--epsilon", "-1"], "epsilon=-1.0: give a positive"),
-        (["--method", "privtre"], "unknown method 'privtre': did you mean privtree"),
-        (["--set", "height=3"], "no parameter 'height'"),
-        (["--set", "c=70"], "give a number from 0.5 to 50"),
-        (["--set", "c"], "give key=value"),
-        (["--bounds=1,50,-1,52"], "'lon' run from 1 to -1"),
-        (["--bounds=1,50,2"], "bounds hold 3 numbers"),
-        (["--bounds=1,50,2,north"], "'north' is not a number"),
-        (["--columns", "lon,absent"], "absent"),
-        (["--seed", "1"], "NOT PRIVATE"),
-    ],
-)
-def test_bad_builds_exit_2_and_leave_the_old_file(points, tmp_path, change, message):
-    output = tmp_path / "r.parquet"
-    older = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)), public=True)
-    dpviz.build(older, "ugrid", seed=0).save(output)
-    bounds = [] if change[0].startswith("--bounds") else [f"--bounds={BOUNDS}"]
-    refused(tmp_path, ("build", points, "-o", output, *bounds, *change), message)
-
-
 def test_bad_sources_and_outputs(points, tmp_path):
     bounds, output = f"--bounds={BOUNDS}", tmp_path / "r.parquet"
     truncated = tmp_path / "truncated.parquet"

@@ -112,14 +112,3 @@ def test_bounds_trade_noise_for_records():
     assert shares[-1] > 0.999
     best = min(rows, key=lambda row: row.error)
     assert 1 < best.max_per_unit < rows[-1].max_per_unit
-
-
-@pytest.mark.parametrize("records", [0, -3])
-def test_no_records_are_refused(records):
-    with pytest.raises(ParameterError, match="records"):
-        synthetic_proxy(DOMAIN, records)
-
-
-def test_less_than_one_record_a_unit_is_refused():
-    with pytest.raises(ParameterError, match="per unit"):
-        expected_by_bound(DOMAIN, "ugrid", 1.0, 1000, 0.5)

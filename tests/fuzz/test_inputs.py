@@ -74,7 +74,7 @@ def run(name, seeds, folder):
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(20), pytest.param(range(20, 620), marks=pytest.mark.campaign)]
+    "seeds", [range(12), pytest.param(range(12, 612), marks=pytest.mark.campaign)]
 )
 @pytest.mark.parametrize("name", FORMATS)
 def test_mutants_of_every_input_format(name, seeds, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpviz
@@ -129,7 +129,7 @@ def _index_of_60(dims):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", of_kind("points"))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(data=st.data())
 def test_the_ledger_adds_up_to_epsilon_for_every_setting(name, data):
     dims = data.draw(st.sampled_from(METHODS[name].dims))

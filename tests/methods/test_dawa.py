@@ -81,7 +81,7 @@ def quad_tree(seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     index=indexes(),
     epsilon=st.floats(0.01, 1e3),

@@ -27,7 +27,6 @@ REACH = 30
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @any_tree("ladder_tree")
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
     """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""

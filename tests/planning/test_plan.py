@@ -1,7 +1,6 @@
 """A plan reads no records, and what it promises holds where the data are as it assumed."""
 
 import dataclasses
-import re
 import shlex
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from dpviz.queries.wishes import parse_all, squares
 from dpviz.releases.points.promises import promises, within
 from dpviz.trees.lattice import grid_edges
 from tests.benchmarks.plans import oracle
-from tests.commands import as_json, fails, run
+from tests.commands import as_json, fails, run, run_commands
 from tests.geojson import collection, feature
 from tests.vault import index_of
 
@@ -360,14 +359,7 @@ def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     points = np.random.default_rng(2).uniform([14.4, -24.1], [15, -23.6], (500, 2))
     np.savetxt("visits.csv", points, delimiter=",", header="lon,lat", comments="")
-    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
-    lines = "".join(blocks).replace("\\\n", " ").splitlines()
-    assert len(lines) == 5
-    for line in lines:
-        words = shlex.split(line)
-        assert words[:3] == ["uv", "run", "dpviz"]
-        code, _, err = run(*words[3:])
-        assert code == 0, err
+    assert len(run_commands(PAGE)) == 5
     release = dpviz.read("release.parquet")
     assert len(promises(release)) == 2
 

@@ -68,7 +68,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "trips.csv").write_text(
         "trip,edge,who,at\n1,1,p,2024-01-01\n1,2,p,\n2,2,p,2024-01-02T23:30\n3,3,q,2024-01-02\n"
     )
-    (tmp_path / "other.csv").write_text("trip,edge\n1,1\n1,9\n1,2\n2,3\n")
     (tmp_path / "trips.json").write_text('[{"edges": [1, 2]}, {"edges": [3]}]')
     (tmp_path / "crashes.csv").write_text("px,py,who\n0.5,0.1,p\n1.5,0,p\n2.5,0.4,q\n")
     (tmp_path / "apart.csv").write_text("edge,src,dst\n1,a,b\n2,c,d\n")
@@ -85,15 +84,14 @@ def folder(tmp_path, monkeypatch):
     "words",
     [
         "city-50k --seed=7 --method=ugrid --set cells=8 --want='any 9 km2 +-50'",
-        f"{FILE} --method=quadtree --set=height=3 --set=budget=uniform --epsilon=0.3",
-        f"{FILE} --bits=12 --unit=who --max-per-unit=9 --method=ugrid --neighbours=replace",
+        f"{FILE} --method=quadtree --set=height=3 --set=budget=uniform --epsilon=0.3 "
+        "--bits=12 --unit=who --max-per-unit=9 --neighbours=replace",
         f"{FILE} --method=ugrid --kind=mode --kinds=bike,walk --sum=fare --clip=0,9 --sum-share=.3",
-        f"{FILE} --areas=wards.gpkg --levels=side,ward --unit=who --max-per-unit=2",
-        f"{FILE} --areas=wards.gpkg --set=whole=true --want='areas=wards.gpkg +-50'",
+        f"{FILE} --areas=wards.gpkg --levels=side,ward --set=whole=true "
+        "--unit=who --max-per-unit=2 --want='areas=wards.gpkg +-50'",
         "city-50k --seed=7 --areas=h3:5",
         f"{FILE} --areas='rect=-1,50,0,51.5;rect=0,51,.5,52'",
         f"{FILE} --method=ugrid --set=cells=4 --time=at --period=2024-01-01,2024-01-15 --every=2w",
-        f"{FILE} --method=ugrid --workload=districts",
         f"{FILE} --method=hot_grid --workload=hot --set=side=0.2",
         f"{FILE} --method=hot_grid --workload=WORKLOAD",
         f"{PAIRS} --method=ugrid --set=cells=3",
@@ -101,7 +99,6 @@ def folder(tmp_path, monkeypatch):
         f"{TRIPS} --workload=corridor --unit=who --max-per-unit=2 --directed",
         "trips.json --public --seed=7 --graph=nodes.csv,edges.csv --columns=edges "
         "--workload=corridor",
-        f"{TRIPS.replace('trips', 'other')} --workload=corridor --drop-unknown",
         f"{EVENTS} --workload=corridor --columns=px,py --unit=who --max-per-unit=2",
         f"{TRIPS.replace('edges', 'apart')} --components=all --drop-unknown",
         "generate:50 --seed=7 --graph=nodes.csv,edges.csv --workload=corridor",
@@ -111,9 +108,9 @@ def folder(tmp_path, monkeypatch):
         f"{PLACES} --side=3 --gap=2 --steps --epsilon=0.5",
     ],
     ids=[
-        *("built-in", "file", "units", "attributes", "levels", "areas", "hexagons", "rectangles"),
-        *("time", "words", "side", "queries", "trips", "roads", "one-way"),
-        *("lists", "unknown", "events", "apart", "made up", "days"),
+        *("built-in", "file", "attributes", "areas", "hexagons", "rectangles"),
+        *("time", "workload", "queries", "trips", "roads", "one-way"),
+        *("lists", "events", "apart", "made up", "days"),
         *("symbols", "columns", "places"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz import Domain
@@ -24,7 +24,6 @@ NUMBERS = st.integers(1, 10**9).map(float)
     relative=st.sampled_from([0.0, 0.05, 0.125]),
     confidence=st.sampled_from([0.5, 0.9, 0.95, 0.995, 0.999]),
 )
-@settings(max_examples=60)
 def test_a_wish_reads_what_it_writes(target, absolute, relative, confidence):
     if not absolute and not relative:
         absolute = 1.0

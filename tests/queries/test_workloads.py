@@ -48,7 +48,7 @@ def test_area_aspect_and_position_are_uniform():
 
 
 @given(st.integers(0, 2**32), st.sampled_from(list(SIZES)), st.integers(1, 50))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_same_seed_gives_the_same_queries(seed, size, queries):
     first, second = (workload(FLAT, size, queries, seed) for _ in range(2))
     np.testing.assert_array_equal(first.rects, second.rects)

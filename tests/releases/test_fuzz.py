@@ -174,7 +174,7 @@ def mutant_survives(family, seed, path):
 
 
 runs = pytest.mark.parametrize(
-    "mutants", [300, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.campaign])]
+    "mutants", [150, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.campaign])]
 )
 
 

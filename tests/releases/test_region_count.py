@@ -46,7 +46,6 @@ def boxes(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @given(boxes(), st.sampled_from(["privtree", "ugrid", "kdtree", "privelet", "hilbert_rtree"]))
 def test_a_rectangle_as_a_polygon_has_the_rectangle_s_answer(box, method):
     polygon = built(method).count_regions([shapely.box(*box)])

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.build import build
@@ -28,7 +28,6 @@ several = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, 
 
 
 @given(several, st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=4), max_size=8))
-@settings(max_examples=60, deadline=None)
 def test_the_matching_of_a_pivot_is_the_best_bipartite_one(ends, raw):
     """At a star's centre: brute force over every way to join arriving with leaving edges."""
     arriving = [edge for edge in range(len(ends)) if edge % 2 == 0]

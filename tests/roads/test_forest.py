@@ -43,7 +43,7 @@ def test_every_decomposition_is_a_partition_into_paths(streets, odd, workload):
     st.integers(0, 1000),
     st.booleans(),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_multigraph_decomposes_into_paths(ends, seed, directed):
     graph = joined(ends, directed=directed)
     are_paths(graph, min_cut(graph, Paths.of([[0]])))
@@ -177,7 +177,6 @@ def partitions(n, groups):
     st.data(),
     st.lists(st.tuples(st.integers(0, 13), st.integers(1, 14)), min_size=1, max_size=8),
 )
-@settings(max_examples=60, deadline=None)
 def test_regrouping_is_optimal(n, chosen, raw):
     from dpviz.roads.search import regroup
 

@@ -30,6 +30,7 @@ def test_a_disconnected_graph_needs_a_decision():
         ({"src": [1], "dst": [2], "length": [-1.0]}, "edge 0 has length -1"),
         ({"src": [1], "dst": [2], "length": [np.nan]}, "edge 0 has length nan"),
         ({"src": [1]}, "no column 'dst'"),
+        ({"edge": [30], "src": [3], "dst": [99]}, "edge 30 names node 99, which the node table"),
     ],
 )
 def test_bad_edges_get_one_clear_line(edges, message):
@@ -40,6 +41,8 @@ def test_bad_edges_get_one_clear_line(edges, message):
 def test_bad_nodes_get_one_clear_line():
     with pytest.raises(DataError, match="node id 1 is given twice"):
         road_graph({**NODES, "node": [1, 1, 3, 4]}, {"src": [3], "dst": [4]})
+    with pytest.raises(DataError, match="the node table has no column 'node': it has 'edge', 'x'"):
+        road_graph({"edge": [1], "x": [0]}, {"src": [3], "dst": [4]})
     with pytest.raises(DataError, match="not a finite number"):
         road_graph({**NODES, "x": [0, np.inf, 2, 3]}, {"src": [3], "dst": [4]})
 

@@ -13,7 +13,7 @@ import dpviz
 from dpviz.private.load.events import nearest_edges
 from tests.commands import as_json
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_this_process")]
 
 GEOD = pyproj.Geod(ellps="WGS84")
 NODES, MORE = 10, 8
@@ -132,9 +132,10 @@ class Network:
         return metres.reshape(len(points), len(lines), 400).min(axis=2)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(14))
 def test_lengths_paths_counts_and_nearest_streets_are_those_of_networkx_and_pyproj(seed, tmp_path):
-    network = Network(seed, [*PLACES][seed % len(PLACES)], directed=seed % 3 == 2)
+    """Each CRS with directions and without."""
+    network = Network(seed, [*PLACES][seed % len(PLACES)], directed=seed % 2 == 1)
     files = network.write(tmp_path)
     graph = dpviz.read_graph(*files, crs=network.crs, directed=network.directed)
     streets = {network.street(name) for name in network.edges}

@@ -59,7 +59,7 @@ def setting(name):
 
 
 @every
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_exactly_epsilon_is_spent_with_every_setting(name, data):
     method = find_method(name, **data.draw(setting(name)))
@@ -92,7 +92,7 @@ def test_empty_data_one_sequence_and_an_alphabet_of_one(name, size, ruled, rows)
 
 @pytest.mark.slow
 @every
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(ROWS.filter(bool))
 def test_a_large_epsilon_ranks_single_symbols_exactly(name, rows):
     release = build(public(rows * 20), name, 1e8, seed=1, l_top=10)

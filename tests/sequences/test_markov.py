@@ -60,7 +60,6 @@ def test_a_sequence_has_at_most_l_top_events_and_longer_ones_lose_their_end(rows
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @given(ROWS, st.integers(1, 9), st.integers(0, 2**32 - 1), st.integers(0, 5))
 def test_counts_of_every_context_are_those_of_brute_force(rows, l_top, seed, depth):
     random = np.random.default_rng(seed)

@@ -69,7 +69,6 @@ def strings(child):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @given(ROWS.filter(bool), st.integers(1, 9), st.integers(1, 5))
 def test_without_noise_every_explored_count_is_exact(rows, l_top, n_max):
     """At a huge ε each string that occurs is above its threshold, so that all are explored."""
@@ -127,7 +126,7 @@ def spent_on_paths(tree):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     ROWS,
     st.floats(1e-3, 1e6),
@@ -175,7 +174,7 @@ def test_only_strings_above_their_threshold_are_explored():
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(ROWS.filter(bool), st.floats(0.05, 20), st.integers(0, 2**32 - 1), st.booleans())
 def test_extensions_add_up_to_their_string(rows, epsilon, seed, ruled):
     follows = ~np.eye(3, dtype=bool) if ruled else None

@@ -23,7 +23,6 @@ from dpviz.sequences.alphabet import Alphabet
 from .cases import ABC, ROWS, counted, public
 
 
-@settings(max_examples=60)
 @given(ROWS, st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_scores_of_candidates_are_those_of_brute_force(rows, l_top, seed):
     """Whatever is chosen: candidates are the one-symbol extensions of the chosen, not chosen."""
@@ -86,7 +85,6 @@ def test_rankings_have_the_probabilities_of_the_mechanism():
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @given(
     ROWS,
     st.lists(st.integers(0, 2), min_size=1, max_size=8),
@@ -133,7 +131,6 @@ def test_a_ranking_lists_strings_and_has_no_counts():
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
 @given(ROWS, st.integers(1, 9), st.integers(1, 30))
 def test_exact_top_strings_are_those_of_brute_force(rows, l_top, k):
     exact = counted(rows, l_top, 12)

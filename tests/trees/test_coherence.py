@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dpviz.trees.coherence import FINER, MOMENTS, _of_parents, coherence
 from dpviz.trees.decomposition import ADAPTED, Decomposition
@@ -27,7 +27,6 @@ def brute_force(nodes):
     return np.sqrt((moved**2).sum() / most) if most > 0 else 0.0
 
 
-@settings(max_examples=60)
 @given(trees(3, side=32))
 def test_what_parents_show_equals_brute_force(nodes):
     both = _of_parents(nodes, nodes.count), brute_force(nodes)

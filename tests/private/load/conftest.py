@@ -18,12 +18,6 @@ def one_salt(monkeypatch):
 
 
 @pytest.fixture
-def in_this_process(monkeypatch):
-    """What a child would hide, such as a crash, is seen."""
-    monkeypatch.setattr("dpviz.files.sandbox.CAN_FORK", False)
-
-
-@pytest.fixture
 def folders(tmp_path):
     """One for each of the two."""
     both = tmp_path / "one", tmp_path / "two"

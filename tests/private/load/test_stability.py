@@ -217,8 +217,11 @@ BY_HOUR = Steps.of("when", "2024-03-04,2024-04-04", "6h", "Europe/Berlin", "week
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl", "edges"])
-@pytest.mark.parametrize("by", [BY_DAY, BY_HOUR], ids=["days", "hours of the week"])
+@pytest.mark.parametrize(
+    ("form", "by"),
+    [("csv", BY_DAY), ("parquet", BY_HOUR), ("jsonl", BY_DAY), ("edges", BY_HOUR)],
+    ids=["csv by day", "parquet by hour", "jsonl by day", "edges by hour"],
+)
 def test_trips_in_time(form, by, folders):
     """One unit's odd times type, move and refuse nobody's: at most K trips move in all steps."""
 

@@ -16,12 +16,10 @@ import dpviz
 from dpviz.errors import DataError
 from dpviz.private.load import values
 from dpviz.private.load.notation import PLAIN, Notation
-from dpviz.private.load.sequences import read_sequences
 from dpviz.private.load.tables.delimited import DelimitedText
 from dpviz.private.load.values import numbers, times
-from dpviz.sequences.alphabet import alphabet_of
 from tests.private.load.stability import BOX, CELLS, IDS, workbook
-from tests.vault import index_of, sequences_of
+from tests.vault import index_of
 
 NUMBERS = st.one_of(
     st.sampled_from((*CELLS, *IDS, "infinity", "1e400", "1.7976931348623159e308", "1.e5", "-.5")),
@@ -208,12 +206,6 @@ def test_compressed_json_lines_are_no_header(tmp_path):
     (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(b"PAR1"))
     with pytest.raises(DataError, match=r"^a\.parquet\.gz is a compressed Parquet: unpack it"):
         dpviz.load(tmp_path / "a.parquet.gz", BOX)
-
-
-@pytest.mark.parametrize("first", ["PAR1 a", "{ a", "\x1f a", "PK\x03\x04 a"])
-def test_the_first_sequence_of_a_file_without_a_header_refuses_nothing(tmp_path, first):
-    (tmp_path / "a.txt").write_text(f"{first}\na b\n")
-    assert len(sequences_of(read_sequences(tmp_path / "a.txt", alphabet_of("a,b")))) == 1
 
 
 @pytest.mark.parametrize(("digits", "scale"), [(12, 7), (38, 10), (20, -2)])
