@@ -75,7 +75,6 @@ def test_each_message_has_the_argument_and_the_remedy(call, error, message):
     ("options", "message"),
     [
         ({"value": "v", "clip": [0, 5], "grid": "a"}, "grid are not numbers: give a number"),
-        ({"kinds": "ab", "kind": "k"}, "kinds='ab': give a list of texts"),
         ({"cycle": ["day"]}, "cycle of type list: give a text"),
         ({"period": "2024,2025", "zone": np.zeros(2)}, "zone of type ndarray: give a name"),
         ({"columns": "lon"}, "columns='lon': give a list of texts"),

@@ -108,13 +108,11 @@ def test_rectangles_from_a_file(points, tmp_path):
     ],
 )
 def test_sides_of_rectangles_are_recognised_by_their_names(text, tmp_path):
-    (tmp_path / "rects.csv").write_text(text)
-    assert rectangles(str(tmp_path / "rects.csv"), ["across", "down"]) == [[-0.5, 50.5, 0.5, 51.5]]
-
-
-def test_rectangles_of_three_dimensions_are_read(tmp_path):
-    (tmp_path / "rects.csv").write_text("h_max,x_max,y_max,x_min,y_min,h_min\n6,4,5,1,2,3\n")
-    assert rectangles(str(tmp_path / "rects.csv"), ["x", "y", "h"]) == [[1, 2, 3, 4, 5, 6]]
+    path = tmp_path / "rects.csv"
+    path.write_text(text)
+    assert rectangles(str(path), ["across", "down"]) == [[-0.5, 50.5, 0.5, 51.5]]
+    path.write_text("h_max,x_max,y_max,x_min,y_min,h_min\n6,4,5,1,2,3\n")
+    assert rectangles(str(path), ["x", "y", "h"]) == [[1, 2, 3, 4, 5, 6]]
 
 
 @pytest.mark.parametrize(
@@ -182,24 +180,6 @@ def test_methods_and_data_sets_as_json():
     assert "city-50k" in {row["name"] for row in as_json("datasets", "list")["datasets"]}
 
 
-def test_bad_sources_and_outputs(points, tmp_path):
-    bounds, output = f"--bounds={BOUNDS}", tmp_path / "r.parquet"
-    truncated = tmp_path / "truncated.parquet"
-    truncated.write_bytes(points.read_bytes()[:400])
-    pretender = tmp_path / "pretender.gpkg"
-    pretender.write_text("hello")
-    unknown = "no built-in data set 'city-50'"
-    for words, line in [
-        ((tmp_path / "absent.csv", "-o", output, bounds), "absent.csv"),
-        ((truncated, "-o", output, bounds), "truncated.parquet"),
-        ((pretender, "-o", output, bounds), "pretender.gpkg"),
-        ((points, "-o", tmp_path / "no" / "r.parquet", bounds), "in a folder that exists"),
-        ((points, "-o", output), "--bounds is missing"),
-        (("city-50", "-o", output), f"{unknown}: give a path, or one of city-250k"),
-    ]:
-        refused(tmp_path, ("build", *words), line)
-
-
 @pytest.mark.parametrize(
     "words", [["--dataset", ""], ["--dataset="], ["--method="], ["--crs", ""], ["--set", ""]]
 )
@@ -230,13 +210,6 @@ def test_bad_queries(points, tmp_path):
         line = fails("query", output, *words)
         assert message in line
     assert "not a release" in fails("query", points, "--rect=0,51,1,52")
-
-
-def test_a_file_of_points_outside_the_domain_is_an_empty_data_set(points, tmp_path):
-    output = tmp_path / "r.parquet"
-    code, out, _ = run("build", points, "-o", output, "--bounds=10,10,11,11", "--json")
-    assert code == 0
-    assert "3000" not in out
 
 
 @pytest.mark.slow
@@ -328,16 +301,6 @@ def test_numbers_out_of_range_are_refused_and_not_rounded(tmp_path):
     assert "less than or equal to 100000" in fails(*words)
     many = ("evaluate", "city-50k", "--public", "-o", csv, "--queries", 10**12)
     assert "less than or equal to 1000000" in fails(*many)
-
-
-@pytest.mark.slow
-def test_every_epsilon_of_an_evaluation_is_checked_first(tmp_path, monkeypatch):
-    def made(*_, **__):
-        raise AssertionError("a release was made")
-
-    monkeypatch.setattr("dpviz.evaluation.experiments.build", made)
-    words = ("evaluate", "city", "--graph=city", "-o", tmp_path / "rows.csv", "--epsilons", "1,0")
-    assert "epsilon=0.0: give a positive, finite number" in fails(*words)
 
 
 def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkeypatch):

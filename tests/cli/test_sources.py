@@ -72,20 +72,22 @@ def test_failure_requires_upward_padding(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "unfit"),
+    ("source", "kind", "unfit"),
     [
-        ("sequences", {"unit": "person"}),
-        ("sequences", {"drop_unknown": True}),
-        ("sequences", {"time": "time"}),
-        ("roads", {"unit": "person"}),
-        ("roads", {"name": "mine"}),
-        ("roads", {"drop_unknown": True}),
+        ("city", "sequences", {"unit": "person"}),
+        ("city", "sequences", {"drop_unknown": True}),
+        ("city", "sequences", {"time": "time"}),
+        ("city", "roads", {"unit": "person"}),
+        ("city", "roads", {"name": "mine"}),
+        ("city", "roads", {"drop_unknown": True}),
+        ("generate:5", "roads", {"name": "mine"}),
     ],
 )
-def test_python_refuses_what_the_built_in_data_have_no_use_for(kind, unfit):
+def test_python_refuses_what_synthetic_data_have_no_use_for(source, kind, unfit):
     (name,) = unfit
+    graph = dpviz.read_graph("city") if source != "city" else None
     with pytest.raises(DataError, match=f"{name}.*leave it out"):
-        dpviz.load("city", kind=kind, **unfit)
+        dpviz.load(source, graph, kind=kind, **unfit)
 
 
 def test_built_in_points_have_their_own_crs_and_no_tables(tmp_path, monkeypatch):

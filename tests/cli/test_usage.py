@@ -7,7 +7,6 @@ import pytest
 
 import dpviz
 from dpviz.cli.root import numbers
-from dpviz.errors import DpvizError
 from tests.commands import fails, refused, run, seen
 
 BOX = "--bounds=0,0,1,1"
@@ -64,6 +63,9 @@ def test_repeated_options_and_numeric_names_are_accepted(folder):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
+        (("build", "absent.csv", BOX, "-o", "out.parquet"), "no file 'absent.csv'"),
+        (("build", "points.csv", "-o", "out.parquet"), "--bounds is missing"),
+        (("build", "city-50", "-o", "out.parquet"), "give a path, or one of city-250k"),
         (("info", "r.parquet", "--source", "x.csv"), "--source requires --code: give it too"),
         ((*POINTS, "--declare-public"), "--declare-public requires --public"),
         (("build", "city-50k", "--declare-public", "-o", "out.parquet"), "requires --public"),
@@ -99,7 +101,7 @@ def test_repeated_options_and_numeric_names_are_accepted(folder):
         ),
     ],
 )
-def test_an_option_of_something_else_is_refused(folder, words, line):
+def test_an_unknown_source_or_an_option_of_something_else_is_refused(folder, words, line):
     refused(folder, words, line)
 
 
@@ -107,12 +109,6 @@ def test_the_app_refuses_a_file_that_is_not_a_release(folder, monkeypatch):
     """It started, and a page had the error."""
     monkeypatch.setattr("streamlit.web.cli.main", lambda: pytest.fail("a server started"))
     refused(folder, ("app", "points.csv"), "points.csv")
-
-
-def test_made_up_trips_pay_under_no_name():
-    graph = dpviz.read_graph("city")
-    with pytest.raises(DpvizError, match="name='x' is not for synthetic trips: leave it out"):
-        dpviz.load("generate:5", graph, name="x")
 
 
 @pytest.mark.parametrize("beside", [("kinds",), ("sums",), ("kinds", "sums")])

@@ -216,8 +216,3 @@ def test_what_is_refused_leaves_nothing_that_blocks_the_corrected_command(
     assert [each.name for each in tmp_path.iterdir()] == ["points.csv"]
     again = [BOX, "--methods=ugrid", "--epsilons=1", "--sizes=small", "--columns=lon,lat"]
     assert command(*words, *again)[0] == 0
-
-
-def test_the_command_refuses_sensitive_data():
-    line = fails("evaluate", "points.csv", "-o", "errors.csv")
-    assert "so it needs public data: give --public" in line

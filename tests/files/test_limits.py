@@ -53,15 +53,6 @@ def test_an_endless_alphabet_in_a_box(text, little_memory):
         alphabet_of(text)
 
 
-def test_a_symbol_of_four_million_letters(little_memory, tmp_path):
-    with in_one_line(DataError, "200 characters"):
-        alphabet_of(f"a,{LONG}")
-    path = tmp_path / "alphabet.txt"
-    path.write_text(LONG)
-    with pytest.raises(DataError, match="bytes"):
-        alphabet_of(str(path))
-
-
 def test_one_long_word_among_five_thousand(little_memory, tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("a b\n" * 2_500 + LONG)
@@ -74,14 +65,19 @@ def grid(**edges):
     return road_graph(nodes, {"src": ["1", "2"], "dst": ["2", "3"], **edges})
 
 
-def test_a_long_street_id(little_memory):
-    with in_one_line(DataError, "200 characters"):
-        grid(edge=["a", LONG])
-
-
-def test_a_long_node_of_a_query(little_memory):
-    with in_one_line(DataError, "200 characters"):
-        grid().node_row(LONG)
+def test_a_name_of_four_million_letters(little_memory, tmp_path):
+    """Of a symbol, a street and a node."""
+    for name_it in (
+        lambda: alphabet_of(f"a,{LONG}"),
+        lambda: grid(edge=["a", LONG]),
+        lambda: grid().node_row(LONG),
+    ):
+        with in_one_line(DataError, "200 characters"):
+            name_it()
+    path = tmp_path / "alphabet.txt"
+    path.write_text(LONG)
+    with pytest.raises(DataError, match="bytes"):
+        alphabet_of(str(path))
 
 
 def polygon_file(path, shapes):

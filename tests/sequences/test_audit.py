@@ -54,13 +54,6 @@ def test_noise_for_one_event_of_three_is_caught():
     assert "aaa" in result.neighbours
 
 
-@pytest.mark.slow
-def test_noise_for_three_is_not_and_the_audit_has_power():
-    result = audit(Symbols(), 1.0, trials=4000, confidence=SURE)
-    assert not result.violates
-    assert result.epsilon_lower_bound > 0.6  # the loss is exactly 1
-
-
 def test_the_reference_without_noise_is_caught():
     result = audit(small("truncate"), 1.0, trials=300, confidence=SURE)
     assert result.violates
@@ -70,7 +63,7 @@ def test_the_reference_without_noise_is_caught():
 @pytest.mark.slow
 def test_the_mechanism_that_chooses_strings_is_audited_with_power():
     """One choice: the loss is at most 1, and reached where the others weigh much."""
-    result = audit(small("topk_em", k=1), 1.0, trials=4_000, confidence=SURE)
+    result = audit(small("topk_em", k=1), 1.0, trials=2_000, confidence=SURE)
     assert 0.3 < result.epsilon_lower_bound <= 1.0
 
 

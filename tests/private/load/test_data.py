@@ -86,8 +86,6 @@ def test_built_in_data_of_every_kind_need_no_domain():
         ("tracks.csv", None, {"kind": "sequences"}, "places in time need a domain, the box or an"),
         ("trips.csv", None, {"kind": "roads"}, "trips need a domain, the RoadGraph"),
         ([[0.5, 0.5]], BOX, {}, "to dpviz.from_points"),
-        (PLACES, (0, 0, 1, 1), {}, "domain of type tuple: give a dpviz.Domain, such as"),
-        (PLACES, BOX, {"public": "no"}, "public='no': give True or False"),
         (WALKS, ABC, {"public": "no"}, "public='no': give True or False"),
         (PLACES, BOX, {"name": 5}, "data set name 5: give a text"),
         (
