@@ -25,16 +25,6 @@ def wait_for_picture(page, seen):
     )
 
 
-def test_cold_start_to_map(benchmark, open_page):  # noqa: F811
-    def start():
-        with serving(ROOT / "app.py") as address:
-            page = open_page(address)
-            wait_for_picture(page, 0)
-            page.close()  # before its server goes, or it complains
-
-    benchmark.pedantic(start, rounds=3)
-
-
 @pytest.fixture(scope="module")
 def address():
     with serving(ROOT / "app.py") as url:

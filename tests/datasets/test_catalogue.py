@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dpviz.datasets import DATASETS, city_graph, dataset, persons
-from dpviz.datasets.geography import BOUNDS, habitable, in_river, river_y, to_lonlat, to_plane
+from dpviz.datasets.geography import habitable, river_y, to_plane
 from dpviz.errors import DataError
 
 
@@ -110,9 +110,3 @@ def test_the_year_has_a_festival_and_an_outage():
     assert np.flatnonzero(np.bincount(day[east], minlength=365) == 0).tolist() == [280, 281, 282]
     weekday = days.reshape(-1)[: 52 * 7].reshape(52, 7).sum(axis=0)  # from a Tuesday on
     assert weekday[[4, 5]].max() < weekday[[0, 1, 2, 3, 6]].min()
-
-
-def test_plane_and_degrees_are_inverse():
-    lonlat = np.array(BOUNDS).reshape(2, 2)
-    np.testing.assert_allclose(to_lonlat(to_plane(lonlat)), lonlat)
-    assert in_river(np.array([[0.0, river_y(np.array(0.0))]])).all()

@@ -33,13 +33,6 @@ def test_rectangle_and_answers_are_traits(pair):
     assert len(heard) == 3
 
 
-def test_maps_are_linked_and_one_release_answers_alone(pair):
-    first, second = (dpviz.Map(release, rectangle=RECT) for release in pair)
-    traitlets.link((first, "rectangle"), (second, "rectangle"))
-    first.rectangle = (14.5, -24.0, 14.6, -23.9)
-    assert second.answer.count == pair[1].count(first.rectangle).count
-
-
 def test_maps_of_different_domains_are_linked_where_both_know_the_place(pair):
     """One that lies beyond the other domain is an error, and moves the map of that nowhere."""
     wide = dpviz.Domain.from_bounds([14.0, -25.0, 16.0, -23.0])

@@ -59,6 +59,7 @@ def built(planned, records):
     return promises
 
 
+@pytest.mark.slow
 def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
     """A whole box is one sum of all leaf counts; of a grid of 16 cells a side, 256 of them."""
     wishes = parse_all(["rect=2,48,3,49 ±300"])

@@ -129,11 +129,6 @@ def test_a_candidate_of_tiny_weight_is_chosen_by_the_bits_that_say_so():
     assert exponential(Ones(3), share(), [400, 0]) == 0
 
 
-def test_simulation_repeats():
-    first, second = (SimulatedNoise(5).two_sided(64, 1 / 9) for _ in range(2))
-    assert (first == second).all()
-
-
 def test_the_sums_of_many_candidates_do_not_overflow(monkeypatch):
     """2^10 equal weights of 2^60 units each would pass 2^63: there are fewer units to each."""
     monkeypatch.setattr(selection, "UNITS", 2.0**60)

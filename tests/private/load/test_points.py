@@ -131,12 +131,6 @@ class TestFormats:
         assert records.time.tolist() == [1893484800.0] * 3  # 2030-01-01T08:00 UTC
         assert records.counts.dropped == {}
 
-    def test_the_domain_may_be_projected(self, tmp_path):
-        utm = Domain((500_000, 4_400_000), (700_000, 4_600_000), crs="EPSG:32618")
-        records = read_records(write(tmp_path, "csv"), utm, crs="EPSG:4326")
-        assert len(records.points) == 3
-        assert (records.points > 500_000).all()
-
     def test_trips_in_another_crs(self, tmp_path):
         trips = Domain(NYC.lower * 2, NYC.upper * 2)
         to_utm = pyproj.Transformer.from_crs("EPSG:4326", "EPSG:32618", always_xy=True)
@@ -358,10 +352,6 @@ class TestBadInput:
             read_records(path, NYC, columns=("who", "lat"))
         with pytest.raises(DataError, match=r"column 'when' of .* declared as times"):
             read_records(path, NYC, columns=("when", "lat"))
-
-    def test_unknown_crs(self, tmp_path):
-        with pytest.raises(DataError, match="unknown CRS 'EPSG:99999'"):
-            read_records(write(tmp_path, "csv"), NYC, crs="EPSG:99999")
 
     def test_of_two_layers_one_is_named(self, tmp_path):
         places = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(*POINTS.T), crs=4326)
