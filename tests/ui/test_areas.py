@@ -85,9 +85,9 @@ def test_the_noise_of_areas_follows_the_area_that_is_chosen():
 
 def cells_table(path):
     import dpviz
-    from dpviz.ui.points.cells_table import table_of_cells
+    from dpviz.ui.points.cells_table import tables_of_map
 
-    table_of_cells(dpviz.read(path))
+    tables_of_map(dpviz.read(path))
 
 
 @pytest.mark.slow

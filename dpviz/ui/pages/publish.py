@@ -11,7 +11,7 @@ from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
-from dpviz.ui.points.source_form import UPLOAD, InSteps, PointSource, source_form
+from dpviz.ui.points.source_form import InSteps, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import too_dear
@@ -22,6 +22,7 @@ from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
 from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import next_step, steps
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.upload_form import UPLOAD
 
 TITLE, ORDER = "Publish", 2
 KEY = "publish"
@@ -84,7 +85,7 @@ def page() -> None:
             payment(KEY, source, choice)
     chosen, done = st.session_state[f"{KEY}.data"], publication(KEY, source) is not None
     others = {} if choice is None else {**method_link(choice), **areas_link(choice)}
-    others["data"] = None if chosen == UPLOAD else chosen
+    others["data"] = chosen if chosen != UPLOAD or described else None
     others[PARAMETER] = st.session_state.get(f"{KEY}.own") if done else None
     permalink.remember(KEY, FIELDS, others)
     head(described, source is not None, affordable and at >= 2, done)

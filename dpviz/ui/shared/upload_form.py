@@ -18,6 +18,14 @@ from dpviz.ui.shared.preflight import preflight_switch, show_facts, switched_on
 from dpviz.ui.shared.releases import release_instead
 from dpviz.ui.shared.uploads import upload_path
 
+UPLOAD = "Your own file"
+"""Title of the choice of an upload, and its word in the address."""
+AGAIN = (
+    "Choose your file again: an upload is kept in memory while its page is open, and is lost when "
+    "the page is loaded anew (F5). Other choices are as the address says; releases that were paid "
+    "for are in your releases."
+)
+
 H = TypeVar("H")
 S = TypeVar("S")
 
@@ -77,8 +85,14 @@ def upload_form(
     if not public:
         preflight_switch(prefix)
     if file is None:
+        if (
+            permalink.parameter("data") == UPLOAD
+            and f"{prefix}.{place}.had" not in st.session_state
+        ):
+            st.session_state.get(permalink.MESSAGES, st).info(AGAIN, icon=":material/upload_file:")
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
+    st.session_state[f"{prefix}.{place}.had"] = True
     path = upload_path(f"{prefix}.{place}", file)
     with ErrorsShown(path.name):
         return None if release_instead(prefix, path, file) else describe(path, file, public)
