@@ -84,15 +84,14 @@ def upload_form(
     public = False if owner else public_switch(prefix, "upload", False)
     if not public:
         preflight_switch(prefix)
+    lost = f"{prefix}.{place}.lost"
     if file is None:
-        if (
-            permalink.parameter("data") == UPLOAD
-            and f"{prefix}.{place}.had" not in st.session_state
-        ):
-            st.session_state.get(permalink.MESSAGES, st).info(AGAIN, icon=":material/upload_file:")
+        if st.session_state.setdefault(lost, permalink.parameter("data") == UPLOAD):
+            messages = st.session_state.get(permalink.MESSAGES, st)  # this form may be closed
+            messages.info(AGAIN, icon=":material/upload_file:")
         st.info("Choose a file to begin.", icon=":material/upload_file:")
         return None
-    st.session_state[f"{prefix}.{place}.had"] = True
+    st.session_state[lost] = False
     path = upload_path(f"{prefix}.{place}", file)
     with ErrorsShown(path.name):
         return None if release_instead(prefix, path, file) else describe(path, file, public)
