@@ -61,6 +61,24 @@ def public_switch(prefix: str, kind: str, public: bool) -> bool:
     return bool(answer == "public")
 
 
+def files_ready(prefix: str, ready: bool, words: str) -> bool:
+    """Return ``ready``; if it is False, ask for files in these words.
+
+    Where a page was opened at the address of an upload, as by F5, a line above the page says why
+    the file is missing: the form may be closed.
+    """
+    lost = f"{prefix}.files.lost"
+    asked = permalink.parameter("data") == st.session_state[f"{prefix}.data"]
+    if ready:
+        st.session_state[lost] = False
+    else:
+        if st.session_state.setdefault(lost, asked):
+            messages = st.session_state.get(permalink.MESSAGES, st)
+            messages.info(AGAIN, icon=":material/upload_file:")
+        st.info(words, icon=":material/upload_file:")
+    return ready
+
+
 def upload_form(
     prefix: str,
     describe: Callable[[Path, Any, bool], S | None],
@@ -84,14 +102,8 @@ def upload_form(
     public = False if owner else public_switch(prefix, "upload", False)
     if not public:
         preflight_switch(prefix)
-    lost = f"{prefix}.{place}.lost"
-    if file is None:
-        if st.session_state.setdefault(lost, permalink.parameter("data") == UPLOAD):
-            messages = st.session_state.get(permalink.MESSAGES, st)  # this form may be closed
-            messages.info(AGAIN, icon=":material/upload_file:")
-        st.info("Choose a file to begin.", icon=":material/upload_file:")
+    if not files_ready(prefix, file is not None, "Choose a file to begin."):
         return None
-    st.session_state[lost] = False
     path = upload_path(f"{prefix}.{place}", file)
     with ErrorsShown(path.name):
         return None if release_instead(prefix, path, file) else describe(path, file, public)
