@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import streamlit as st
@@ -19,6 +18,7 @@ from dpviz.evaluation.synthetic_proxy import (
 from dpviz.render import half_width_words, rounded, short
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import percent
+from dpviz.render.projection import areas
 from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.charts import bounds_chart
 from dpviz.ui.shared.method_form import Choice
@@ -28,7 +28,6 @@ SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1�
 
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
-KM_PER_DEGREE = 111.2
 
 Setting = tuple[dict[str, Any], str, dict[str, Any]]
 """Domain, method and its parameters, as a cache takes them."""
@@ -127,9 +126,7 @@ def expectation_panel(
 
 def _middles(domain: Domain) -> dict[str, str]:
     """Typical area in km² of each query size; with time, its duration too."""
-    west, south, east, north = domain_bounds(domain)
-    across = math.cos(math.radians((south + north) / 2))
-    square = KM_PER_DEGREE**2 * (east - west) * across * (north - south)
+    square = float(areas([domain_bounds(domain)])[0])
     words = {}
     for size, share in MIDDLE.items():
         side = share ** (1 / domain.dims)
