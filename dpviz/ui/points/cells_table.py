@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
 from dpviz.datasets.basemap import DEGREE, towns
 from dpviz.datasets.geography import TOWNS, to_lonlat
+from dpviz.lazy import pa, pd
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.render import short, with_noise
