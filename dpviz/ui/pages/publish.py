@@ -74,7 +74,7 @@ def page() -> None:
                 st.caption("The area of a built-in city is fixed.")
         next_step(KEY, 1, ready=source is not None)
     with budget:
-        choice, affordable = (None, False) if source is None else _budget(source)
+        choice, affordable = (None, False) if source is None else _budget(source, shown=at == 2)
         next_step(KEY, 2, ready=affordable)
     with last:
         if source is None or choice is None:
@@ -91,8 +91,11 @@ def page() -> None:
     head(described, source is not None, affordable and at >= 2, done)
 
 
-def _budget(source: PointSource) -> tuple[Choice | None, bool]:
-    """Draw the plan; return the choice and whether the lifetime budget still covers it."""
+def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
+    """Draw the plan; return the choice and whether the lifetime budget still covers it.
+
+    Expected errors are computed only while the step is ``shown``: they take seconds.
+    """
     left, right = st.columns([4, 5], gap="large")
     domain = source.data.domain
     try:
@@ -117,5 +120,5 @@ def _budget(source: PointSource) -> tuple[Choice | None, bool]:
         if choice is not None:
             bound = source.data.max_per_unit
             people = source.unit is not None or bound > 1
-            expectation_panel(KEY, domain, choice, bound, people=people)
+            expectation_panel(KEY, domain, choice, bound, people=people, shown=shown)
     return choice, choice is not None and not too_dear(account, more)

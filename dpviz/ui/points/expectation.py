@@ -50,7 +50,7 @@ def _bounds(asked: Setting, epsilon: float, n: int, mean: float) -> list[Bound]:
 
 
 def expectation_panel(
-    prefix: str, domain: Domain, choice: Choice, max_per_unit: int, *, people: bool
+    prefix: str, domain: Domain, choice: Choice, max_per_unit: int, *, people: bool, shown: bool
 ) -> None:
     """Expected errors for the chosen method and price.
 
@@ -60,10 +60,12 @@ def expectation_panel(
         choice: of the method and its price.
         max_per_unit: max contributions per unit.
         people: whether a unit may have more, so that some are left out.
+        shown: False on a hidden step, whose inputs keep their values and nothing is computed.
     """
     st.header("What to expect, before paying", anchor=False)
     if choice.areas is not None:
-        areas_expectation(choice, max_per_unit)
+        if shown:
+            areas_expectation(choice, max_per_unit)
         return
     of_one_kind, epsilon = domain.kinds is not None, choice.epsilon
     if domain.values is not None and choice.sum_share is not None:
@@ -82,6 +84,8 @@ def expectation_panel(
         help="A round number from public knowledge. It is NOT read from the file.",
     )
     mean = min(_records_of_one(prefix), float(records)) if people else None
+    if not shown:
+        return
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
     with st.spinner("Trying the method on a synthetic proxy …"):
         rows = _errors(asked, epsilon, int(records), max_per_unit, mean)
