@@ -18,6 +18,7 @@ load before says what the seconds are worth.
 
 import os
 import time
+from functools import partial
 
 from playwright.sync_api import sync_playwright
 
@@ -30,6 +31,8 @@ from tests.browser.conftest import (
     find_browser,
     serving,
 )
+from tests.browser.test_explore import metric, the_map
+from tests.browser.test_history import follow
 
 MAPLESS = ("Publish", "Help")
 
@@ -68,6 +71,9 @@ MOVED = """() => {
     .map(each => each.shadowRoot?.querySelector('.map')).filter(Boolean);
   return maps.length > 0 && maps.every(map => map.dataset.rendered);
 }"""
+
+RENDERED = """() => Number(document.querySelector('[data-testid=stBidiComponentIsolated]')
+  .shadowRoot.querySelector('.map').dataset.rendered)"""
 
 STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
 
@@ -131,8 +137,30 @@ def visits(browser, address, titles, causes, rounds=1):
         for _ in range(rounds):
             for title in [*titles[1:], titles[0]]:
                 page.evaluate("window.shifts = []")
-                link = page.get_by_role("link", name=title, exact=True)
-                yield title, visit(page, link.click, title, causes)
+                yield title, visit(page, partial(follow, page, title), title, causes)
+
+
+def answered(browser, address):
+    """Seconds from a step of ε to its map, and from a drawn rectangle to its answer."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.goto(address)
+        map_view = the_map(page)
+        page.locator(STILL).wait_for()
+        seen = int(map_view.get_attribute("data-rendered"))
+        started = time.monotonic()
+        page.get_by_role("slider", name="ε").press("ArrowLeft")
+        page.wait_for_function(f"({MOVED})() && ({RENDERED})() > {seen}")
+        epsilon = time.monotonic() - started
+        page.locator(STILL).wait_for()
+        map_view.focus()
+        for key in ("d", "Enter", "ArrowRight", "ArrowDown"):
+            page.keyboard.press(key)
+        started = time.monotonic()
+        page.keyboard.press("Enter")
+        metric(page).wait_for()
+        return epsilon, time.monotonic() - started
 
 
 def measured():
@@ -146,14 +174,15 @@ def measured():
         with serving(ROOT / "app.py") as address:
             [(_, cold)] = visits(browser, address, titles, causes, rounds=0)
             (_, warm), *pages = visits(browser, address, titles, causes, rounds=2)
+            seconds = answered(browser, address)
         browser.close()
     first, again = pages[: len(titles)], pages[len(titles) :]
     rows = [("first page, cold server", cold), ("first page, warm server", warm), *first]
     rows += [(f"{title}, again", figures) for title, figures in again]
-    return load, rows, causes
+    return load, rows, seconds, causes
 
 
-def table(load, rows):
+def table(load, rows, seconds):
     """Lines of Markdown."""
     yield f"Load before: {load:.1f} on {os.cpu_count()} cores."
     yield ""
@@ -162,11 +191,15 @@ def table(load, rows):
     for title, (seen, moved, spent, shift) in rows:
         moves = "" if moved is None else f"{moved:.1f} s"
         yield f"| {title} | {seen:.1f} s | {moves} | {spent:.1f} s | {shift:.3f} |"
+    yield ""
+    yield "Explore: {:.1f} s from a step of ε to its map, {:.1f} s to a rectangle's answer.".format(
+        *seconds
+    )
 
 
 if __name__ == "__main__":
-    load, rows, causes = measured()
-    lines = list(table(load, rows))
+    load, rows, seconds, causes = measured()
+    lines = list(table(load, rows, seconds))
     print("\n".join(lines))
     write_measured("speed.md", "first_minute", lines)
     for entry in sorted(causes, key=lambda each: -each["value"])[:6]:

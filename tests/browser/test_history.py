@@ -20,12 +20,17 @@ pytestmark = pytest.mark.browser
 IN_MENU = {module.TITLE for module in page_modules() if hasattr(module, "MENU")}
 
 
-def visit(page, title):
+def follow(page, title):
+    """Presses the link to a page in the navigation, within its menu where it has one."""
     link = page.get_by_test_id("stHeader").get_by_text(title, exact=True)
     if title in IN_MENU:
         page.get_by_test_id("stTopNavSection").filter(has_text="Movement").click()
         link = page.get_by_test_id("stTopNavPopover").get_by_text(title, exact=True)
     link.click()
+
+
+def visit(page, title):
+    follow(page, title)
     shown(page, title)
 
 

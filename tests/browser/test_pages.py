@@ -223,7 +223,7 @@ def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(a
         door.click()
         door.wait_for(state="hidden")
     page.goto(f"{app}/learn?chapter=tree")
-    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("button", name="Chapters").click()
     for choice in (
         page.get_by_test_id("stRadioOption"),
         page.locator("[data-testid=stCheckbox] label"),

@@ -11,7 +11,7 @@ from dpviz.ui.lessons.chapter import chapters, headline, show
 from dpviz.ui.lessons.room import Room
 from dpviz.ui.shared import method_form, permalink
 
-TITLE, ICON, ORDER = "Learn", ":material/school:", 6
+TITLE, ORDER = "Learn", 6
 KEY = "learn"
 CHAPTER, DATA, EPSILON, SEED, PRESENTING = (
     f"{KEY}.{word}" for word in ("chapter", "data", "epsilon", "seed", "present")

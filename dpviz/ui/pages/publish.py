@@ -11,7 +11,7 @@ from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
-from dpviz.ui.points.source_form import UPLOAD, InSteps, PointSource, source_form
+from dpviz.ui.points.source_form import InSteps, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import too_dear
@@ -22,6 +22,7 @@ from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
 from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import next_step, steps
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.upload_form import UPLOAD
 
 TITLE, ORDER = "Publish", 2
 KEY = "publish"
@@ -73,7 +74,7 @@ def page() -> None:
                 st.caption("The area of a built-in city is fixed.")
         next_step(KEY, 1, ready=source is not None)
     with budget:
-        choice, affordable = (None, False) if source is None else _budget(source)
+        choice, affordable = (None, False) if source is None else _budget(source, shown=at == 2)
         next_step(KEY, 2, ready=affordable)
     with last:
         if source is None or choice is None:
@@ -84,14 +85,17 @@ def page() -> None:
             payment(KEY, source, choice)
     chosen, done = st.session_state[f"{KEY}.data"], publication(KEY, source) is not None
     others = {} if choice is None else {**method_link(choice), **areas_link(choice)}
-    others["data"] = None if chosen == UPLOAD else chosen
+    others["data"] = chosen if chosen != UPLOAD or described else None
     others[PARAMETER] = st.session_state.get(f"{KEY}.own") if done else None
     permalink.remember(KEY, FIELDS, others)
     head(described, source is not None, affordable and at >= 2, done)
 
 
-def _budget(source: PointSource) -> tuple[Choice | None, bool]:
-    """Draw the plan; return the choice and whether the lifetime budget still covers it."""
+def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
+    """Draw the plan; return the choice and whether the lifetime budget still covers it.
+
+    Expected errors are computed only while the step is ``shown``: they take seconds.
+    """
     left, right = st.columns([4, 5], gap="large")
     domain = source.data.domain
     try:
@@ -116,5 +120,5 @@ def _budget(source: PointSource) -> tuple[Choice | None, bool]:
         if choice is not None:
             bound = source.data.max_per_unit
             people = source.unit is not None or bound > 1
-            expectation_panel(KEY, domain, choice, bound, people=people)
+            expectation_panel(KEY, domain, choice, bound, people=people, shown=shown)
     return choice, choice is not None and not too_dear(account, more)

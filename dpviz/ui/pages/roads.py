@@ -7,7 +7,7 @@ import streamlit as st
 from dpviz.datasets.geography import CITY
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import beats_zero
-from dpviz.ui.roads.facts import release_tabs
+from dpviz.ui.roads.facts import ABOUT_ERROR, release_tabs, typical_error
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
 from dpviz.ui.roads.plan import (
     RoadChoice,
@@ -19,6 +19,7 @@ from dpviz.ui.roads.plan import (
 from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
 from dpviz.ui.roads.time_window import chosen_window, within
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
@@ -45,6 +46,7 @@ def page() -> None:
             ),
             before=lambda source: show_graph(KEY, source),
             show=_show,
+            error=_error,
             link=lambda source, plan: {
                 "data": CITY if source.backdrop else UPLOAD,
                 "by": in_time(source) if source.backdrop else None,
@@ -52,6 +54,16 @@ def page() -> None:
             },
         )
     )
+
+
+def _error(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> tuple[str, str]:
+    """Error of a typical query over the whole period."""
+    plan = plan or RoadChoice.of(release.header)
+    queries = sample_queries(source.data.graph, plan.workload)
+    words = remembered(
+        f"{KEY}.error", (release, plan.workload), lambda: typical_error(release, queries)
+    )
+    return f"**{words}** per typical query", ABOUT_ERROR
 
 
 def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> None:

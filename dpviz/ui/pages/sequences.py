@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.render import half_width_words
 from dpviz.ui.map import map_view
 from dpviz.ui.sequences.facts import release_tabs
 from dpviz.ui.sequences.map_answer import FIELDS, map_and_answer
@@ -19,6 +20,7 @@ from dpviz.ui.shared.method_form import Choice, method_form
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link, run
 
 TITLE, ORDER = "Sequences", 3
+ABOUT_ERROR = "Half of the 95 % interval of a frequent move, for the noise alone."
 MENU = "Movement"
 KEY = "sequences"
 
@@ -43,6 +45,7 @@ def page() -> None:
             empty=_empty,
             before=_before,
             show=_show,
+            error=_error,
             link=lambda source, choice: {**source.link, **method_link(choice)},
         )
     )
@@ -60,8 +63,20 @@ def _before(source: SequenceSource) -> None:
         map_view(grid_scene(source), key=f"{KEY}.grid")
 
 
+def _view(release: SequenceRelease, source: SequenceSource) -> MoveView:
+    return remembered(f"{KEY}.view", (source.key, release), lambda: MoveView.of(release))
+
+
+def _error(
+    release: SequenceRelease, source: SequenceSource, choice: Choice | None
+) -> tuple[str, str] | None:
+    """Noise of a frequent move; None for a method that states none."""
+    error = _view(release, source).typical_error
+    return None if error is None else (f"**± {half_width_words(error)}** per move", ABOUT_ERROR)
+
+
 def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | None) -> None:
-    view = remembered(f"{KEY}.view", (source.key, release), lambda: MoveView.of(release))
+    view = _view(release, source)
     if view.below_noise:
         st.warning(
             "Most moves are within their noise, and so is what is drawn from them. Raise ε, choose "

@@ -27,32 +27,32 @@ SIZE, QUERIES = "medium", 300
 METRIC = "median_relative_error"
 
 
-SIDE = 10
-"""Squares per side of the area whose typical error is shown."""
+TYPICAL = {2: (10, "per 1 % of the area"), 4: (4, "from one sixteenth of the area to another")}
+"""Parts per axis of the boxes whose typical error is shown, and the words for a box, by axes."""
 
 ABOUT_ERROR = (
-    "Half of the 95 % interval of a typical rectangle of 1 % of the area: the larger of the noise "
-    "and the uncertainty where the rectangle cuts cells. Computed from the release alone."
+    "Half of the 95 % interval of a typical count {0}: the larger of the noise and the uncertainty "
+    "where a rectangle cuts cells. Computed from the release alone."
 )
 
 
 def typical_error(release: PointRelease | AreaRelease) -> tuple[str, str] | None:
-    """Error of a rectangle of 1 % of the area in words, and a note; None beyond two dimensions."""
+    """Error of a typical count in words, and a note; None in dimensions without a map."""
     place = release.domain.place
-    if place.dims != 2:
+    if place.dims not in TYPICAL:
         return None
+    parts, words = TYPICAL[place.dims]
 
     def middle() -> float:
-        (west, south), (east, north) = place.lower, place.upper
-        xs, ys = np.linspace(west, east, SIDE + 1), np.linspace(south, north, SIDE + 1)
-        low, high = (np.stack(np.meshgrid(*each), -1).reshape(-1, 2)
-                     for each in ((xs[:-1], ys[:-1]), (xs[1:], ys[1:])))  # fmt: skip
+        edges = np.linspace(place.lower, place.upper, parts + 1).T
+        low, high = (np.stack(np.meshgrid(*each), -1).reshape(-1, place.dims)
+                     for each in (edges[:, :-1], edges[:, 1:]))  # fmt: skip
         answers = release.count(np.hstack([low, high]))
         half = (answers.high - answers.low) / 2
         return float(np.median(np.maximum(half, INTERVAL_SDS * answers.uniformity_sd)))
 
     error = remembered("typical error", release, middle)
-    return f"**± {half_width_words(error)}** per 1 % of the area", ABOUT_ERROR
+    return f"**± {half_width_words(error)}** {words}", ABOUT_ERROR.format(words)
 
 
 def accuracy_panel(prefix: str, source: PointSource, methods: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import streamlit as st
@@ -19,6 +18,7 @@ from dpviz.evaluation.synthetic_proxy import (
 from dpviz.render import half_width_words, rounded, short
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import percent
+from dpviz.render.projection import areas
 from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.charts import bounds_chart
 from dpviz.ui.shared.method_form import Choice
@@ -28,7 +28,6 @@ SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1�
 
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
-KM_PER_DEGREE = 111.2
 
 Setting = tuple[dict[str, Any], str, dict[str, Any]]
 """Domain, method and its parameters, as a cache takes them."""
@@ -51,7 +50,7 @@ def _bounds(asked: Setting, epsilon: float, n: int, mean: float) -> list[Bound]:
 
 
 def expectation_panel(
-    prefix: str, domain: Domain, choice: Choice, max_per_unit: int, *, people: bool
+    prefix: str, domain: Domain, choice: Choice, max_per_unit: int, *, people: bool, shown: bool
 ) -> None:
     """Expected errors for the chosen method and price.
 
@@ -61,10 +60,12 @@ def expectation_panel(
         choice: of the method and its price.
         max_per_unit: max contributions per unit.
         people: whether a unit may have more, so that some are left out.
+        shown: False on a hidden step, whose inputs keep their values and nothing is computed.
     """
     st.header("What to expect, before paying", anchor=False)
     if choice.areas is not None:
-        areas_expectation(choice, max_per_unit)
+        if shown:
+            areas_expectation(choice, max_per_unit)
         return
     of_one_kind, epsilon = domain.kinds is not None, choice.epsilon
     if domain.values is not None and choice.sum_share is not None:
@@ -83,6 +84,8 @@ def expectation_panel(
         help="A round number from public knowledge. It is NOT read from the file.",
     )
     mean = min(_records_of_one(prefix), float(records)) if people else None
+    if not shown:
+        return
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
     with st.spinner("Trying the method on a synthetic proxy …"):
         rows = _errors(asked, epsilon, int(records), max_per_unit, mean)
@@ -127,9 +130,7 @@ def expectation_panel(
 
 def _middles(domain: Domain) -> dict[str, str]:
     """Typical area in km² of each query size; with time, its duration too."""
-    west, south, east, north = domain_bounds(domain)
-    across = math.cos(math.radians((south + north) / 2))
-    square = KM_PER_DEGREE**2 * (east - west) * across * (north - south)
+    square = float(areas([domain_bounds(domain)])[0])
     words = {}
     for size, share in MIDDLE.items():
         side = share ** (1 / domain.dims)

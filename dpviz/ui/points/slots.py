@@ -16,6 +16,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
 from dpviz.ui.shared.sources import NoRecords
+from dpviz.ui.shared.upload_form import UPLOAD
 
 
 def point_slots(
@@ -54,10 +55,10 @@ def point_slots(
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=partial(choose_domain, key),
         before=before,
-        error=typical_error,
+        error=lambda release, *_: typical_error(release),
         show=partial(_on_a_map, show),
         link=lambda source, choice: {
-            "data": source.name,
+            "data": source.name or UPLOAD,
             **method_link(choice),
             **areas_link(choice),
             **sums_link(choice.sum_share),

@@ -23,10 +23,14 @@ from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import show_survey
 from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.unit_form import unit_form
-from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
+from dpviz.ui.shared.upload_form import (
+    UPLOAD,
+    data_choice,
+    public_switch,
+    read_once,
+    upload_form,
+)
 from dpviz.ui.shared.uploads import chosen_table
-
-UPLOAD = "Your own file"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

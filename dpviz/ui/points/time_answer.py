@@ -23,7 +23,7 @@ from dpviz.render.scene import Bounds
 from dpviz.render.view import MOST, film_scene
 from dpviz.ui.points.answers import LARGER, as_csv, in_domain, overlaps
 from dpviz.ui.points.attributes import Look, kinds_view
-from dpviz.ui.points.cells_table import table_of_cells
+from dpviz.ui.points.cells_table import tables_of_map
 from dpviz.ui.points.map_answer import (
     CAMERA,
     FIELDS,
@@ -91,7 +91,7 @@ def points_map(
     )
     scene = scene_of(prefix, shown, records, look=look)
     unused = dict.fromkeys(("period", "view"))
-    own = {**own, "Table": partial(table_of_cells, shown)}
+    own = {**own, "Table": partial(tables_of_map, shown)}
     ask_on_map(
         prefix, shown, records, answer, scene, fields=FIELDS, panels=own, others=unused, flat=shown
     )
@@ -137,7 +137,7 @@ def _in_time(
         st.session_state[f"{prefix}.period"] = None if window == whole else words
     timeline: Panels = {
         "Timeline": partial(_timeline, prefix, release, place, window),
-        "Table": partial(table_of_cells, flat),
+        "Table": partial(tables_of_map, flat),
     }
     ask_on_map(
         prefix,

@@ -18,6 +18,8 @@ from dpviz.ui.shared.downloads import counts_as_shown, file_buttons, release_pan
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.panels import rows_in_words, sortable
 
+ABOUT_ERROR = "Twice the root mean variance of the sums over the streets of a query."
+
 
 def release_tabs(prefix: str, release: RoadRelease, workload: Paths, whole: RoadRelease) -> Panels:
     """Panels of the tabs below the map: facts and table of the part on it, files of the whole."""
@@ -65,7 +67,7 @@ def _summary(release: RoadRelease, workload: Paths) -> None:
         st.metric(
             "Noise of a typical query",
             typical_error(release, workload),
-            help="Twice the root mean variance of the sums over the streets of a query.",
+            help=ABOUT_ERROR,
             width="content",
         )
 

@@ -30,7 +30,7 @@ from dpviz.ui.shared.preflight import preflight_switch
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
 from dpviz.ui.shared.unit_form import unit_form
-from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once
+from dpviz.ui.shared.upload_form import data_choice, files_ready, public_switch, read_once
 from dpviz.ui.shared.uploads import chosen_table, upload_columns, upload_path
 
 UPLOAD = "files"
@@ -131,10 +131,8 @@ def _upload(prefix: str) -> RoadSource | None:
     public = public_switch(prefix, "upload", False)
     if not public:
         preflight_switch(prefix)
-    if not graph_files or trips_file is None:
-        st.info(
-            "Choose a road graph, and trips or events, to begin.", icon=":material/upload_file:"
-        )
+    ready = bool(graph_files) and trips_file is not None
+    if not files_ready(prefix, ready, "Choose a road graph, and trips or events, to begin."):
         return None
     with ErrorsShown():
         graph = _graph(prefix, graph_files, components=components, directed=directed)

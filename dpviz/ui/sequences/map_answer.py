@@ -10,8 +10,7 @@ from dpviz.errors import DpvizError
 from dpviz.render import Mark, Scene
 from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.sequences.charts import follow_table
-from dpviz.ui.sequences.panel import path_panel, place_panel, refused, trip_panel
+from dpviz.ui.sequences.panel import follow_table, path_panel, place_panel, refused, trip_panel
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import (
     MOVES,

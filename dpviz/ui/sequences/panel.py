@@ -10,10 +10,9 @@ import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import Mark, half_width_words, with_noise
-from dpviz.render.flows import next_marks, path_words
+from dpviz.render.flows import chance_words, next_marks, path_words
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
 from dpviz.trees.lattice import Float
-from dpviz.ui.sequences.charts import length_chart
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared import permalink
@@ -22,6 +21,9 @@ from dpviz.ui.shared.text import plain
 
 NAMING = " A cell is called by its column and row, counted from 0-0 in the south-west."
 NEXT = 10
+END = "(the end)"
+LISTED = 30
+"""Most symbols in the table of next symbols: the most frequent ones."""
 INDENT = "\u2003"
 NARROW = st.column_config.TextColumn(width=62)
 PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
@@ -96,7 +98,7 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
 
 
 def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
-    labels = [*view.names, "(the end)"]
+    labels = [*view.names, END]
     order = np.argsort(-chance, kind="stable")[:NEXT]
     order = order[chance[order] > 0]
     columns: dict[str, Any] = {
@@ -190,7 +192,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
 
 
 def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
-    """Ask for the number of synthetic trips on the map; chart synthetic sequence lengths."""
+    """Ask for the number of synthetic trips on the map."""
     number = 0
     drawn = len(view.synthetic)  # first: raises if the release cannot draw any
     if source.places is not None:
@@ -201,8 +203,26 @@ def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
             "SYNTHETIC: drawn from the release, no real trips. Every step takes the same time; "
             "the course of a line within a cell means nothing."
         )
-    length_chart(view, source)
+    else:
+        st.caption(f"{drawn:,} synthetic sequences, drawn from the release, are in the tab Share.")
     return min(int(number), drawn)
+
+
+def follow_table(view: MoveView) -> None:
+    """Probability of each next symbol after each symbol, for symbols that are not places."""
+    if view.visits is None:
+        st.info("This release ranks strings and holds no counts to list.", icon=":material/block:")
+        return
+    model, names = view.release.model, view.names
+    common = np.argsort(-view.visits, kind="stable")[:LISTED].tolist()
+    words = [chance_words(model.following([each]), following_sd(model, [each])) for each in common]
+    columns = {"after": [names[each] for each in common]}
+    columns |= {names[to]: [row[to] for row in words] for to in common}
+    columns[END] = [row[len(names)] for row in words]
+    part = f", the {len(common)} most frequent of {len(names):,} symbols"
+    whole = len(common) == len(names)
+    st.markdown(f"**What follows what** (noisy{'' if whole else part})")
+    st.dataframe(pa.table(columns), hide_index=True, alt="Chance of each symbol after each other")
 
 
 def refused(why: object) -> None:

@@ -10,6 +10,7 @@ from uuid import uuid4
 import numpy as np
 
 from dpviz.errors import ParameterError
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render import Animation, Camera, Mark, Scene
 from dpviz.render.basemap import outlines
@@ -82,6 +83,12 @@ class MoveView:
     def most_visited(self) -> float | None:
         """Largest count of a symbol."""
         return None if self.visits is None else max(float(self.visits.max()), 1.0)
+
+    @property
+    def typical_error(self) -> float | None:
+        """Half of the 95 % interval of a frequent move; None where the model states no noise."""
+        sd = self.moves.first(FIRST).sd
+        return None if sd is None or not len(sd) else INTERVAL_SDS * float(np.median(sd))
 
     @property
     def below_noise(self) -> bool:

@@ -303,17 +303,15 @@ def _ask(
     question = st.empty()  # emptied at once when the build begins
     if runs:
         return
-    with question.container():
+    with question.container(horizontal=True, vertical_alignment="center"):
         if dear:
             st.warning(f"Nothing was spent. {dear}" if asked else dear, icon=":material/lock:")
         elif asked:
             left = "" if account.left is None else f" of {account.left:g} left"
-            st.warning(
-                f"This spends ε = {epsilon:g}{left}; it cannot be undone.", icon=":material/lock:"
-            )
-            with st.container(horizontal=True):
-                st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
-                st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
+            warning = f"This spends ε = {epsilon:g}{left}; it cannot be undone."
+            st.markdown(f":material/lock: **{warning}**", width="content")
+            st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
+            st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
         st.caption(in_words(account), width="content")
 
 

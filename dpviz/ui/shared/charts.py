@@ -184,22 +184,3 @@ def error_chart(
     # Independent legends, or the band's faint colour would be the legend's.
     alone = {"color": "independent", "strokeDash": "independent"}
     return (band + line).resolve_legend(**alone).properties(height=HEIGHT)
-
-
-def lengths_chart(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
-    """``percent`` of sequences by number of ``places``, one line per name ``of``."""
-    return (
-        alt.Chart(pd.DataFrame(list(rows)))
-        .mark_line(point={"size": 14, "filled": True})
-        .encode(
-            x=alt.X("places:Q", axis=alt.Axis(title="places in a sequence", grid=False)),
-            y=alt.Y(
-                "percent:Q",
-                scale=alt.Scale(type="sqrt"),
-                axis=alt.Axis(title="per cent", tickCount=5),
-            ),
-            color=legend("of", names, [ORANGE, BLUE][: len(names)], columns=1),
-            tooltip=["of:N", "places:Q", alt.Tooltip("percent:Q", format=".1f")],
-        )
-        .properties(height=230)
-    )

@@ -15,7 +15,7 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import Paid, noise_seed, paid_release
-from dpviz.ui.shared.frame import Frame, share_button, stage
+from dpviz.ui.shared.frame import Frame, card, share_button, stage
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
@@ -43,7 +43,7 @@ class Slots:
         before: the page before a choice is made, and before sensitive records have been paid for.
         show: the map, its answer and details: (release, source, choice or None).
         link: what the address holds of source and choice besides ε and seed.
-        error: expected error of a release and what it is, for the bar; None without one.
+        error: expected error and what it is, for the bar: (release, source, choice or None).
     """
 
     key: str
@@ -57,7 +57,7 @@ class Slots:
     before: Callable[[Any], None]
     show: Callable[[Any, Any, Any], None]
     link: Callable[[Any, Any], Mapping[str, str | None]]
-    error: Callable[[Any], tuple[str, str] | None] = lambda release: None
+    error: Callable[[Any, Any, Any], tuple[str, str] | None]
 
 
 def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
@@ -130,7 +130,7 @@ def describe(source: DataSource) -> str:
 def _show(slots: Slots, frame: Frame, release: Any, source: Any, choice: Any) -> None:
     with frame.tools:
         share_button(slots.key)
-    if expected := slots.error(release):
+    if expected := slots.error(release, source, choice):
         frame.expect(*expected)
     tally = getattr(getattr(source, "data", None), "tally", None)  # for public records only
     if tally is not None and tally.warning:
@@ -159,13 +159,13 @@ def _paid(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
     if paid is None or paid.key != source.key:
         if st.session_state.pop(f"{key}.own", None) is not None:
             permalink.write({PARAMETER: None})  # from other data: the next rerun would open it
-        st.info(
-            f"The {slots.records} are confidential, so nothing is shown yet. Choose a method and "
-            "ε, then press **Publish** above.",
-            icon=":material/lock:",
-        )
         with stage():
             slots.before(source)
+            with card():  # on the map, which keeps its place
+                st.markdown(
+                    f":material/lock: The {slots.records} are confidential, so nothing is shown "
+                    "yet. Choose a method and ε, then press **Publish** above."
+                )
         return None
     say_unsaved(paid.problem)
     if paid.note != repr(choice):

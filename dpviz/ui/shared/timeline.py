@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
 from dpviz.domain import Domain
 from dpviz.domain.calendar import Calendar
+from dpviz.lazy import pd
 from dpviz.releases.answers import Timeline
 from dpviz.roads.steps import Steps
 from dpviz.ui.shared import permalink

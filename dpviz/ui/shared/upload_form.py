@@ -18,6 +18,14 @@ from dpviz.ui.shared.preflight import preflight_switch, show_facts, switched_on
 from dpviz.ui.shared.releases import release_instead
 from dpviz.ui.shared.uploads import upload_path
 
+UPLOAD = "Your own file"
+"""Title of the choice of an upload, and its word in the address."""
+AGAIN = (
+    "Choose your file again: an upload is kept in memory while its page is open, and is lost when "
+    "the page is loaded anew (F5). Other choices are as the address says; releases that were paid "
+    "for are in your releases."
+)
+
 H = TypeVar("H")
 S = TypeVar("S")
 
@@ -53,6 +61,24 @@ def public_switch(prefix: str, kind: str, public: bool) -> bool:
     return bool(answer == "public")
 
 
+def files_ready(prefix: str, ready: bool, words: str) -> bool:
+    """Return ``ready``; if it is False, ask for files in these words.
+
+    Where a page was opened at the address of an upload, as by F5, a line above the page says why
+    the file is missing: the form may be closed.
+    """
+    lost = f"{prefix}.files.lost"
+    asked = permalink.parameter("data") == st.session_state[f"{prefix}.data"]
+    if ready:
+        st.session_state[lost] = False
+    else:
+        if st.session_state.setdefault(lost, asked):
+            messages = st.session_state.get(permalink.MESSAGES, st)
+            messages.info(AGAIN, icon=":material/upload_file:")
+        st.info(words, icon=":material/upload_file:")
+    return ready
+
+
 def upload_form(
     prefix: str,
     describe: Callable[[Path, Any, bool], S | None],
@@ -76,8 +102,7 @@ def upload_form(
     public = False if owner else public_switch(prefix, "upload", False)
     if not public:
         preflight_switch(prefix)
-    if file is None:
-        st.info("Choose a file to begin.", icon=":material/upload_file:")
+    if not files_ready(prefix, file is not None, "Choose a file to begin."):
         return None
     path = upload_path(f"{prefix}.{place}", file)
     with ErrorsShown(path.name):
