@@ -50,9 +50,7 @@ def release_scene(
     return scene if len(releases) == 1 else beside(scene, len(releases), mode, labels)
 
 
-def beside(
-    scene: Scene, many: int, mode: Literal["side", "swipe"], labels: Sequence[str]
-) -> Scene:
+def beside(scene: Scene, many: int, mode: Literal["side", "swipe"], labels: Sequence[str]) -> Scene:
     """The first marks of a scene, so many, each on a map of its own; all others on each map."""
     marks = [mark.with_layer(side=at) for at, mark in enumerate(scene.marks[:many])]
     marks += scene.marks[many:]
