@@ -52,8 +52,9 @@ def page() -> None:
         permalink.restore(KEY, FIELDS)
     frame = Frame.of(KEY, setup=not st.session_state[f"{KEY}.releases"])
     with frame.tools:
-        preset_buttons(KEY)
         share_button(KEY)
+    with frame.bar:
+        preset_buttons(KEY)
     with ErrorsShown():
         if st.session_state[f"{KEY}.releases"]:
             _two_releases(frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -94,11 +95,15 @@ def exact_cells(source: PointSource) -> PointRelease | None:
 
 
 def badges(compared: Comparison) -> str:
-    """Guarantees of all releases; one if they are the same."""
-    shown = [badge(release.header) for release in compared.releases]
-    if len(set(shown)) == 1:
-        return shown[0]
-    return " ".join(f"**{side}** {each}" for side, each in zip("ABC", shown, strict=False))
+    """Guarantees of all releases; one for those that differ in their ε only."""
+    shown = {release.header.standing[0]: badge(release.header) for release in compared.releases}
+    if len(shown) == 1 and len(compared.releases) > 2:
+        (words,) = shown.values()
+        return re.sub(r" at ε = [^,\]]*", " at each ε", words)
+    several = [badge(release.header) for release in compared.releases]
+    if len(set(several)) == 1:
+        return several[0]
+    return " ".join(f"**{side}** {each}" for side, each in zip("ABC", several, strict=False))
 
 
 @fragment

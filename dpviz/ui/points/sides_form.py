@@ -37,8 +37,9 @@ def preset_buttons(prefix: str) -> None:
         "PrivTree | uniform grid | ladder": partial(_several_methods, prefix),
         "My release | another": partial(_two_releases, prefix),
     }
-    for number, (label, choose) in enumerate(choices.items()):
-        st.button(label, key=f"{prefix}.preset.{number}", on_click=choose)
+    with st.container(horizontal=True, gap="small", key="dpviz-presets"):
+        for number, (label, choose) in enumerate(choices.items()):
+            st.button(label, key=f"{prefix}.preset.{number}", on_click=choose)
 
 
 def _several_epsilons(prefix: str) -> None:

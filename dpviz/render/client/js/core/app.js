@@ -194,6 +194,7 @@ export class MapApp {
     this.sight.ask(spec.camera, refit);
     this.controls.update(spec);
     this.names = spec.labels ?? [];
+    this.labels.update(this.mode, this.names, this.panes()); // the camera keeps clear of them
     this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
@@ -340,8 +341,9 @@ export class MapApp {
     const busy = this.tool || this.pointer.drag || this.pointer.oneFinger;
     const controller = {dragPan: !busy, doubleClickZoom: !busy, dragRotate: false, touchRotate: false, keyboard: false};
     const side = this.mode === 'side';
-    const views = this.panes().map(pane => new MapView({...pane, controller}));
-    const viewState = Object.fromEntries(views.map(({id}) => [id, this.camera]));
+    const panes = this.panes();
+    const views = panes.map(pane => new MapView({...pane, controller}));
+    const viewState = Object.fromEntries(panes.map(({id}) => [id, this.camera]));
     this.flat?.setProps({viewState}); // seen until deck.gl's first picture
     this.deck.setProps({
       views, viewState, layers: this.layers(),
@@ -350,7 +352,7 @@ export class MapApp {
     });
     this.root.classList.toggle('drawing', Boolean(this.tool));
     this.root.classList.toggle('halves', side);
-    this.labels.update(this.mode, this.names, this.panes());
+    this.labels.update(this.mode, this.names, panes);
     this.controls.refresh();
     this.moveHandles();
   }
