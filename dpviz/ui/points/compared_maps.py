@@ -99,7 +99,7 @@ def badges(compared: Comparison) -> str:
     shown = {release.header.standing[0]: badge(release.header) for release in compared.releases}
     if len(shown) == 1 and len(compared.releases) > 2:
         (words,) = shown.values()
-        return re.sub(r" at ε = [^,\]]*", " at each ε", words)
+        return re.sub(r"at ε\W+[\d.\\]+", "at each ε", words)
     several = [badge(release.header) for release in compared.releases]
     if len(set(several)) == 1:
         return several[0]
