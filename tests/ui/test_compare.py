@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import PrivacyError
-from dpviz.evaluation.truth import exact_counts
+from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.exports import map_page
 from dpviz.render import interval_words, with_noise
 from dpviz.render.numbers import NO_BREAK
@@ -76,7 +76,8 @@ def test_the_truth_stands_beside_both_on_one_scale_that_stays_when_epsilon_moves
     assert [label.split(":")[0] for label in before.labels] == ["Truth", "A", "B"]
     assert {tuple(mark.layer.bounds) for mark in before.marks[:3]} == {bounds_of(before)}
     exact = app.session_state["compare.scene"][0][1][0].exact
-    assert exact.count(RECT).count[0] == exact_counts(built_in("city-50k"), RECT)[0]
+    assert exact.nodes.count[0] == exact_total(built_in("city-50k"))
+    assert not exact.nodes.variance.any()
     app.segmented_control(key="compare.film").set_value(0.05).run()
     assert bounds_of(scene_of(app)) == bounds_of(before)
     assert scene_of(app).locked
