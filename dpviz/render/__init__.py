@@ -5,7 +5,7 @@ This room sees releases only, never a record, and knows nothing of the page that
 
 from dpviz.render.cells import cells, density_legend, density_scale
 from dpviz.render.colors import PALETTES, Themed
-from dpviz.render.difference import difference_scene
+from dpviz.render.difference import difference_scene, error_scene
 from dpviz.render.legend import Legend, Swatch
 from dpviz.render.marks import boxes, paths, points, trips
 from dpviz.render.numbers import half_width_words, interval_words, rounded, short, with_noise
@@ -26,6 +26,7 @@ __all__ = [
     "density_legend",
     "density_scale",
     "difference_scene",
+    "error_scene",
     "half_width_words",
     "interval_words",
     "paths",

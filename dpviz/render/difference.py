@@ -1,12 +1,14 @@
-"""Differences of two releases beyond their noise and uniformity errors.
+"""Differences of two releases beyond their errors, and errors of releases in units of the noise.
 
-A box is the coarser of the cells that each release shows; where these do not nest, boxes are
-halves of the domain, added up.
+A box of a difference is the coarser of the cells that each release shows; where these do not nest,
+boxes are halves of the domain, added up. Errors, against exact cells of public records, are shown
+in squares of one size.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -18,14 +20,15 @@ from dpviz.files.arrow import numbers
 from dpviz.lazy import shapely
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import PointRelease
-from dpviz.render.cells import adaptive
+from dpviz.render.cells import adaptive, domain_bounds
 from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import count_column
+from dpviz.render.projection import home_zoom
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
-from dpviz.render.view import check, domain_scene
-from dpviz.render.zoomed import ZoomedBoxes
+from dpviz.render.view import BESIDE, beside, check, domain_scene
+from dpviz.render.zoomed import STEPS, ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
 CLEAR = 3.0
@@ -37,6 +40,12 @@ CLEAR_OF_CUTS = 4.0
 
 SIDES = 4
 """Classes on either side."""
+
+ERRORS = (2.0, 4.0, 8.0, 16.0)
+"""Classes of an error on either side, in standard deviations of the noise."""
+
+SQUARES = 5
+"""Halvings of the domain's sides that make the squares of an error map, all in sight: 32 × 32."""
 
 FINEST = 7
 """Halvings of the domain's sides at which boxes of releases that do not nest are finest."""
@@ -97,7 +106,78 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     )
     both, colors = [*(-each for each in reversed(scale.bounds)), *scale.bounds], _colors()
     mark = boxes.mark("difference", density, both, colors, words, rows, signed=True)
-    return mark, _legend(scale, colors, labels, float(least.max()))
+    blank = f"blank: no difference that stands out of the errors ({least.max():g} sd)"
+    more = (f"more in A: {labels[0]}", f"more in B: {labels[1]}")
+    return mark, _legend(scale, colors, "A − B, records per km²", blank, *more)
+
+
+def error_scene(
+    exact: PointRelease,
+    releases: Sequence[PointRelease],
+    labels: Sequence[str],
+    *,
+    camera: Camera | None = None,
+) -> Scene:
+    """Maps of releases' errors in squares of one size, in units of the noise.
+
+    The unit of a square is the largest standard deviation that the noise of any of the releases has
+    in it, so that a colour means the same error on each map.
+
+    Args:
+        exact: cells with exact counts of public records, at least as fine as the squares.
+        releases: up to four of its domain; 2-D.
+        labels: one each.
+        camera: where to look first; the whole domain by default.
+
+    Raises:
+        ReleaseError: too many releases, not 2-D, or not of one domain.
+    """
+    check([exact, *releases], BESIDE + 1)
+    domain = exact.domain
+    start = home_zoom(domain_bounds(domain))
+
+    def drawn(zoom: float) -> Sequence[NDArray[Any]]:
+        finer = min(sum(zoom >= start + step for step in STEPS) - 1, FINEST - SQUARES)
+        lo, hi = _squares(domain.side, SQUARES + finer)
+        answers = [release.count_boxes(lo, hi) for release in releases]
+        columns = [each for answer in answers for each in (answer.count, answer.noise_sd)]
+        return lo, hi, exact.count_boxes(lo, hi).count, *columns
+
+    boxes, (truth, *columns) = ZoomedBoxes.of(domain, drawn)
+    unit = np.maximum(np.max(columns[1::2], axis=0), 1e-9)
+    both, colors = [*(-each for each in reversed(ERRORS)), *ERRORS], _colors()
+    marks = []
+    for at, (label, count, sd) in enumerate(zip(labels, columns[::2], columns[1::2], strict=True)):
+        error = (count - truth) / unit
+        words = {"count": count_column(count, sd), "sd": numbers(sd.astype(np.float32))}
+        words |= {"exact": numbers(truth.astype(np.float32))}
+        words |= {"unit": numbers(unit.astype(np.float32)), "gap": count_column(count - truth, sd)}
+        rows = (
+            Row(label, "count", noise_sd="sd"),
+            Row("Exact (public data)", "exact"),
+            Row("Error", "gap"),
+            Row("One unit: sd of the noise", "unit"),
+        )
+        marks.append(boxes.mark(f"error-{at}", error, both, colors, words, rows, signed=True))
+    legend = _legend(
+        Scale(ERRORS),
+        colors,
+        "Answer − exact, in units of the noise",
+        "blank: within 2 sd of the noise",
+        "too many",
+        "too few",
+    )
+    description = f"Map of errors in units of the noise: {'; '.join(labels)}"
+    scene = domain_scene(domain, marks, legend, description, camera=camera, neutral=True)
+    if len(releases) == 1:
+        return replace(scene, labels=labels)
+    return beside(scene, len(releases), "side", labels)
+
+
+def _squares(side: int, halvings: int) -> tuple[Int, Int]:
+    """Lattice squares (lo, hi) that tile a domain."""
+    lo = np.indices((1 << halvings,) * 2).reshape(2, -1).T * (side >> halvings)
+    return lo, lo + (side >> halvings)
 
 
 def _compared(
@@ -158,8 +238,7 @@ def added_up(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int]
     boxes, below = [], np.zeros((1 << halvings, 1 << halvings), dtype=bool)
     inner = [below]
     for level in range(halvings, -1, -1):
-        corner = np.indices(below.shape).reshape(2, -1).T * (side >> level)
-        boxes.append((corner, corner + (side >> level)))
+        boxes.append(_squares(side, level))
         looks = _compared(releases, *boxes[-1], CLEAR_OF_CUTS)[-1]
         clear = below | looks.reshape(below.shape)
         if level:
@@ -198,15 +277,16 @@ def _colors() -> Themed:
     )
 
 
-def _legend(scale: Scale, colors: Themed, labels: Sequence[str], least: float) -> Legend:
+def _legend(scale: Scale, colors: Themed, title: str, blank: str, more: str, fewer: str) -> Legend:
+    """Legend of a signed map, with words for either side."""
     words = scale_labels(scale)
     return Legend(
-        title="A − B, records per km²",
+        title=title,
         colors=colors,
         labels=["", *(f"−{word}" for word in reversed(words)), *words],
-        blank=f"blank: no difference that stands out of the errors ({least:g} sd)",
+        blank=blank,
         swatches=(
-            Swatch(f"more in A: {labels[0]}", MORE_A.map(itemgetter(2))),
-            Swatch(f"more in B: {labels[1]}", MORE_B.map(itemgetter(2))),
+            Swatch(more, MORE_A.map(itemgetter(2))),
+            Swatch(fewer, MORE_B.map(itemgetter(2))),
         ),
     )

@@ -22,7 +22,6 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import theme_json
 from dpviz.render.legend import Legend
 
-Side = Literal["left", "right"]
 Bounds = tuple[float, float, float, float]
 
 
@@ -118,9 +117,10 @@ class Scene:
         marks: drawn in this order, the first at the bottom.
         camera: where to look.
         legend: or None.
-        mode: one map; two beside each other; or one over the other with a divider to swipe. In the
-            two last, marks made with ``side`` belong to one of the two, all others to both.
-        labels: the map's name, or those of its two sides.
+        mode: one map; several beside each other; or one over another with a divider to swipe. In
+            the two last, marks made with ``side`` belong to the map of this number, all others to
+            each.
+        labels: names of the maps.
         tools: shapes the visitor may draw: ``rect``, ``polygon``.
         picks: whether a click on a mark reaches Python.
         domain: west, south, east, north of the whole, for the button that goes back to it.

@@ -1,12 +1,10 @@
-"""The usual map of one release, or of two under one camera."""
+"""The usual map of one release, or of several under one camera."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
-
-from pydeck.types import String
 
 from dpviz.domain import Domain
 from dpviz.domain.rectangles import listed
@@ -15,12 +13,14 @@ from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import cells, density_legend, density_scale, domain_bounds
 from dpviz.render.legend import Legend
-from dpviz.render.scene import Camera, Mark, Scene, Side
+from dpviz.render.scale import Scale
+from dpviz.render.scene import Camera, Mark, Scene
 
 MOST = 12
 """Releases of a series."""
 
-SIDES: tuple[Side, Side] = ("left", "right")
+BESIDE = 4
+"""Maps beside each other."""
 
 
 def release_scene(
@@ -29,26 +29,31 @@ def release_scene(
     *,
     mode: Literal["side", "swipe"] = "swipe",
     camera: Camera | None = None,
+    scale: Scale | None = None,
 ) -> Scene:
     """Noisy densities on the base map, on one colour scale.
 
     Args:
-        releases: one, or two of the same domain; 2-D.
-        labels: one each, to tell two apart.
-        mode: how two are shown.
+        releases: one, or up to :data:`BESIDE` of the same domain (to swipe: two); 2-D.
+        labels: one each, to tell them apart.
+        mode: how several are shown.
         camera: where to look first; the whole domain by default.
+        scale: see :func:`series_scene`.
 
     Raises:
-        ReleaseError: not one or two releases, not 2-D, or not of one domain.
+        ReleaseError: too many releases, not 2-D, or not of one domain.
     """
-    if len(releases) > 2:
-        raise ReleaseError(f"{len(releases)} releases: a map shows one, or two to compare")
-    scene = series_scene(releases, labels, camera=camera)
-    if len(releases) == 1:
-        return scene
-    pairs = zip(scene.marks[:2], SIDES, strict=True)
-    marks = [mark.with_layer(side=String(side)) for mark, side in pairs]
-    marks += scene.marks[2:]
+    most = BESIDE if mode == "side" else 2
+    if len(releases) > most:
+        raise ReleaseError(f"{len(releases)} releases: a map shows one, or up to {most} to compare")
+    scene = series_scene(releases, labels, camera=camera, scale=scale)
+    return scene if len(releases) == 1 else beside(scene, len(releases), mode, labels)
+
+
+def beside(scene: Scene, many: int, mode: Literal["side", "swipe"], labels: Sequence[str]) -> Scene:
+    """The first marks of a scene, so many, each on a map of its own; all others on each map."""
+    marks = [mark.with_layer(side=at) for at, mark in enumerate(scene.marks[:many])]
+    marks += scene.marks[many:]
     return replace(scene, marks=marks, mode=mode, labels=labels, locked=True)
 
 
@@ -60,6 +65,7 @@ def series_scene(
     title: str = "",
     base: Sequence[Mark] | None = None,
     most: int = MOST,
+    scale: Scale | None = None,
 ) -> Scene:
     """Several releases over each other, ``cells-0`` and on: the caller shows one or two.
 
@@ -71,12 +77,13 @@ def series_scene(
         base: the ground, in place of the bundled one: see
             :func:`~dpviz.render.basemap_file.basemap_marks`.
         most: releases at most.
+        scale: classes of densities; those of all releases by default.
 
     Raises:
         ReleaseError: no release or too many, not 2-D, or not of one domain.
     """
     check(releases, most)
-    scale = density_scale(*releases)
+    scale = scale or density_scale(*releases)
     several = len(releases) > 1
     maps = [
         cells(release, scale=scale, id=f"cells-{at}", title=label)

@@ -48,3 +48,32 @@ def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_pa
     assert page.locator("[data-testid=stMain]").inner_text().count("noisy count") == 2
     open_tab(page, "Share")
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=2)
+
+
+def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page):
+    page = open_page(f"{app}/compare?data=city-50k")
+    shown = the_map(page)
+    preset = page.get_by_role("button", name="One method, ε 0.1 | 1 | 10")
+    preset.focus()
+    page.keyboard.press("Enter")
+    labels = page.locator(".pane .label")
+    expect(labels).to_have_text(
+        [
+            "Truth: exact, public data",
+            *(f"{s}: PrivTree, ε = {e}" for s, e in zip("ABC", (0.1, 1, 10), strict=True)),
+        ]
+    )
+    expect(page.get_by_test_id("dpviz-map")).to_have_count(1)
+    expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
+    assert len(shown.evaluate("e => e.__dpviz.sight.viewports.map(v => v.id)")) == 4
+    idle(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("e => e.__dpviz.panes()[2].y === '50%'", arg=shown.element_handle())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 720})
+    segment(page, "Errors").click()
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("in units of the noise")
+    expect(labels).to_have_count(3)
+    idle(page)
+    page.reload()
+    expect(labels).to_have_count(3)

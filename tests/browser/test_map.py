@@ -95,10 +95,10 @@ def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilo
     assert layers(map_view) == ["cells-0", "cells-4"]
     assert map_view.evaluate("e => e.__dpviz.mode") == "swipe"
     clips = map_view.evaluate(
-        "e => Object.fromEntries(e.__dpviz.layers().filter(l => l.props.side)"
+        "e => Object.fromEntries(e.__dpviz.layers().filter(l => l.props.side != null)"
         ".map(l => [l.id, l.props.side]))"
     )
-    assert clips == {"cells-4": "left", "cells-0": "right"}
+    assert clips == {"cells-4": 0, "cells-0": 1}
     expect(page.get_by_test_id("dpviz-answer")).to_have_count(2)
     page.get_by_role("button", name="PrivTree · ε = 0.1").click()
     assert layers(map_view) == ["cells-0", "cells-1"]

@@ -7,7 +7,7 @@ import dpviz
 from dpviz.datasets.catalogue import DATASETS
 from dpviz.errors import ReleaseError
 from dpviz.render.cells import domain_bounds
-from dpviz.render.difference import CLEAR, coarser, difference, difference_scene
+from dpviz.render.difference import CLEAR, coarser, difference, difference_scene, error_scene
 from dpviz.render.projection import home_zoom
 from dpviz.trees.lattice import overlaps
 
@@ -102,3 +102,27 @@ def test_a_difference_is_of_two(pair):
     with pytest.raises(ReleaseError, match="a difference is of two"):
         difference_scene(pair[:1])
     assert difference_scene(pair).to_dict()["neutral"]
+
+
+def test_errors_are_in_one_unit_on_every_map(pair):
+    """The unit is the largest noise of any release in the square."""
+    rng = np.random.default_rng(7)
+    points = rng.normal((10.5, 50.5), 0.12, (6_000, 2))
+    exact = dpviz.build(
+        dpviz.from_points(points, DOMAIN, public=True), "quad_exact", 1.0, threshold=0, max_depth=8
+    )
+    releases = [made(points, 1, "ugrid", epsilon) for epsilon in (0.1, 10.0)]
+    scene = error_scene(exact, releases, ["A", "B"])
+    assert [mark.layer.side for mark in scene.marks[:2]] == [0, 1]
+    noisy, precise = (
+        {name: np.array(mark.table[name].to_pylist()) for name in mark.table.column_names}
+        for mark in scene.marks[:2]
+    )
+    assert (noisy["unit"] == precise["unit"]).all()
+    assert (noisy["unit"] >= noisy["sd"]).all()
+    home = noisy["since"] == 0
+    assert home.sum() == 32**2
+    inside = exact.count(DOMAIN.bounds).count[0]
+    assert noisy["exact"][home].sum() == pytest.approx(inside)
+    mean = [np.abs(each["density"][home]).mean() for each in (noisy, precise)]
+    assert mean[1] < mean[0]

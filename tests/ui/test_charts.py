@@ -74,3 +74,26 @@ def test_an_axis_of_counts_begins_with_0_and_not_with_0k():
     text = str(charts.timeline_chart(table, 0, 1, "%H:%M").to_dict())
     assert charts.SHORT in text
     assert "'format': '~s'" not in text
+
+
+def test_deviations_stand_around_zero_on_an_axis_that_shows_large_and_small_ones():
+    rows = [
+        {"method": "PrivTree", "ε": epsilon, "error": half / 3, "low": -half, "high": half}
+        | {"in words": ""}
+        for epsilon, half in ((0.05, 800.0), (10.0, 0.4))
+    ]
+    spec = charts.deviation_chart(rows).to_dict()
+    bars = spec["layer"][0]["encoding"]["y"]
+    assert bars["scale"]["type"] == "symlog"
+    assert bars["scale"]["domain"] == [-800.0, 800.0]
+    assert bars["axis"]["values"] == [-100, -10, -1, 0, 1, 10, 100]
+    assert bars["axis"]["labelExpr"] == charts.SHORT
+    assert spec["layer"][2]["encoding"]["y"]["field"] == "exact"  # the line at zero
+
+
+def test_no_axis_reads_500m_for_a_half():
+    for labels in (charts.SHORT, charts.ROUNDED):
+        small, large = labels.split(" : ")
+        assert small.startswith("abs(datum.value) < 1 ? ")
+        assert "s')" not in small
+        assert "s')" in large

@@ -5,10 +5,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.evaluation.truth import exact_counts
+from dpviz.errors import PrivacyError
+from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.exports import map_page
 from dpviz.render import interval_words, with_noise
 from dpviz.render.numbers import NO_BREAK
+from dpviz.ui.points.compared_maps import EXACT, exact_cells
 from dpviz.ui.points.film import FRAMES, film_series
 from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.method_form import Choice
@@ -48,7 +50,7 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
     shown = metrics(app)
     assert shown["Exact count (public data)"] == f"{exact:,}"
     left = dpviz.build(handle, "quadtree", 0.5, seed=0, height=5).count(RECT)
-    right = dpviz.build(handle, "ugrid", 2.0, seed=1).count(RECT)
+    right = dpviz.build(handle, "ugrid", 2.0, seed=0).count(RECT)
     for side, answer in zip("AB", (left, right), strict=True):
         assert f"**Built from {answer.nodes[0]:,} cells**" in texts(app)
         headline = with_noise(answer.count[0], answer.larger_error[0]).replace(" ", NO_BREAK)
@@ -68,6 +70,78 @@ def test_one_side_changes_and_the_other_is_kept():
     assert after[1].header.epsilon == 0.1
 
 
+def test_the_truth_stands_beside_both_on_one_scale_that_stays_when_epsilon_moves():
+    app = opened()
+    before = scene_of(app)
+    assert [label.split(":")[0] for label in before.labels] == ["Truth", "A", "B"]
+    assert {tuple(mark.layer.bounds) for mark in before.marks[:3]} == {bounds_of(before)}
+    exact = app.session_state["compare.scene"][0][1][0].exact
+    assert exact.nodes.count[0] == exact_total(built_in("city-50k"))
+    assert not exact.nodes.variance.any()
+    app.segmented_control(key="compare.film").set_value(0.05).run()
+    assert bounds_of(scene_of(app)) == bounds_of(before)
+    assert scene_of(app).locked
+
+
+def scene_of(app):
+    """What the map shows."""
+    return app.session_state["compare.scene"][1]
+
+
+def bounds_of(scene):
+    """Classes of the first map."""
+    return tuple(scene.marks[0].layer.bounds)
+
+
+def test_confidential_data_have_no_truth():
+    data = dpviz.load("city-50k", public=False)
+    source = PointSource(data=data, title="", key="confidential")
+    assert exact_cells(source) is None
+    with pytest.raises(PrivacyError):
+        dpviz.build(data, EXACT.name, EXACT.epsilon)
+
+
+@pytest.mark.parametrize(
+    ("preset", "methods", "epsilons"),
+    [(0, ["privtree"] * 3, [0.1, 1.0, 10.0]), (1, ["privtree", "ugrid", "ladder_tree"], [1.0] * 3)],
+)
+def test_a_preset_compares_three_in_one_touch_and_the_address_restores_them(
+    preset, methods, epsilons
+):
+    app = opened()
+    app.button(key=f"compare.preset.{preset}").click().run()
+    for page in (app, opened(**app.query_params)):
+        shown = [release.header for release in compared(page)]
+        assert [each.method for each in shown] == methods
+        assert [each.epsilon for each in shown] == epsilons
+        assert len(scene_of(page).labels) == 4
+
+
+def test_any_two_of_the_maps_are_swiped():
+    scene = scene_of(opened(mode="swipe", maps="Truth,B"))
+    assert [label.split(":")[0] for label in scene.labels] == ["Truth", "B"]
+    assert scene.mode == "swipe"
+
+
+def test_errors_of_public_data_are_shown_in_units_of_the_noise():
+    scene = scene_of(opened(mode="difference"))
+    assert scene.legend.title == "Answer − exact, in units of the noise"
+    assert [label[0] for label in scene.labels] == ["A", "B"]
+    first, second = (mark.table for mark in scene.marks[:2])
+    assert first["unit"] == second["unit"]
+
+
+def test_my_release_needs_no_upload_where_the_visitor_has_some():
+    older, newer = paid_releases(0.5, 2.0)
+    app = opened()
+    app.button(key="compare.preset.2").click().run()
+    assert [app.query_params[f"{side}.release"] for side in "ab"] in (
+        [newer, older],
+        [older, newer],
+    )
+    assert [label[0] for label in scene_of(app).labels] == ["A", "B"]  # no truth
+
+
 def test_errors_are_measured_once_their_panel_is_opened():
     errors = table(opened(tab="Accuracy by ε"), "median_relative_error")
     assert len(errors) == 8
@@ -79,9 +153,9 @@ def test_the_film_steps_both_sides_and_tells_the_answer_at_every_epsilon():
     app = opened(rect=RECT)
     app.segmented_control(key="compare.film").set_value(0.2).run()
     assert [release.header.epsilon for release in compared(app)] == [0.2, 0.2]
-    frames = table(open_tab(app, "Every ε", "compare"), "ε", "A", "B")
+    frames = table(open_tab(app, "Every ε", "compare"), "ε", "PrivTree", "Uniform grid (UG)")
     assert list(frames["ε"]) == ["0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
-    halves = [float(text.split("±")[1].replace(",", "")) for text in frames["B"]]
+    halves = [float(text.split("±")[1].replace(",", "")) for text in frames["Uniform grid (UG)"]]
     assert halves == sorted(halves, reverse=True)
 
 
@@ -134,7 +208,7 @@ def paid_releases(*epsilons, data="city-50k"):
 
 def chosen(app, *identities):
     """Two releases of the list."""
-    app.radio(key="compare.of").set_value("Two releases").run()
+    app.button(key="compare.preset.2").click().run()
     for side, identity in zip("ab", identities, strict=True):
         app.selectbox(key=f"compare.{side}.release.stored").set_value(identity).run()
     return app
@@ -170,9 +244,8 @@ def test_the_address_restores_two_releases_and_says_which_is_gone():
     app = chosen(opened(rect=RECT), *ids)
     assert [app.query_params[f"{side}.release"] for side in "ab"] == ids
     again = opened(**app.query_params)
-    assert again.radio(key="compare.of").value == "Two releases"
     assert texts(again).count("differentially private, ε") == 2
-    again.radio(key="compare.of").set_value("Built from data").run()
+    again.button(key="compare.preset.0").click().run()
     assert not {"a.release", "b.release"} & set(again.query_params)
     gone = opened(a__release="f" * 32, b__release="file")
     for warning, asked in zip(
@@ -196,7 +269,7 @@ def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_name
     paid_releases(1.0)
     paid_releases(1.0, data="year")
     app = opened()
-    app.radio(key="compare.of").set_value("Two releases").run()
+    app.button(key="compare.preset.2").click().run()
     assert len(app.selectbox(key="compare.a.release.stored").options) == 1
     (left,) = (each.value for each in app.caption if "not listed" in each.value)
     assert left == "1 of yours not listed: only releases of places, without time, are compared."

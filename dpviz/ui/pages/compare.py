@@ -1,4 +1,4 @@
-"""Compare: two configurations under one camera, one rectangle, one legend; accuracy by ε."""
+"""Compare: the truth and two or three configurations, one camera, one rectangle, one scale."""
 
 from __future__ import annotations
 
@@ -7,12 +7,24 @@ from functools import partial
 import streamlit as st
 
 from dpviz.ui.points.accuracy import accuracy_panel
+from dpviz.ui.points.compared_maps import (
+    FIELDS,
+    Comparison,
+    badges,
+    exact_cells,
+    maps_and_answers,
+)
 from dpviz.ui.points.film import film_answers, film_series, film_strip
 from dpviz.ui.points.map_answer import forget_elsewhere
 from dpviz.ui.points.owners import owners_panel
-from dpviz.ui.points.sides_form import STARTS, sides_form, sides_link
+from dpviz.ui.points.sides_form import (
+    distinct_methods,
+    preset_buttons,
+    sides,
+    sides_form,
+    sides_link,
+)
 from dpviz.ui.points.source_form import PointSource, source_form
-from dpviz.ui.points.two_maps import FIELDS, Comparison, badges, maps_and_answers
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.frame import Frame, Panels, share_button
@@ -26,31 +38,32 @@ from dpviz.ui.shared.text import plain
 
 TITLE, ORDER = "Compare", 1
 KEY = "compare"
-OF = ("Built from data", "Two releases")
 
 
 def page() -> None:
     """The page."""
     permalink.bring_back(KEY)
     explored = st.session_state.get("explore.link", {})
-    if f"{KEY}.of" not in st.session_state:  # Streamlit deletes it on leaving the page
-        permalink.restore(KEY, (*FIELDS, *RELEASES))
+    if f"{KEY}.releases" not in st.session_state:
+        permalink.restore(KEY, RELEASES)
         linked = any(st.session_state[field.place(KEY)] for field in RELEASES)
-        st.session_state[f"{KEY}.of"] = OF[1] if linked else OF[0]
-    frame = Frame.of(KEY)
+        st.session_state[f"{KEY}.releases"] = linked
+    if f"{KEY}.mode" not in st.session_state:  # Streamlit deletes it on leaving the page
+        permalink.restore(KEY, FIELDS)
+    frame = Frame.of(KEY, setup=not st.session_state[f"{KEY}.releases"])
     with frame.tools:
         share_button(KEY)
-    with frame.setup:
-        of = st.radio("Compare", OF, key=f"{KEY}.of")
+    with frame.bar:
+        preset_buttons(KEY)
     with ErrorsShown():
-        if of == OF[0]:
-            _built_from_data(frame, explored)
-        else:
+        if st.session_state[f"{KEY}.releases"]:
             _two_releases(frame)
+        else:
+            _built_from_data(frame, explored)
 
 
 def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
-    """Two configurations on public records, rebuilt whenever one changes."""
+    """Configurations on public records, rebuilt whenever one changes."""
     permalink.write(dict.fromkeys(field.name for field in RELEASES))
     with frame.setup, refusals() as refused:
         source = source_form(KEY, 2, permalink.parameter("data") or explored.get("data"))
@@ -71,42 +84,51 @@ def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
             icon=":material/lock:",
         )
         return
-    first, second = (
-        public_release(f"{KEY}.built.{seed}", source, choice, seed, build_choice)
-        for seed, choice in enumerate(choices)
-    )
-    compared = Comparison((first, second), (choices[0].title, choices[1].title))
+    titles = [choice.title for choice in choices]
+    seeds = [titles[:at].count(title) for at, title in enumerate(titles)]  # equal: other noise
+    releases = [
+        public_release(f"{KEY}.built.{at}", source, choice, seed, build_choice)
+        for at, (choice, seed) in enumerate(zip(choices, seeds, strict=True))
+    ]
+    compared = Comparison(tuple(releases), tuple(titles), exact_cells(source))
     frame.describe(describe(source), badges(compared))
     forget_elsewhere(KEY, source, source.data.domain)
+    methods = distinct_methods(choices)
     series = {
-        f"ε series of {side}": partial(film_series, source, choice, seed)
-        for seed, (side, choice) in enumerate(zip("AB", choices, strict=True))
+        f"ε series of {side}": partial(film_series, source, choice, 0)
+        for side, choice in zip("AB", choices, strict=False)
     }
-    methods = [choice.described for choice in choices]
+    specified = [choice.described for choice in methods.values()]
+    epsilons = {choice.epsilon for choice in choices}
     maps_and_answers(
         KEY,
         compared,
         source,
         series,
         lambda rect: {
-            "Every ε": partial(film_answers, source, choices, rect),
-            "Accuracy by ε": partial(accuracy_panel, f"{KEY}.errors", source, methods),
+            "Every ε": partial(film_answers, source, methods, rect),
+            "Accuracy by ε": partial(accuracy_panel, f"{KEY}.errors", source, specified),
         },
-        partial(film_strip, KEY, choices[0].epsilon, _step),
+        partial(film_strip, KEY, epsilons.pop() if len(epsilons) == 1 else None, _step),
     )
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
-    permalink.remember(KEY, FIELDS, link)
+    permalink.remember(KEY, FIELDS, {**link, "maps": permalink.parameter("maps")})
 
 
 def _two_releases(frame: Frame) -> None:
     """Two opened releases: no exact counts, no rebuilding."""
-    with frame.setup, refusals() as refused:
-        first, second = (release_choice(KEY, side) for side in STARTS)
+    chosen = []
+    with frame.bar, refusals() as refused:
+        for side in "ab":
+            with st.container(horizontal=True, vertical_alignment="center", key=f"dpviz-{side}"):
+                st.markdown(f"**{side.upper()}**", width="content")
+                chosen.append(release_choice(KEY, side))
     permalink.remember(KEY, RELEASES)
+    first, second = chosen
     if first is None or second is None:
-        say_refused(*refused)
         frame.describe("**Two releases**")
-        st.caption("Press **Change** to choose two releases of the same area.")
+        if not refused:
+            st.caption("Choose two releases of the same area: your own, or files.")
         return
     compared = Comparison((first.release, second.release), (first.title, second.title))
     names = (f"**{side}** {plain(name)}" for side, name in zip("AB", compared.labels, strict=True))
@@ -115,12 +137,14 @@ def _two_releases(frame: Frame) -> None:
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     forget_elsewhere(KEY, source, *(release.domain for release in compared.releases))
     matching: Panels = {
-        "Match their records": partial(owners_panel, f"{KEY}.releases", compared.releases)
+        "Match their records": partial(
+            owners_panel, f"{KEY}.releases", (first.release, second.release)
+        )
     }
     maps_and_answers(KEY, compared, source, {}, lambda rect: matching)
 
 
 def _step(epsilon: float) -> None:
-    """A step of the film: both sides."""
-    for side in STARTS:
+    """Set the ε of every side, for a step of the film."""
+    for side in sides(KEY):
         st.session_state[f"{KEY}.{side}.epsilon"] = epsilon

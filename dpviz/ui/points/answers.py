@@ -301,7 +301,7 @@ def rectangle_form(prefix: str, rect: Bounds | None, domain: Bounds) -> Bounds |
         st.expander("Enter coordinates", icon=":material/pin:"),
         st.form(f"{prefix}.numbers", border=False),
     ):
-        start = rect or _middle(domain)
+        start = rect or middle(domain)
         values = [
             st.number_input(side, value=value, format="%.5f", key=f"{prefix}.{side}.{value}")
             for side, value in zip(SIDES, start, strict=True)
@@ -312,7 +312,8 @@ def rectangle_form(prefix: str, rect: Bounds | None, domain: Bounds) -> Bounds |
     return None
 
 
-def _middle(domain: Bounds) -> Bounds:
+def middle(domain: Bounds) -> Bounds:
+    """Rectangle of a fifth of each side in the middle of an area."""
     low, high = np.array(domain[:2]), np.array(domain[2:])
     west, south = (low + (high - low) * 0.4).round(5).tolist()
     east, north = (low + (high - low) * 0.6).round(5).tolist()

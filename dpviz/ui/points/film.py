@@ -1,8 +1,8 @@
-"""Film of a comparison: both maps and their answers at eight values of ε."""
+"""Film of a comparison: maps and answers at eight values of ε."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,11 +11,13 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.counts import PointRelease
-from dpviz.render.numbers import count_words
+from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import count_words, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
+from dpviz.ui.points.answers import middle
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.shared.charts import interval_chart
+from dpviz.ui.shared.charts import deviation_chart
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.parts import in_part
@@ -27,72 +29,78 @@ LARGEST = 100_000
 """Most cells of a release in the film's file: more take a minute to write and to open."""
 
 
-def film_strip(prefix: str, current: float, show: Callable[[float], None]) -> None:
-    """Step both maps through ε, in the fragment of the maps.
+def film_strip(prefix: str, current: float | None, show: Callable[[float], None]) -> None:
+    """Step all maps through ε, in the fragment of the maps.
 
     Args:
         prefix: of the widgets' keys.
-        current: the ε of A.
-        show: sets the ε of both before the page runs.
+        current: the ε of all sides; None if they differ.
+        show: sets the ε of all before the page runs.
     """
     key = f"{prefix}.film"
     if not in_part():
         st.session_state[key] = current if current in FRAMES else None
-    st.markdown("Both at ε", width="content")
+    st.markdown("All at ε", width="content")
     chosen = st.segmented_control(
-        "Both maps at ε",
+        "All maps at ε",
         FRAMES,
         format_func=lambda value: f"{value:g}",
         key=key,
-        on_change=lambda: show(st.session_state[key] or current),
+        on_change=lambda: show(st.session_state[key] or current or 1.0),
         label_visibility="collapsed",
     )
     if in_part() and chosen not in (None, current):
         st.rerun()  # the maps and the sliders are of the whole page
 
 
-def film_answers(source: PointSource, choices: Sequence[Choice], rect: Bounds | None) -> None:
-    """The drawn rectangle at every ε of the film, as a chart and a table."""
-    if rect is None:
-        st.caption("Draw a rectangle: its answer at each ε is shown here.")
-        return
+def film_answers(source: PointSource, methods: Mapping[str, Choice], rect: Bounds | None) -> None:
+    """The answer to a rectangle less the exact count at every ε, as a chart and a table.
+
+    Args:
+        source: of the public records.
+        methods: by title; their ε is not used.
+        rect: as drawn; by default the middle of the area.
+    """
+    asked = rect or middle(domain_bounds(source.data.domain))
     try:
-        inside = from_degrees(rect, source.data.domain.crs)
+        inside = from_degrees(asked, source.data.domain.crs)
         exact = int(exact_counts(source.data, inside)[0])
-        rows = _frames(source, choices, inside)
+        rows = [
+            _deviation(title, epsilon, _release(source, choice, epsilon, seed).count(inside), exact)
+            for seed, (title, choice) in enumerate(methods.items())
+            for epsilon in FRAMES
+        ]
     except DpvizError as error:
         st.caption(plain(error))
         return
-    st.altair_chart(interval_chart(rows, exact))
+    where = "The drawn rectangle" if rect else "The middle of the area (or draw a rectangle)"
+    st.markdown(f"**{where} holds {exact:,} records.** How far is the answer from that, by ε?")
+    st.altair_chart(deviation_chart(rows))
     table = [
         {"ε": f"{epsilon:g}"}
-        | {row["side"]: row["in words"] for row in rows if row["ε"] == epsilon}
+        | {row["method"]: row["answer"] for row in rows if row["ε"] == epsilon}
         for epsilon in FRAMES
     ]
     st.dataframe(table, hide_index=True)
     st.caption(
-        f"Exact (public data): {exact:,}, the dashed line. In the chart: the 95 % interval of "
-        "the noise. ± in the table: the larger of it and the uncertainty in cut cells."
+        "In the chart: one release per ε, with the 95 % interval of its noise; an interval that "
+        "misses the dashed line is off by more than noise, mostly where the rectangle cuts cells. "
+        "The scale grows tenfold per step. In the table: the answers, ± the larger of both errors."
     )
 
 
-def _frames(source: PointSource, choices: Sequence[Choice], inside: Bounds) -> list[dict[str, Any]]:
-    """Both sides' answer to a rectangle, in the domain's own coordinates, at every ε."""
-    rows: list[dict[str, Any]] = []
-    for seed, (side, choice) in enumerate(zip("AB", choices, strict=True)):
-        for epsilon in FRAMES:
-            answer = _release(source, choice, epsilon, seed).count(inside)
-            rows.append(
-                {
-                    "side": side,
-                    "ε": epsilon,
-                    "answer": float(answer.count[0]),
-                    "low": float(answer.low[0]),
-                    "high": float(answer.high[0]),
-                    "in words": count_words(answer),
-                }
-            )
-    return rows
+def _deviation(title: str, epsilon: float, answer: Any, exact: int) -> dict[str, Any]:
+    """Row of the chart: an answer of length one less the exact count, with its interval."""
+    low, count, high = (float(each[0]) - exact for each in (answer.low, answer.count, answer.high))
+    return {
+        "method": title,
+        "ε": epsilon,
+        "error": count,
+        "low": low,
+        "high": high,
+        "in words": with_noise(count, (high - low) / 2),
+        "answer": count_words(answer),
+    }
 
 
 def film_series(

@@ -14,8 +14,10 @@ BLUE, ORANGE, GREY = *PAIR, "#8a8f98"
 """Colours that colour-blind readers can tell apart; contrast 3:1 or more on light and dark."""
 
 HEIGHT = 300
-SHORT = "format(datum.value, '~s')"
-"""Labels such as 0, 500 and 2k; as the axis's own format, nothing would be 0k."""
+SHORT = "abs(datum.value) < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
+"""Labels such as 0, 0.5, 500 and 2k; as the axis's own format, 0 would be 0k and 0.5 be 500m."""
+ROUNDED = SHORT.replace("~", ".2~")
+"""The same in two digits."""
 DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 1, 2]]
 """Dashes of lines in the order of their colours."""
 LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
@@ -72,7 +74,7 @@ def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
         .mark_line(point={"color": BLUE}, color=BLUE)
         .encode(
             x=alt.X(**log_axis("K", "max contributions per unit (K)", values=list(errors))),
-            y=alt.Y(**log_axis("error", "mean error", format=".2~s", values=ticks, **FAINT)),
+            y=alt.Y(**log_axis("error", "mean error", labelExpr=ROUNDED, values=ticks, **FAINT)),
             tooltip=["K", alt.Tooltip("shown:N", title="mean error")],
         )
     )
@@ -120,28 +122,38 @@ def time_form(span: timedelta) -> str:
     return next((form for most, form in forms if days <= most), "%Y")
 
 
-def interval_chart(rows: Sequence[Mapping[str, Any]], exact: float) -> Any:
-    """``answer`` with ``low`` and ``high`` of each ``side`` by ``ε``, and the exact value."""
+def deviation_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """``error`` with ``low`` and ``high`` of each ``method`` by ``ε``, around a line at zero.
+
+    The axis of errors is logarithmic on both sides of zero: errors of small ε are a hundred times
+    those of large ones.
+    """
     table = pd.DataFrame([{**row, "ε": f"{row['ε']:g}"} for row in rows])
-    order = list(dict.fromkeys(table["ε"]))
+    order, names = (list(dict.fromkeys(table[name])) for name in ("ε", "method"))
+    half = (table["high"] - table["low"]) / 2
+    most = float(table[["low", "high"]].abs().max().max()) or 1.0
+    least = float(half[half > 0].min()) if (half > 0).any() else most
+    powers = [tick for tick in TICKS if least <= tick <= most and f"{tick:e}".startswith("1.0")]
+    ticks = [*(-tick for tick in reversed(powers)), 0, *powers]
+    errors: dict[str, Any] = {
+        "scale": alt.Scale(type="symlog", constant=least, domain=[-most, most], nice=False),
+        "axis": alt.Axis(title="Answer − exact count", labelExpr=SHORT, values=ticks, **FAINT),
+    }
     base = alt.Chart(table).encode(
         x=alt.X("ε:N", sort=order, axis=alt.Axis(title="ε", labelAngle=0)),
-        xOffset=alt.XOffset("side:N"),
-        color=legend("side", ["A", "B"], PAIR),
+        xOffset=alt.XOffset("method:N", sort=names),
+        color=legend("method", names, (*PAIR, GREY)[: len(names)], labelLimit=320),
         shape=alt.Shape(
-            "side:N",
-            scale=alt.Scale(domain=["A", "B"], range=["circle", "square"]),
-            legend=alt.Legend(orient="top", title=None),
+            "method:N",
+            scale=alt.Scale(domain=names, range=["circle", "square", "triangle-up"][: len(names)]),
+            legend=alt.Legend(orient="top", title=None, labelLimit=320),
         ),
-        tooltip=["side", "ε", "in words"],
+        tooltip=["method", "ε", alt.Tooltip("in words:N", title="answer − exact")],
     )
-    bars = base.mark_rule(strokeWidth=3).encode(
-        y=alt.Y("low:Q", axis=alt.Axis(title="Noisy count", labelExpr=SHORT, tickCount=5)),
-        y2="high:Q",
-    )
-    points = base.mark_point(filled=True, size=60).encode(y="answer:Q")
-    line = alt.Chart(pd.DataFrame({"exact": [exact]})).mark_rule(strokeDash=[5, 4], color=GREY)
-    return (bars + points + line.encode(y="exact:Q")).properties(height=HEIGHT)
+    bars = base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q", **errors), y2="high:Q")
+    points = base.mark_point(filled=True, size=60).encode(y=alt.Y("error:Q", **errors))
+    zero = alt.Chart(pd.DataFrame({"exact": [0]})).mark_rule(strokeDash=[5, 4], color=GREY)
+    return (bars + points + zero.encode(y="exact:Q")).properties(height=HEIGHT)
 
 
 def error_chart(

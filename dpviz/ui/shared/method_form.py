@@ -164,13 +164,15 @@ def method_choice(
     shown = first | {alias: f"{group}{titles[alias]}" for alias in others}
     usual = [*first, *(name for name in members if members[name].guarantee != "none")][0]
     start = permalink.one_of("method", start, shown, usual)
+    place = f"{prefix}.method"
+    if st.session_state.get(place) not in shown:
+        st.session_state[place] = start
     return str(
         st.selectbox(
             "Method",
             list(shown),
-            index=list(shown).index(start),
             format_func=shown.__getitem__,
-            key=f"{prefix}.method",
+            key=place,
             label_visibility="collapsed",
             width=260,
         )

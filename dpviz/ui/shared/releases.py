@@ -241,16 +241,18 @@ RELEASES = tuple(permalink.Field(f"{side}.release", _known) for side in "ab")
 """Address fields of two releases that are compared."""
 
 
+def newest_flat(most: int) -> list[str]:
+    """Ids of the visitor's newest releases that can be compared."""
+    return [each.id for each in Shelf().of(visitor()) if _flat(each)][:most]
+
+
 def release_choice(page: str, side: str) -> Opened | None:
     """Ask for a release to compare as A or B; the session and the address keep the choice."""
     label, place = f"Release {side.upper()}", f"{page}.{side}.release"
     asked: str | None = st.session_state.get(place)
     mine = Shelf().of(visitor())
     offered = {each.id: each for each in mine if _flat(each)}
-    if left := len(mine) - len(offered) if side == "a" else 0:  # shown once
-        st.caption(
-            f"{left} of yours not listed: only releases of places, without time, are compared."
-        )
+    left = len(mine) - len(offered)
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
     permalink.present(f"{place}.stored", asked if asked in offered else None)
@@ -260,9 +262,15 @@ def release_choice(page: str, side: str) -> Opened | None:
         index=None,
         format_func=lambda identity: offered[identity].label,
         key=f"{place}.stored",
-        placeholder="Choose one of yours" if offered else "None of yours yet",
+        placeholder="Choose one of yours" if offered else "None of yours yet: open a file",
+        label_visibility="collapsed",
     )
-    file = st.file_uploader(f"Or a file as {label}", key=f"{place}.file")
+    with st.popover("File", icon=":material/folder_open:"):
+        file = st.file_uploader(f"A file as {label}", key=f"{place}.file")
+        if left and side == "a":  # shown once
+            st.caption(
+                f"{left} of yours not listed: only releases of places, without time, are compared."
+            )
     st.session_state[place] = FILES[0] if file is not None else chosen
     if file is None and chosen is None:
         return None

@@ -194,7 +194,7 @@ export class MapApp {
     this.sight.ask(spec.camera, refit);
     this.controls.update(spec);
     this.names = spec.labels ?? [];
-    this.labels.update(this.mode, this.names);
+    this.labels.update(this.mode, this.names, this.panes()); // the camera keeps clear of them
     this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
@@ -316,9 +316,9 @@ export class MapApp {
 
   /** The object {layer, index} at a pixel of the map, or so near to it; null for none. */
   hit([x, y], reach = 0) {
-    const viewport = this.sight.viewportOf(x);
+    const viewport = this.sight.viewportOf([x, y]);
     if (!viewport) return null;
-    return hit(this.deck.props.layers.filter(({props}) => this.mode !== 'side' || !props.side || props.side === viewport.id), viewport, [x - viewport.x, y - viewport.y], reach);
+    return hit(this.deck.props.layers.filter(layer => this.isIn(viewport, layer)), viewport, [x - viewport.x, y - viewport.y], reach);
   }
 
   /** The pointer is at a pixel of the map, or has left it (null): the tooltip follows, once a picture. */
@@ -341,20 +341,36 @@ export class MapApp {
     const busy = this.tool || this.pointer.drag || this.pointer.oneFinger;
     const controller = {dragPan: !busy, doubleClickZoom: !busy, dragRotate: false, touchRotate: false, keyboard: false};
     const side = this.mode === 'side';
-    const views = side
-      ? [new MapView({id: 'left', x: 0, width: '50%', controller}), new MapView({id: 'right', x: '50%', width: '50%', controller})]
-      : new MapView({id: 'main', controller});
-    const viewState = side ? {left: this.camera, right: this.camera} : this.camera;
+    const panes = this.panes();
+    const views = panes.map(pane => new MapView({...pane, controller}));
+    const viewState = Object.fromEntries(panes.map(({id}) => [id, this.camera]));
     this.flat?.setProps({viewState}); // seen until deck.gl's first picture
     this.deck.setProps({
       views, viewState, layers: this.layers(),
-      layerFilter: ({layer, viewport}) => !side || !layer.props.side || layer.props.side === viewport.id,
+      layerFilter: ({layer, viewport}) => this.isIn(viewport, layer),
       getCursor: ({isDragging}) => this.tool ? 'crosshair' : isDragging ? 'grabbing' : this.picks && this.over ? 'pointer' : 'grab',
     });
     this.root.classList.toggle('drawing', Boolean(this.tool));
     this.root.classList.toggle('halves', side);
+    this.labels.update(this.mode, this.names, panes);
     this.controls.refresh();
     this.moveHandles();
+  }
+
+  /** Whether a layer is of a viewport's map: one without a side is of all. */
+  isIn(viewport, {props}) {
+    return this.mode !== 'side' || props.side === undefined || props.side === null || String(props.side) === viewport.id;
+  }
+
+  /** Places of the maps: beside each other; on a narrow page more than two stand in rows of two. */
+  panes() {
+    const count = this.mode === 'side' ? this.names.length : 1;
+    const columns = count > 2 && this.root.clientWidth <= NARROW ? 2 : count;
+    const rows = Math.ceil(count / columns);
+    return Array.from({length: count}, (_, i) => {
+      const inRow = Math.min(columns, count - columns * Math.floor(i / columns)); // a last one alone takes its row
+      return {id: String(i), x: `${i % columns * 100 / inRow}%`, y: `${Math.floor(i / columns) * 100 / rows}%`, width: `${100 / inRow}%`, height: `${100 / rows}%`};
+    });
   }
 
   layers() {

@@ -55,12 +55,14 @@ export class Sight {
   }
 
   fitted(bounds) {
-    const {width, height} = this.app.size();
-    const w = this.app.mode === 'side' ? width / 2 : width;
-    const edge = Math.min(20, w / 20, height / 20);
-    const {top, right} = this.app.controls.room(width <= NARROW);
-    const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (width > NARROW ? 6 : 3))), right: width > NARROW ? Math.max(edge, right) : edge};
-    return fitBounds(bounds, {width: w, height, padding});
+    const whole = this.app.size();
+    const narrow = whole.width <= NARROW;
+    const panes = this.app.panes();
+    const [width, height] = ['width', 'height'].map(name => whole[name] * Math.min(...panes.map(pane => parseFloat(pane[name]))) / 100);
+    const edge = Math.min(20, width / 20, height / 20);
+    const {top, right} = this.app.controls.room(narrow);
+    const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (narrow ? 3 : 6))), right: narrow ? edge : Math.max(edge, right)};
+    return fitBounds(bounds, {width, height, padding});
   }
 
   /** What a map is of; none where nobody says. */
@@ -104,13 +106,14 @@ export class Sight {
   }
 
   viewportAt(event) {
-    return this.viewportOf(event.clientX - this.app.root.getBoundingClientRect().left);
+    const {left, top} = this.app.root.getBoundingClientRect();
+    return this.viewportOf([event.clientX - left, event.clientY - top]);
   }
 
-  /** Of a pixel of the map, counted from its left. */
-  viewportOf(x) {
+  /** Of a pixel of the map. */
+  viewportOf([x, y]) {
     const {viewports} = this;
-    return viewports.find(v => x >= v.x && x <= v.x + v.width) ?? viewports[0];
+    return viewports.find(v => x >= v.x && x <= v.x + v.width && y >= v.y && y <= v.y + v.height) ?? viewports[0];
   }
 
   toLngLat(event, viewport = this.viewportAt(event)) {
@@ -128,7 +131,7 @@ export class Sight {
   }
 
   unproject([x, y]) {
-    const viewport = this.viewportOf(x);
+    const viewport = this.viewportOf([x, y]);
     return viewport.unproject([x - viewport.x, y - viewport.y]);
   }
 

@@ -30,8 +30,8 @@ class FlatView {
   /** Of a place in pixels or in per cent. */
   seen({width, height}, camera) {
     const share = (value, whole) => typeof value === 'string' ? parseFloat(value) / 100 * whole : value ?? 0;
-    const {id, x, width: wide = '100%'} = this.props;
-    return new FlatViewport({id, x: share(x, width), width: share(wide, width), height, ...camera});
+    const {id, x, y, width: wide = '100%', height: high = '100%'} = this.props;
+    return new FlatViewport({id, x: share(x, width), y: share(y, height), width: share(wide, width), height: share(high, height), ...camera});
   }
 }
 

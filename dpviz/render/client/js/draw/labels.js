@@ -1,4 +1,4 @@
-/** What lies over the canvas: names of the two sides, the divider between them, corner handles, the cross-hair. */
+/** What lies over the canvas: names of the maps, the divider between them, corner handles, the cross-hair. */
 import {h} from '../core/dom.js';
 import {corners} from '../input/shapes.js';
 
@@ -23,27 +23,34 @@ export class Labels {
     this.timer = setTimeout(() => { this.advice.hidden = true; }, time);
   }
 
-  update(mode, names) {
-    const key = JSON.stringify([mode, names]);
+  update(mode, names, panes) {
+    const key = JSON.stringify([mode, names, panes]);
     if (key === this.key) return;
     this.key = key;
-    this.layer.replaceChildren(...names.slice(0, mode === 'single' ? 1 : 2).map(
-      (name, i) => h('div', {class: `label side${i}`, title: name}, name)));
-    if (mode !== 'single') this.layer.append(this.divider(mode));
+    const label = (name, i) => h('div', {class: `label side${i}`, title: name}, name);
+    if (mode === 'side') {
+      this.layer.replaceChildren(...names.map((name, i) => {
+        const {x: left, y: top, width, height} = panes[i];
+        return h('div', {class: 'pane', style: `left:${left};top:${top};width:${width};height:${height}`}, label(name, i));
+      }));
+      return;
+    }
+    this.layer.replaceChildren(...names.slice(0, mode === 'swipe' ? 2 : 1).map(label));
+    if (mode === 'swipe') this.layer.append(this.divider());
   }
 
-  divider(mode) {
+  divider() {
     const app = this.app;
     const place = () => {
-      line.style.left = `${(mode === 'side' ? 0.5 : app.split) * 100}%`;
-      if (mode === 'swipe') line.setAttribute('aria-valuenow', Math.round(app.split * 100));
+      line.style.left = `${app.split * 100}%`;
+      line.setAttribute('aria-valuenow', Math.round(app.split * 100));
     };
     const set = split => {
       app.split = Math.min(0.98, Math.max(0.02, split));
       place();
       app.render();
     };
-    const line = mode === 'side' ? h('div', {class: 'divider'}) : h('div', {
+    const line = h('div', {
       class: 'divider swipe', role: 'slider', tabindex: 0, 'data-control': '', 'data-testid': 'dpviz-swipe',
       'aria-label': 'Divider between the two maps', 'aria-valuemin': 0, 'aria-valuemax': 100,
       onpointerdown: event => {

@@ -30,7 +30,7 @@ export function drawnLayers(app) {
         depth: view.depth, raw: raw || view.raw && !signed && !fixed, hatchColor: hatched ? theme.frame : theme.hatch, edgeColor: theme.land,
         colors: (palettes[view.palette] ?? palettes[palette])[app.themeName], opacity: app.tiles.shown ? 0.75 : 0.94,
       });
-      if (app.mode === 'swipe') changes.clipX = layer.props.side === 'left' ? [-1e9, divide] : [divide, 1e9];
+      if (app.mode === 'swipe') changes.clipX = layer.props.side === 0 ? [-1e9, divide] : [divide, 1e9];
     }
     if (layer.props.fade) {
       const [start, end] = layer.props.fade;

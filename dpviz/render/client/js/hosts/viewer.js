@@ -64,7 +64,7 @@ export class Viewer {
     const layers = spec.layers.filter(({id}) => !isMap(id) || wanted.includes(id) || loaded(id)).map(layer => {
       if (isMap(layer.id) && !wanted.includes(layer.id)) return {...layer, visible: false};
       const side = mode !== 'single' && wanted.indexOf(layer.id);
-      return side === false || side < 0 ? layer : {...layer, side: side ? 'right' : 'left'};
+      return side === false || side < 0 ? layer : {...layer, side};
     });
     const labels = !apart && !view && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
     const legend = apart ? spec.contrast : view ? view.legend : spec.legend;

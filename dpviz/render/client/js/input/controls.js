@@ -120,16 +120,22 @@ export class Controls {
 
   /** Pixels along the top and the right edge that the buttons take; on a narrow map all stand above. */
   room(narrow) {
-    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : [], ...this.app.names.length ? this.app.labels.layer.children : []];
-    const low = Math.max(...rows.filter(each => each.offsetTop < this.app.root.clientHeight / 2).map(each => each.offsetTop + each.offsetHeight));
+    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : [], ...this.app.labels.layer.querySelectorAll('.label')];
+    const low = Math.max(...rows.map(each => this.box(each)).filter(([, top]) => top < this.app.root.clientHeight / 2).map(box => box[3]));
     const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.camera.offsetLeft + 8 : 0; // hidden in print
     return {top: low + 8, right};
   }
 
   /** Where buttons and labels lie, as [left, top, right, bottom]: no name of a place is drawn below them. */
   boxes() {
-    return [this.tools, this.camera, this.panel, ...this.app.labels.layer.querySelectorAll('.label')].map(
-      ({offsetLeft: x, offsetTop: y, offsetWidth: w, offsetHeight: h}) => [x - 3, y - 3, x + w + 3, y + h + 3]);
+    return [this.tools, this.camera, this.panel, ...this.app.labels.layer.querySelectorAll('.label')].map(each => this.box(each)).map(
+      ([left, top, right, bottom]) => [left - 3, top - 3, right + 3, bottom + 3]);
+  }
+
+  /** Pixels of the map that an element covers; a label is placed within its pane. */
+  box({offsetLeft, offsetTop, offsetWidth, offsetHeight, offsetParent}) {
+    const [x, y] = offsetParent?.classList.contains('pane') ? [offsetParent.offsetLeft, offsetParent.offsetTop] : [0, 0];
+    return [x + offsetLeft, y + offsetTop, x + offsetLeft + offsetWidth, y + offsetTop + offsetHeight];
   }
 
   /** Which tool is on, whether there is anything to clear, what belongs to raw cells only. */

@@ -1,0 +1,238 @@
+"""Maps beside each other: exact cells of public data and releases, on one scale, with answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpviz.evaluation.truth import exact_counts
+from dpviz.releases.counts import PointRelease
+from dpviz.render import (
+    Camera,
+    Scene,
+    density_scale,
+    difference_scene,
+    error_scene,
+    with_noise,
+)
+from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import NO_BREAK
+from dpviz.render.scene import Bounds
+from dpviz.render.view import release_scene
+from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.points.answers import (
+    CUT,
+    LARGER,
+    as_csv,
+    error_lines,
+    errors_of,
+    in_domain,
+    off_by,
+    rectangle_form,
+    row_in_words,
+    row_of,
+)
+from dpviz.ui.points.map_answer import CAMERA, ask, drawn, keep_camera, kept_scene
+from dpviz.ui.points.share import share_panel
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.area_form import SIDES
+from dpviz.ui.shared.frame import Panels, stage, tabs
+from dpviz.ui.shared.memory import public_release
+from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.panels import draw_hint, file_button
+from dpviz.ui.shared.skeleton import build_choice
+from dpviz.ui.shared.text import badge, plain
+
+MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
+ERRORS = "Errors"
+"""Title of the last mode where exact counts are known."""
+
+FIELDS = (permalink.RECT, CAMERA, permalink.choice("mode", MODES, "side"))
+
+TRUTH = "Truth"
+EXACT = Choice("quad_exact", {"threshold": 0.0, "max_depth": 8}, 1.0)
+"""Exact cells, 256 along each side where there are records; never of confidential data."""
+
+ABOUT_ERRORS = (
+    "Coloured squares are off by more than noise explains: mostly, cells are too coarse there. "
+    "The unit is the noise of the noisiest map in each square, so colours compare across maps."
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Releases, their names and, for public data only, exact cells.
+
+    Attributes:
+        releases: two or three of one area.
+        labels: one each: what it is.
+        exact: cells with exact counts; None if the records are not public.
+    """
+
+    releases: tuple[PointRelease, ...]
+    labels: tuple[str, ...]
+    exact: PointRelease | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Short names of the maps, from Truth to C."""
+        return [*([] if self.exact is None else [TRUTH]), *"ABC"[: len(self.releases)]]
+
+
+def exact_cells(source: PointSource) -> PointRelease | None:
+    """Exact cells of public data; None for other data."""
+    if not source.public:
+        return None
+    cells: PointRelease = public_release("exact.cells", source, EXACT, 0, build_choice)
+    return cells
+
+
+def badges(compared: Comparison) -> str:
+    """Guarantees of all releases; one for those that differ in their ε only."""
+    shown = {release.header.standing[0]: badge(release.header) for release in compared.releases}
+    if len(shown) == 1 and len(compared.releases) > 2:
+        (words,) = shown.values()
+        return re.sub(r"at ε\W+[\d.\\]+", "at each ε", words)
+    several = [badge(release.header) for release in compared.releases]
+    if len(set(several)) == 1:
+        return several[0]
+    return " ".join(f"**{side}** {each}" for side, each in zip("ABC", several, strict=False))
+
+
+@fragment
+def maps_and_answers(
+    prefix: str,
+    compared: Comparison,
+    source: PointSource,
+    series: Mapping[str, Any],
+    panels: Callable[[Bounds | None], Panels],
+    controls: Callable[[], object] = lambda: None,
+) -> None:
+    """Show the maps, their answers, and tabs below; drawing reruns this fragment only.
+
+    Args:
+        prefix: of the widgets' keys.
+        compared: the releases.
+        source: their data; if public, the exact answer is shown too.
+        series: files with the same maps at other ε, see :func:`share_panel`.
+        panels: tabs of the page for the drawn rectangle (or None).
+        controls: draws more in the row above the maps.
+    """
+    rect = st.session_state[f"{prefix}.rect"]
+    permalink.present(f"{prefix}.mode", "side")
+    titles = MODES if compared.exact is None else {**MODES, "difference": ERRORS}
+    with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
+        mode = st.segmented_control(
+            "View",
+            list(titles),
+            format_func=titles.__getitem__,
+            key=f"{prefix}.mode",
+            label_visibility="collapsed",
+        )
+        names = _chosen_maps(prefix, compared.names)
+        controls()
+    with stage():
+        scene = _scene(prefix, compared, source, mode or "side", names)
+        map_view(scene, key=f"{prefix}.map", on_shape=partial(drawn, prefix))
+        keep_camera(prefix, source)
+    rows: list[dict[str, Any]] = []
+    with st.container():  # keeps what is below it open
+        if mode == "difference" and compared.exact is not None:
+            st.caption(ABOUT_ERRORS)
+        if rect is None:
+            draw_hint(prefix, ": all maps answer it.")
+        else:
+            rows = _answers(compared, source, rect)
+    typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
+    pair = compared.releases[:2], compared.labels[:2]
+    share = partial(share_panel, prefix, f"{prefix}.map", *pair, series)
+    table: Panels = {"Table": partial(_table, prefix, rows)} if rows else {}
+    tabs(prefix, {**table, **panels(rect), "Share": share}, always=("Share",))
+    map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
+    every = len(names) == len(compared.names)
+    permalink.remember(prefix, FIELDS, {"maps": None if every else ",".join(names)})
+    if typed is not None:
+        ask(prefix, typed)
+
+
+def _chosen_maps(prefix: str, names: Sequence[str]) -> list[str]:
+    """Ask which maps to show; all at first, and if none is chosen."""
+    place = f"{prefix}.maps"
+    if place not in st.session_state:
+        st.session_state[place] = (permalink.parameter("maps") or "").split(",")
+    chosen = [name for name in names if name in (st.session_state[place] or ())]
+    if st.session_state[place] != (chosen or list(names)):
+        st.session_state[place] = chosen or list(names)
+    return list(
+        st.pills("Maps", names, selection_mode="multi", key=place, label_visibility="collapsed")
+    )
+
+
+def _table(prefix: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Show all answers as a table, with a download."""
+    shown = [{"side": row["side"], **row_in_words(row)} for row in rows]
+    st.dataframe(shown, hide_index=True)
+    file_button("Answers (CSV)", partial(as_csv, rows), "comparison.csv", f"{prefix}.csv")
+
+
+def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[dict[str, Any]]:
+    """Show all answers and, for public data, the exact one; return rows for the download."""
+    rows = []
+    for side, release, label in zip("ABC", compared.releases, compared.labels, strict=False):
+        inside = in_domain(rect, release.domain)
+        if inside is None:
+            return []
+        exact = int(exact_counts(source.data, inside)[0]) if source.public else None
+        answer = row_of(release, release.count(inside), exact)
+        rows.append(dict(zip(SIDES, rect, strict=True)) | {"side": side} | answer)
+        rows[-1]["method"] = label
+    places = st.columns(len(rows) + source.public)
+    if source.public:
+        places[0].metric("Exact count (public data)", f"{rows[0]['exact']:,}")
+    for place, row in zip(places[-len(rows) :], rows, strict=True):
+        with place:
+            count = with_noise(row["count"], errors_of(row)[2]).replace(" ", NO_BREAK)
+            off, share = off_by(row) if source.public else ("", "")
+            st.metric(f"{row['side']} · noisy count", count, help=LARGER)
+            words = off and f"**Error:** {plain(off)}{share and f' ({share})'}  \n"
+            st.markdown(words + error_lines(row), help=CUT.format("cell"))
+    return rows
+
+
+def _scene(
+    prefix: str, compared: Comparison, source: PointSource, mode: Any, names: Sequence[str]
+) -> Scene:
+    """Scene of the chosen maps, cached so that a query does not compute the cells again.
+
+    With exact cells the scale is theirs: it stays when ε or a method changes.
+    """
+
+    def make() -> Scene:
+        camera = Camera(bounds=domain_bounds(compared.releases[0].domain), key=source.key)
+        exact = compared.exact
+        shown = dict(zip("ABC", zip(compared.releases, compared.labels, strict=True), strict=False))
+        if mode == "difference" and exact is None:
+            scene = difference_scene(compared.releases[:2], compared.labels[:2], camera=camera)
+        elif mode == "difference" and exact is not None:
+            chosen = [name for name in names if name in shown] or list(shown)
+            labels = [f"{name}: {shown[name][1]}" for name in chosen]
+            scene = error_scene(exact, [shown[name][0] for name in chosen], labels, camera=camera)
+        else:
+            maps = {name: (each[0], f"{name}: {each[1]}") for name, each in shown.items()}
+            if exact is not None:
+                maps = {TRUTH: (exact, f"{TRUTH}: exact, public data"), **maps}
+            pairs = [maps[name] for name in (names[:2] if mode == "swipe" else names)]
+            scale = density_scale(*(compared.releases if exact is None else [exact]))
+            shown_maps = [release for release, _ in pairs]
+            words = [label for _, label in pairs]
+            scene = release_scene(shown_maps, words, mode=mode, camera=camera, scale=scale)
+        return replace(scene, title=f"{source.title} · {' and '.join(compared.labels)}")
+
+    return kept_scene(prefix, (compared, mode, tuple(names)), make, source)
