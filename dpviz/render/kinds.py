@@ -224,7 +224,9 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
     ]
     several = len(release.kinds) > len(shown)
     swatches = [Swatch(release.kinds[kind], _strengths(at, 1)) for at, kind in enumerate(shown)]
-    other = "another category, or none beyond the errors" if several else "none leads beyond the errors"
+    other = (
+        "another category, or none beyond the errors" if several else "none leads beyond the errors"
+    )
     legend = Legend(
         title="Leading category; stronger: more records per km²",
         colors=_grey(),
