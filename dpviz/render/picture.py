@@ -264,5 +264,6 @@ def _draw_legend(
             write(x + 46, top + 12, swatch.label)
     faint = [f"faint: {swatch.label}" for swatch in legend.swatches if swatch.label == HOLE]
     if legend.blank:
-        blank = "; ".join([legend.blank, *faint])
-        write(left, top + 72, "faint: within the noise" if raw else blank, 14)
+        lines = ["faint: within the noise"] if raw else [legend.blank, *faint]
+        for at, words_of in enumerate(lines):
+            write(left, top + 72 - 10 * (len(lines) - 1) + 19 * at, words_of, 14)
