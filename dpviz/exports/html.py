@@ -33,7 +33,7 @@ from dpviz.render.client.assemble import script, style
 from dpviz.render.difference import difference
 from dpviz.render.numbers import short, with_noise
 from dpviz.render.projection import degree_boxes, is_degrees
-from dpviz.render.scene import Bounds, Camera, Scene
+from dpviz.render.scene import Bounds, Camera, Scene, tables
 from dpviz.render.view import MOST, check, series_scene
 
 HEIGHT = 640
@@ -193,8 +193,7 @@ def _cells(
     more = [mark for view in views for mark in view.marks]
     scene = replace(scene, marks=[*scene.marks[: len(maps)], *more, *scene.marks[len(maps) :]])
     derived = [f"cells-{at}" for at in range(len(maps)) if live]
-    tables = {name: table for name, table in scene.tables.items() if name not in derived}
-    packer.add_tables(tables)
+    packer.add_tables(tables([mark for mark in scene.marks if mark.id not in derived], raw=True))
     values = releases[0].domain.values
     return scene, {
         "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(maps) if live],

@@ -9,11 +9,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyarrow as pa
 import pydeck
-from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.errors import DomainError
-from dpviz.files.arrow import numbers, tuples
+from dpviz.files.arrow import number_array, numbers, tuples
 from dpviz.releases.counts import PointRelease
 from dpviz.render.colors import FRAME, HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
@@ -23,7 +22,8 @@ from dpviz.render.numbers import percent
 from dpviz.render.projection import areas, beyond, home_zoom, to_degrees, world, world_boxes
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Bounds, Mark
-from dpviz.trees.lattice import Float
+from dpviz.trees.consistency import sum_up
+from dpviz.trees.lattice import Float, Int
 
 ALWAYS = 255
 """The last level at which a raw leaf is drawn (all below its own), and the zoom that never ends."""
@@ -48,8 +48,6 @@ HOLE = "at most so many"
 
 def node_bounds(release: PointRelease) -> Float:
     """West, south, east, north of every node in degrees, float64 of shape (n, 4)."""
-    if release.nodes.dims != 2:
-        raise ValueError(f"a release of {release.nodes.dims} dimensions has no cells on a map")
     corners = [release.domain.to_coordinates(side) for side in (release.nodes.lo, release.nodes.hi)]
     return to_degrees(np.hstack(corners), release.domain.crs)
 
@@ -93,11 +91,28 @@ def adaptive(release: PointRelease) -> Detail:
 
 
 def _worked_out(release: PointRelease) -> Detail:
-    domain_bounds(release.domain)  # raises where no map shows it
-    bounds = node_bounds(release)
-    corners = world_boxes(bounds)
-    side = (corners[:, 2:] - corners[:, :2]).min(axis=1)
-    return detail(release.nodes, areas(bounds), side, correlated=release.noise is not None)
+    def measure(rows: Int) -> tuple[Float, Float]:
+        km2, offsets, _ = placed(release.domain, release.nodes.lo[rows], release.nodes.hi[rows])
+        return km2, (offsets[:, 2:] - offsets[:, :2]).min(axis=1)
+
+    return detail(release.nodes, measure, correlated=release.noise is not None)
+
+
+def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
+    """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map.
+
+    Raises:
+        DomainError: see :func:`domain_bounds`.
+        ValueError: not of two dimensions.
+    """
+    if lo.shape[1] != 2:
+        raise ValueError(f"a release of {lo.shape[1]} dimensions has no cells on a map")
+    corners = [domain.to_coordinates(side) for side in (lo, hi)]
+    whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
+    degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
+    origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
+    offsets = world_boxes(degrees) - np.tile(origin, 2)
+    return areas(degrees), offsets, origin.tolist()
 
 
 def tiles(release: PointRelease) -> bool:
@@ -151,20 +166,21 @@ def _stands_out(release: PointRelease, scale: Scale) -> bool:
     """Return whether any cell reaches the lowest class of the scale at any zoom."""
     adapted = adaptive(release)
     drawn = (adapted.kind != QUIET) & (adapted.kind != NEVER)
-    return bool((drawn & (adapted.total / adapted.km2 >= scale.bounds[0])).any())
+    return bool((adapted.total[drawn] / adapted.km2[drawn] >= scale.bounds[0]).any())
 
 
 def _blank_share(release: PointRelease, scale: Scale) -> str:
     adapted = adaptive(release)
-    at = adapted.at(home_zoom(domain_bounds(release.domain)))
-    quiet = (adapted.kind == QUIET) & ~adapted.enclosed
-    blank = at & (quiet | (adapted.total / adapted.km2 < scale.bounds[0]))
-    km2 = areas(node_bounds(release))
-    part = adapted.total * km2 / adapted.km2
-    whole = float(part[at].sum())
+    at = np.flatnonzero(adapted.at(home_zoom(domain_bounds(release.domain))))
+    density = adapted.total[at] / adapted.km2[at]
+    quiet = (adapted.kind[at] == QUIET) & ~adapted.enclosed[at]
+    blank = quiet | (density < scale.bounds[0])
+    km2, _, _ = placed(release.domain, release.nodes.lo[at], release.nodes.hi[at])
+    part = density * km2
+    whole = float(part.sum())
     if whole <= 0:
         return ""
-    ground, people = float(km2[blank].sum() / km2[at].sum()), float(part[blank].sum() / whole)
+    ground, people = float(km2[blank].sum() / km2.sum()), float(part[blank].sum() / whole)
     area, records = (
         percent(each, int(0.0005 <= each < 0.1)) for each in (ground, max(people, 0.0))
     )
@@ -186,26 +202,44 @@ def cells(
         id: the mark's id.
         title: first line of the tooltip.
     """
-    nodes, bounds = release.nodes, node_bounds(release)
-    origin = world(bounds[0].reshape(2, 2)).mean(axis=0)
-    offsets = world_boxes(bounds) - np.tile(origin, 2)
     scale = scale or density_scale(release)
-    adapted, noise_sd = adaptive(release), np.sqrt(nodes.variance)
-    table = pa.table(
-        {
-            "bounds": tuples(offsets.astype(np.float32)),
-            "count": count_column(nodes.count, noise_sd),
-            "noise_sd": numbers(noise_sd.astype(np.float32)),
-            "km2": numbers(areas(bounds).astype(np.float32)),
-            "first": numbers(nodes.level.astype(np.uint8)),
-            "last": numbers(np.where(nodes.leaf, ALWAYS, nodes.level).astype(np.uint8)),
-            **detail_columns(release, adapted),
-        }
+    overlapping = not tiles(release)
+    kind = adaptive(release).kind
+    rows = np.arange(len(kind)) if overlapping else np.flatnonzero(kind != NEVER)
+    table, origin = _cell_table(release, rows)
+    layer = cell_layer(id, origin, scale.bounds, every_palette(len(scale)), raw=overlapping)
+    return Mark(
+        layer=layer,
+        table=table,
+        bind={f"get{name.title().replace('_', '')}": name for name in table.column_names},
+        title=title,
+        levels=int(release.nodes.level.max()),
+        raw_table=None if overlapping else lambda: _cell_table(release, np.arange(len(kind)))[0],
     )
-    palettes, raw = every_palette(len(scale)), not tiles(release)
-    layer = cell_layer(id, origin.tolist(), scale.bounds, palettes, raw=raw)
-    bind = {f"get{name.title().replace('_', '')}": name for name in table.column_names}
-    return Mark(layer=layer, table=table, bind=bind, title=title, levels=int(nodes.level.max()))
+
+
+def _cell_table(release: PointRelease, rows: Int) -> tuple[pa.Table, list[float]]:
+    """Rows of a release's nodes as the map reads them, and the origin of their bounds.
+
+    Among the rows is every one that is the first of an area, or around an enclosed one.
+    """
+    nodes = release.nodes
+    km2, offsets, origin = placed(release.domain, nodes.lo[rows], nodes.hi[rows])
+    noise_sd, level = np.sqrt(nodes.variance[rows]), nodes.level[rows]
+    columns = detail_columns(release, adaptive(release))
+    group = np.searchsorted(rows, number_array(columns["group"])[rows]).astype(np.int32)
+    columns = {name: column.take(pa.array(rows)) for name, column in columns.items()}
+    table = {
+        "bounds": tuples(offsets.astype(np.float32)),
+        "count": count_column(nodes.count[rows], noise_sd),
+        "noise_sd": numbers(noise_sd.astype(np.float32)),
+        "km2": numbers(km2.astype(np.float32)),
+        "first": numbers(level.astype(np.uint8)),
+        "last": numbers(np.where(nodes.leaf[rows], ALWAYS, level).astype(np.uint8)),
+        **columns,
+        "group": numbers(group),
+    }
+    return pa.table(table), origin
 
 
 def cell_layer(
@@ -241,31 +275,24 @@ def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array
         "until": tenths(adapted.until),
         "group": numbers(np.where(enclosed, parent, adapted.group).astype(np.int32)),
         "group_sd": numbers(np.sqrt(adapted.variance).astype(np.float32)),
-        "inside": numbers(_leaves_inside(release).astype(np.int32)),
+        "inside": numbers(sum_up(parent, release.nodes.leaf).astype(np.int32)),
     }
 
 
-def hatch_density(release: PointRelease, km2: Float, least: float) -> Float:
-    """Densities that enclosed nodes are hatched with, (n,): the map works out the same.
+def hatch_density(release: PointRelease, rows: Int, least: float) -> Float:
+    """Densities that enclosed nodes are hatched with, (rows,): the map works out the same.
 
     That of the parent, but no more than may be in the node; and ``least``, the lowest class, if the
     parent reaches that.
     """
     nodes = release.nodes
-    most = np.maximum(nodes.count + UPPER * np.sqrt(nodes.variance), 0.0) / km2
-    parent = (nodes.count / km2)[nodes.parent]
-    return np.where(parent < least, 0.0, np.maximum(np.minimum(most, parent), least))
+    most = np.maximum(nodes.count + UPPER * np.sqrt(nodes.variance), 0.0)[rows]
+    around = nodes.parent[rows]
+    km2, wider = (placed(release.domain, nodes.lo[at], nodes.hi[at])[0] for at in (rows, around))
+    parent = nodes.count[around] / wider
+    return np.where(parent < least, 0.0, np.maximum(np.minimum(most / km2, parent), least))
 
 
 def tenths(zoom: Float) -> pa.Array:
     """Zooms as the map reads them; infinite ones never end, or never begin."""
     return numbers(np.clip(np.round(zoom * ZOOM_STEPS), 0, ALWAYS).astype(np.uint8))
-
-
-def _leaves_inside(release: PointRelease) -> NDArray[np.int64]:
-    """Leaves below each node; 1 for a leaf."""
-    nodes = release.nodes
-    inside = nodes.leaf.astype(np.int64)
-    for level in reversed(nodes.levels[1:]):
-        np.add.at(inside, nodes.parent[level], inside[level])
-    return inside

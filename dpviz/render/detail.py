@@ -1,22 +1,22 @@
 """Adaptive detail: the finest cells that stand out of their noise, else their sums.
 
 Post-processing of a release's columns; it costs nothing. A box is opened where it stands out of its
-noise and its children are large enough on the screen. Children that stand are drawn, or opened in
-their turn. The others are pooled: while the pool does not stand and cannot be distinguished from
-its sparsest standing sibling, it takes that sibling in. A pool that stands is one area of one
-density; one that does not, though clearly emptier than its siblings, stays blank, or is enclosed
-where all around it stands. At every zoom the rows that are drawn tile the domain, and their totals
-add up to the whole: nothing is clamped.
+noise, one of its children does so too, and they are large enough on the screen at a zoom that maps
+have. Children that stand are drawn, or opened in their turn. The others are pooled: while the pool
+does not stand and cannot be distinguished from its sparsest standing sibling, it takes that sibling
+in. A pool that stands is one area of one density; one that does not, though clearly emptier than
+its siblings, stays blank, or is enclosed where all around it stands. At every zoom the rows that
+are drawn tile the domain, and their totals add up to the whole: nothing is clamped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.lazy import shapely
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
@@ -41,6 +41,9 @@ CLOSER = 3.0
 PIXELS = 2.0
 """A box is opened once the shortest side of its children is so long."""
 
+DEEPEST = 22.0
+"""The closest zoom of a map."""
+
 
 @dataclass(frozen=True)
 class Detail:
@@ -50,7 +53,7 @@ class Detail:
         kind: :data:`SHOWN` and so on, uint8 (n,).
         since, until: zooms (deck.gl's) at which the node is drawn: since ≤ zoom < until.
         group: the first node of the area that it is drawn with, int64 (n,).
-        total, variance, km2: of that area.
+        total, variance, km2: of that area; NaN km² where never drawn.
         cells: nodes in it.
         enclosed: quiet, though every cell beside its area stands, (n,). A map would look broken
             there: it is hatched.
@@ -76,67 +79,99 @@ def stands(count: Float, variance: Float) -> Mask:
     return np.asarray((count > 0) & (count >= STANDS * np.sqrt(variance)))
 
 
-def detail(nodes: Decomposition, km2: Float, side: Float, *, correlated: bool = False) -> Detail:
+def detail(
+    nodes: Decomposition,
+    measure: Callable[[Int], tuple[Float, Float]],
+    *,
+    correlated: bool = False,
+) -> Detail:
     """Choose the nodes to draw at each zoom, and their densities.
 
     Args:
         nodes: of a release, children tiling their parents.
-        km2: area of each node, (n,).
-        side: the shorter side of each node in pixels at zoom 0, (n,).
+        measure: gives, for rows of nodes, their areas in km² and their shorter sides in pixels at
+            zoom 0.
         correlated: the noise of siblings may go together: standard deviations add up, not
             variances.
     """
-    count, variance = nodes.count, nodes.variance
-    above = nodes.parent.astype(np.int64) + 1  # 0 is the whole: the roots are its children
-    pooled = _pooled(above, count, variance, km2, correlated)
-    since, until = _zooms(nodes, pooled, side)
     n = len(nodes)
-    kind = np.full(n, SHOWN, dtype=np.uint8)
-    group, total, noise, area = np.arange(n), count.copy(), variance.copy(), km2.copy()
-    cells = np.ones(n, dtype=np.int64)
-    pool = np.flatnonzero(pooled)
-    if len(pool):
-        start = np.flatnonzero(np.diff(above[pool], prepend=-1))  # siblings lie next to each other
-        size = np.diff(start, append=len(pool))
-        parent = above[pool[start]] - 1
-        summed = np.add.reduceat(count[pool], start)
-        spread = np.add.reduceat(np.sqrt(variance[pool]) if correlated else variance[pool], start)
-        spread = spread**2 if correlated else spread
-        whole = (parent >= 0) & (size == nodes.n_children[parent])  # then the parent knows better
-        spread = np.where(whole, np.minimum(spread, variance[parent]), spread)
-        verdict = np.where(stands(summed, spread), POOLED, QUIET)
-        for column, values in (
-            (kind, verdict),
-            (group, pool[start]),
-            (total, summed),
-            (noise, spread),
-            (area, np.add.reduceat(km2[pool], start)),
-            (cells, size),
-        ):
-            column[pool] = np.repeat(values, size)
-    kind[(cells == 1) & (kind == POOLED)] = SHOWN
-    kind[since == np.inf] = NEVER
+    kind = np.full(n, NEVER, dtype=np.uint8)
+    since, until = np.full(n, np.inf), np.full(n, np.inf)
+    group, cells = np.arange(n), np.ones(n, dtype=np.int64)
+    total, variance, km2 = nodes.count.copy(), nodes.variance.copy(), np.full(n, np.nan)
+    # Families of siblings to be drawn: the roots, then the children of all that is opened.
+    rows = np.arange(nodes.levels[0].stop)
+    family, starts = np.zeros(len(rows), dtype=np.int64), np.array([-np.inf])
+    km2[rows], side = measure(rows)
+    while len(rows):
+        pooled = _pooled(family, nodes.count[rows], nodes.variance[rows], km2[rows], correlated)
+        size = np.bincount(family)
+        least = np.minimum.reduceat(side, np.cumsum(size) - size)
+        with np.errstate(divide="ignore"):  # beyond where maps end: no pixel at any zoom
+            opens = np.maximum(starts, np.log2(PIXELS / least))
+        split = np.bincount(family, ~pooled) > 0
+        if rows[0] == 0:  # the roots are drawn in any case
+            opens, split = starts, np.ones(1, dtype=bool)
+        else:
+            split &= opens <= DEEPEST
+            until[nodes.parent[rows[np.cumsum(size) - size][split]]] = opens[split]
+        drawn = split[family]
+        rows, family, pooled = rows[drawn], family[drawn], pooled[drawn]
+        kind[rows], since[rows] = SHOWN, opens[family]
+        pool = rows[pooled]
+        if len(pool):
+            owner = family[pooled]
+            start = np.flatnonzero(np.diff(owner, prepend=-1))
+            many = np.diff(start, append=len(pool))
+            summed = np.add.reduceat(nodes.count[pool], start)
+            noise = nodes.variance[pool]
+            spread = np.add.reduceat(np.sqrt(noise) if correlated else noise, start)
+            spread = spread**2 if correlated else spread
+            alone = np.where(many == 1, SHOWN, POOLED)
+            for column, values in (
+                (kind, np.where(stands(summed, spread), alone, QUIET)),
+                (group, pool[start]),
+                (total, summed),
+                (variance, spread),
+                (km2, np.add.reduceat(km2[pool], start)),
+                (cells, many),
+            ):
+                column[pool] = np.repeat(values, many)
+        inner = rows[~pooled & (nodes.n_children[rows] > 0)]
+        rows, family = _children(nodes, inner)
+        starts = since[inner]
+        if len(rows):
+            km2[rows], side = measure(rows)
+    km2[kind == NEVER] = np.nan
     enclosed = _enclosed(nodes, kind, since, group, cells)
-    return Detail(kind, since, until, group, total, noise, area, cells, enclosed)
+    return Detail(kind, since, until, group, total, variance, km2, cells, enclosed)
 
 
-def _pooled(above: Int, count: Float, variance: Float, km2: Float, correlated: bool) -> Mask:
-    """The children that do not stand, and the siblings that their pool takes in, (n,).
+def _children(nodes: Decomposition, parents: Int) -> tuple[Int, Int]:
+    """Rows of the children of nodes, and the position of each one's parent among those."""
+    many = nodes.n_children[parents].astype(np.int64)
+    family = np.repeat(np.arange(len(parents)), many)
+    before = np.cumsum(many) - many
+    return nodes.first_child[parents][family] + np.arange(len(family)) - before[family], family
+
+
+def _pooled(family: Int, count: Float, variance: Float, km2: Float, correlated: bool) -> Mask:
+    """The siblings that do not stand, and those that their pool takes in, (n,).
 
     A pool takes in siblings from the sparsest on, so what it holds when it meets the next is a
-    running sum, and all splits of the tree are decided at once.
+    running sum, and all families are decided at once.
     """
     pooled = ~stands(count, variance)
     spread = np.sqrt(variance) if correlated else variance
-    parents = int(above.max()) + 1
+    families = int(family[-1]) + 1
     columns = (count, spread, km2)
-    first = [np.bincount(above[pooled], each[pooled], parents) for each in columns]
-    rest = np.flatnonzero(~pooled & (first[2][above] > 0))
+    first = [np.bincount(family[pooled], each[pooled], families) for each in columns]
+    rest = np.flatnonzero(~pooled & (first[2][family] > 0))
     if not len(rest):
         return pooled
     density = count / km2
-    rest = rest[np.lexsort((density[rest], above[rest]))]
-    owner = above[rest]
+    rest = rest[np.lexsort((density[rest], family[rest]))]
+    owner = family[rest]
     start = np.flatnonzero(np.diff(owner, prepend=-1))
     sibling = np.repeat(np.arange(len(start)), np.diff(start, append=len(rest)))
     held = []
@@ -153,27 +188,6 @@ def _pooled(above: Int, count: Float, variance: Float, km2: Float, correlated: b
     return pooled
 
 
-def _zooms(nodes: Decomposition, pooled: Mask, side: Float) -> tuple[Float, Float]:
-    """Since and until of every node; infinite since where an ancestor is never opened."""
-    n = len(nodes)
-    since, until = np.full(n, np.inf), np.full(n, np.inf)
-    since[nodes.levels[0]] = -np.inf
-    inner = np.flatnonzero(nodes.n_children)
-    if not len(inner):
-        return since, until
-    shortest = np.full(n, np.nan)
-    shortest[inner] = np.minimum.reduceat(side, nodes.first_child[inner])
-    with np.errstate(divide="ignore"):  # beyond where maps end: no pixel at any zoom
-        wanted = np.log2(PIXELS / shortest)
-    for level in nodes.levels:
-        here = np.arange(level.start, level.stop)
-        if level.start:
-            since[here] = until[nodes.parent[here]]
-        opened = here[(since[here] < np.inf) & ~pooled[here] & (nodes.n_children[here] > 0)]
-        until[opened] = np.maximum(since[opened], wanted[opened])
-    return since, until
-
-
 def _enclosed(
     nodes: Decomposition, kind: NDArray[np.uint8], since: Float, group: Int, cells: Int
 ) -> Mask:
@@ -183,13 +197,34 @@ def _enclosed(
     rows = quiet[(nodes.parent[quiet] >= 0) & (cells[quiet] <= FEW)]
     if not len(rows) or nodes.dims != 2:
         return result
-    lo, hi = nodes.lo.astype(np.float64), nodes.hi.astype(np.float64)
-    tree = shapely.STRtree(shapely.box(*(lo[quiet] + 0.25).T, *(hi[quiet] - 0.25).T))
     open_sides = []
-    for wider in np.array([[0.5, -0.5], [-0.5, 0.5]]):  # to both sides; up and down
-        around = shapely.box(*(lo[rows] - wider).T, *(hi[rows] + wider).T)
-        asked, at = tree.query(around)
-        one, other = rows[asked], quiet[at]
-        open_sides.append(one[(group[one] != group[other]) & (since[other] <= since[one] + CLOSER)])
+    for axis in (0, 1):
+        for one, other in ((nodes.lo, nodes.hi), (nodes.hi, nodes.lo)):
+            asked, at = _beside(nodes, axis, one[rows, axis], rows, other[quiet, axis], quiet)
+            apart = (group[asked] != group[at]) & (since[at] <= since[asked] + CLOSER)
+            open_sides.append(asked[apart])
     result[rows] = ~np.isin(group[rows], group[np.concatenate(open_sides)])
     return result
+
+
+def _beside(
+    nodes: Decomposition, axis: int, line: Int, rows: Int, lines: Int, others: Int
+) -> tuple[Int, Int]:
+    """Pairs of ``rows`` and of ``others``, disjoint boxes, that have a part of a side in common.
+
+    The sides lie on ``line`` and on ``lines``, across an axis. On one line the sides of disjoint
+    boxes follow each other, so that those that a side touches are one range in their order.
+    """
+    across = 1 - axis
+    low, high = nodes.lo[:, across].astype(np.int64), nodes.hi[:, across].astype(np.int64)
+    span = int(high.max()) + 1
+    start = lines.astype(np.int64) * span + low[others]
+    order = np.argsort(start)
+    others, start = others[order], start[order]
+    end = start + high[others] - low[others]
+    own = line.astype(np.int64) * span
+    first = np.searchsorted(end, own + low[rows], side="right")
+    many = np.searchsorted(start, own + high[rows], side="left") - first
+    asked = np.repeat(np.arange(len(rows)), np.maximum(many, 0))
+    before = np.cumsum(np.maximum(many, 0)) - np.maximum(many, 0)
+    return rows[asked], others[first[asked] + np.arange(len(asked)) - before[asked]]

@@ -224,15 +224,17 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
     ]
     several = len(release.kinds) > len(shown)
     swatches = [Swatch(release.kinds[kind], _strengths(at, 1)) for at, kind in enumerate(shown)]
-    other = "another kind, or none beyond the errors" if several else "none leads beyond the errors"
+    other = (
+        "another category, or none beyond the errors" if several else "none leads beyond the errors"
+    )
     legend = Legend(
-        title="Leading kind; stronger: more records per km²",
+        title="Leading category; stronger: more records per km²",
         colors=_grey(),
         labels=scale_labels(scale),
         blank=blank_words(scale),
         swatches=(*swatches, Swatch(other, GREY.map(itemgetter(3))), HATCHED),
     )
-    description = "Map of the kind that leads in each cell"
+    description = "Map of the category that leads in each cell"
     return _scene(release, marks, legend, description, camera)
 
 

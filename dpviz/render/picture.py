@@ -12,7 +12,6 @@ from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.render.areas import level_of
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import (
-    ALWAYS,
     FAINT,
     HOLE,
     adaptive,
@@ -189,24 +188,24 @@ def _fill(panel: Any, rings: Float, colors: Float) -> None:
 
 
 def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, zoom: float) -> None:
-    bounds, nodes, raw = node_bounds(release), release.nodes, not tiles(release)
-    corners = world_boxes(bounds)
+    nodes, raw = release.nodes, not tiles(release)
+    detail = adaptive(release)
+    drawn = nodes.leaf if raw else detail.at(zoom) & ((detail.kind != QUIET) | detail.enclosed)
+    rows = np.flatnonzero(drawn)
+    corners = world_boxes(node_bounds(release)[rows])
     if raw:
-        drawn = np.asarray(nodes.leaf)
-        density = nodes.count / areas(bounds)
+        density = nodes.count[rows] / areas(node_bounds(release))[rows]
         with np.errstate(divide="ignore", invalid="ignore"):
             clear = np.clip(np.abs(nodes.count) / (2 * np.sqrt(nodes.variance)), 0, 1)
-        clear = np.where(nodes.variance > 0, clear, 1.0)
+        clear = np.where(nodes.variance > 0, clear, 1.0)[rows]
     else:
-        detail = adaptive(release)
-        holes = detail.enclosed
-        drawn = detail.at(min(zoom, ALWAYS)) & ((detail.kind != QUIET) | holes)
-        most = hatch_density(release, areas(bounds), scale.bounds[0])
-        density = np.where(holes, most, detail.total / detail.km2)
+        holes = detail.enclosed[rows]
+        density = detail.total[rows] / detail.km2[rows]
+        density[holes] = hatch_density(release, rows[holes], scale.bounds[0])
         clear = np.where(holes, FAINT, 1.0)
     at = scale.classes(density)
     table = np.array(scale.colors().of(theme)) / 255
-    shown = np.flatnonzero(drawn & (at >= 0))
+    shown = np.flatnonzero(at >= 0)
     colors = np.column_stack([table[at[shown]], CELL_ALPHA * clear[shown]])
     rings = rings_of(corners)[:, :4]
     _fill(panel, rings[shown], colors)
@@ -214,7 +213,7 @@ def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, z
         from matplotlib.collections import PolyCollection
 
         side = (corners[:, 2:] - corners[:, :2]).min(axis=1) * 2**zoom
-        below = np.flatnonzero(drawn & (nodes.count < 0) & (side >= 8))
+        below = np.flatnonzero((nodes.count[rows] < 0) & (side >= 8))
         hatch = PolyCollection(list(rings[below]), facecolors="none", hatch="////", zorder=2)
         hatch.set(edgecolor=HATCH.rgb(theme, 0.75), linewidth=0)
         panel.add_collection(hatch)
@@ -265,5 +264,6 @@ def _draw_legend(
             write(x + 46, top + 12, swatch.label)
     faint = [f"faint: {swatch.label}" for swatch in legend.swatches if swatch.label == HOLE]
     if legend.blank:
-        blank = "; ".join([legend.blank, *faint])
-        write(left, top + 72, "faint: within the noise" if raw else blank, 14)
+        lines = ["faint: within the noise"] if raw else [legend.blank, *faint]
+        for at, words_of in enumerate(lines):
+            write(left, top + 72 - 10 * (len(lines) - 1) + 19 * at, words_of, 14)

@@ -8,7 +8,7 @@ visitor may do. Any page builds a scene; the map component shows it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -53,6 +53,7 @@ class Mark:
         bind: accessor (``getPath``, ``getBounds``, …) to column.
         title, rows: the tooltip; no rows, no tooltip.
         levels: the deepest level of a tree's cells, for the depth control; 0 has none.
+        raw_table: makes the table with the rows that only the raw view draws; None: there are none.
     """
 
     layer: pydeck.Layer
@@ -61,6 +62,7 @@ class Mark:
     title: str = ""
     rows: Sequence[Row] = ()
     levels: int = 0
+    raw_table: Callable[[], pa.Table] | None = None
 
     @property
     def id(self) -> str:
@@ -156,7 +158,7 @@ class Scene:
         ids = [mark.id for mark in self.marks]
         if len(set(ids)) < len(ids):
             raise ValueError(f"two marks share an id: {', '.join(sorted(ids))}")
-        object.__setattr__(self, "tables", tables(self.marks))
+        object.__setattr__(self, "tables", tables(self.marks, raw=self.raw))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map; the tables travel beside it."""
@@ -191,9 +193,13 @@ def credit(marks: Sequence[Mark]) -> str:
     return "; ".join([*ground, f"names: {TOWNS}"] if PLACES in ids else ground)
 
 
-def tables(marks: Sequence[Mark]) -> dict[str, pa.Table]:
-    """One table per mark, in one chunk each: the map reads its buffers in place."""
-    return {mark.id: mark.table.combine_chunks() for mark in marks}
+def tables(marks: Sequence[Mark], *, raw: bool = False) -> dict[str, pa.Table]:
+    """One table per mark, in one chunk each: the map reads its buffers in place.
+
+    ``raw``: with the rows that only the raw view draws.
+    """
+    made = {mark.id: mark.raw_table() if raw and mark.raw_table else mark.table for mark in marks}
+    return {name: table.combine_chunks() for name, table in made.items()}
 
 
 def layers_json(marks: Sequence[Mark]) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.files.arrow import numbers, tuples
-from dpviz.render.cells import cell_layer, domain_bounds, tenths
+from dpviz.render.cells import cell_layer, domain_bounds, placed, tenths
 from dpviz.render.colors import PALETTES, Themed
-from dpviz.render.projection import areas, home_zoom, to_degrees, world, world_boxes
+from dpviz.render.projection import home_zoom
 from dpviz.render.scene import Mark, Row
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float
 
 STEPS = (0.0, 1.5, 3.0, 4.5)
 """Zooms above that of the whole domain at which the boxes become finer."""
@@ -95,13 +95,3 @@ class ZoomedBoxes:
         table = pa.table(drawn | words)
         bind = {f"get{name.title()}": name for name in drawn}
         return Mark(layer=layer, table=table, bind=bind, title=title, rows=rows)
-
-
-def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
-    """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map."""
-    corners = [domain.to_coordinates(side) for side in (lo, hi)]
-    whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
-    degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
-    origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
-    offsets = world_boxes(degrees) - np.tile(origin, 2)
-    return areas(degrees), offsets, origin.tolist()

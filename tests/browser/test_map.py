@@ -114,7 +114,7 @@ def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
     page.evaluate("dpviz.set({a: 2})")
     assert layers(map_view) == ["cells-2"]
     for number in (1, 2):
-        table = cells(series[1 + number], id="cells").table
+        table = cells(series[1 + number], id="cells").raw_table()
         drawn = np.array(table["kind"].to_pylist()) != NEVER
         for name in ("bounds", "count", "noise_sd", "km2", "group", "group_sd", "inside", "first"):
             column = f"cells-{number}.{name}"

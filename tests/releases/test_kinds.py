@@ -135,7 +135,7 @@ def test_kinds_and_time_go_together():
         shown.share(QUARTER, "bike").low,
     )
     assert after == pytest.approx(before, abs=1e-3)
-    assert overlay_scene(shown).legend.title.startswith("Leading kind")
+    assert overlay_scene(shown).legend.title.startswith("Leading category")
     assert share_scene(shown, "bike").legend.title.startswith("Share of bike")
 
 

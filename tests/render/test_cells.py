@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 from shapely import box
 
-from dpviz import CountRelease, Decomposition, Domain, Header, build, from_points
+from dpviz import CountRelease, Decomposition, Domain, Header, build, from_points, load
 from dpviz.exports import map_page
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.region_count import Regions
 from dpviz.render import cells, density_scale
-from dpviz.render.cells import domain_bounds, node_bounds
+from dpviz.render.cells import adaptive, domain_bounds, node_bounds
+from dpviz.render.detail import NEVER
 from dpviz.render.difference import difference
 from dpviz.render.districts import district_marks
 from dpviz.render.projection import WORLD, areas, to_degrees, world
+from dpviz.render.scene import tables
 from dpviz.render.zoomed import placed
 
 HALF = 1 << 25
@@ -54,6 +56,24 @@ def test_an_inner_node_is_drawn_at_its_level_and_a_leaf_from_its_level_on():
     table = cells(release()).table
     assert table["first"].to_pylist() == [0, 1, 1, 1, 1]
     assert table["last"].to_pylist() == [0, 255, 255, 255, 255]
+
+
+def test_only_what_is_drawn_travels_until_raw_cells_are_asked_for():
+    """A tree of much depth has many nodes within their noise: they were most of a map's bytes."""
+    noisy = build(load("city-50k"), "ladder_tree", 0.1, seed=0)
+    adapted, mark = adaptive(noisy), cells(noisy)
+    drawn = np.flatnonzero(adapted.kind != NEVER)
+    assert 0 < mark.table.num_rows == len(drawn) < len(noisy.nodes) / 3
+    sent, whole = (
+        np.array([table[name].to_pylist() for name in ("count", "since", "until", "inside")])
+        for table in (mark.table, mark.raw_table())
+    )
+    assert whole.shape[1] == len(noisy.nodes)
+    assert (sent == whole[:, drawn]).all()
+    around = np.where(adapted.enclosed, noisy.nodes.parent, adapted.group)[drawn]
+    assert drawn[mark.table["group"].to_pylist()].tolist() == around.tolist()
+    for raw, rows in ((False, mark.table.num_rows), (True, len(noisy.nodes))):
+        assert tables([mark], raw=raw)["cells"].num_rows == rows
 
 
 def test_offsets_add_up_to_web_mercator():

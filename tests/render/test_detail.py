@@ -22,6 +22,10 @@ from dpviz.render.projection import areas
 ZOOMS = (0.0, 6.0, 8.5, 9.0, 10.0, 11.5, 13.0, 16.0, 22.0)
 
 
+def detail_of(nodes, km2, side, **options):
+    return detail(nodes, lambda rows: (km2[rows], side[rows]), **options)
+
+
 def walked(nodes, km2, side, zoom):
     """The rule by a plain walk from the roots at one zoom: {node: (kind, total)}."""
     kinds = {}
@@ -29,7 +33,8 @@ def walked(nodes, km2, side, zoom):
     def clear(n, v):
         return n > 0 and n >= STANDS * v**0.5
 
-    def split(children, parent):
+    def split(children):
+        """True if a child stands by itself; the roots are drawn in any case."""
         stand = [c for c in children if clear(nodes.count[c], nodes.variance[c])]
         pool = [c for c in children if c not in stand]
         stand.sort(key=lambda c: nodes.count[c] / km2[c])
@@ -41,20 +46,19 @@ def walked(nodes, km2, side, zoom):
                 break
             pool.append(stand.pop(0))
             total = [float(each[pool].sum()) for each in (nodes.count, nodes.variance, km2)]
-        variance = total[1]
-        if not stand and parent is not None:
-            variance = min(variance, nodes.variance[parent])
-        kind = POOLED if clear(total[0], variance) else QUIET
+        if not stand and nodes.parent[children[0]] >= 0:
+            return False
+        kind = POOLED if clear(total[0], total[1]) else QUIET
         for c in pool:
             kinds[c] = (SHOWN if kind == POOLED and len(pool) == 1 else kind, total[0])
         for c in stand:
             below = np.arange(nodes.first_child[c], nodes.first_child[c] + nodes.n_children[c])
-            if len(below) and side[below].min() * 2**zoom >= 2:
-                split(below.tolist(), c)
-            else:
+            large = len(below) and side[below].min() * 2**zoom >= 2
+            if not (large and split(below.tolist())):
                 kinds[c] = (SHOWN, float(nodes.count[c]))
+        return True
 
-    split(np.flatnonzero(nodes.parent < 0).tolist(), None)
+    split(np.flatnonzero(nodes.parent < 0).tolist())
     return kinds
 
 
@@ -91,7 +95,7 @@ def trees(draw):
 def test_the_columns_are_the_plain_walk_at_every_zoom(nodes):
     size = (nodes.hi - nodes.lo).astype(float)
     km2, side = size.prod(axis=1) * 0.3, size.min(axis=1) / 64
-    columns = detail(nodes, km2, side)
+    columns = detail_of(nodes, km2, side)
     for zoom in (0.0, 1.2, 2.3, 3.4, 4.5, 8.0):
         drawn = np.flatnonzero(columns.at(zoom))
         wanted = walked(nodes, km2, side, zoom)
@@ -123,18 +127,19 @@ def test_without_noise_every_cell_that_holds_somebody_is_shown():
     lo = [[0, 0], [0, 0], [32, 0], [0, 32], [32, 32]]
     hi = [[64, 64], [32, 32], [64, 32], [32, 64], [64, 64]]
     nodes = Decomposition(lo, hi, [-1, 0, 0, 0, 0], [5, 5, 0, 0, 0], np.zeros(5))
-    columns = detail(nodes, np.array([4.0, 1, 1, 1, 1]), np.array([2.0, 1, 1, 1, 1]))
+    columns = detail_of(nodes, np.array([4.0, 1, 1, 1, 1]), np.array([2.0, 1, 1, 1, 1]))
     assert columns.kind.tolist() == [SHOWN, SHOWN, QUIET, QUIET, QUIET]
     assert columns.total[2:].tolist() == [0, 0, 0]
 
 
 def test_noise_that_goes_together_adds_its_deviations():
-    lo = [[0, 0], [0, 0], [32, 0]]
-    hi = [[64, 64], [32, 64], [64, 64]]
-    nodes = Decomposition(lo, hi, [-1, 0, 0], [60, 3, 57], [1.0, 4.0, 900.0])
-    km2, side = np.array([2.0, 1, 1]), np.array([2.0, 1, 1])
-    apart, together = (detail(nodes, km2, side, correlated=c) for c in (False, True))
-    assert apart.variance[1] <= together.variance[1]
+    lo = [[0, 0], [0, 0], [32, 0], [0, 32]]
+    hi = [[64, 64], [32, 32], [64, 32], [64, 64]]
+    nodes = Decomposition(lo, hi, [-1, 0, 0, 0], [460, 3, 57, 400], [1.0, 4.0, 900.0, 1.0])
+    km2, side = np.array([4.0, 1, 1, 2]), np.array([2.0, 1, 1, 1])
+    apart, together = (detail_of(nodes, km2, side, correlated=c) for c in (False, True))
+    assert apart.variance.tolist() == [1, 904, 904, 1]
+    assert together.variance.tolist() == [1, 32**2, 32**2, 1]
     assert NEVER not in together.kind
 
 
@@ -162,7 +167,7 @@ def test_a_blank_cell_is_enclosed_where_all_around_it_stands(blank, enclosed):
     count[1:5] = count[5:].reshape(4, 4).sum(axis=1)
     count[0] = count[1:5].sum()
     nodes = Decomposition(lo, lo + size, parent, count, np.full(21, 4.0))
-    columns = detail(nodes, (size**2).ravel().astype(float), size.ravel() / 64.0)
+    columns = detail_of(nodes, (size**2).ravel().astype(float), size.ravel() / 64.0)
     assert (columns.kind[rows] == QUIET).all()
     assert columns.enclosed[rows].all() == enclosed
     assert columns.enclosed.sum() == (len(rows) if enclosed else 0)

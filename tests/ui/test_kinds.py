@@ -172,7 +172,7 @@ def test_a_kind_in_a_district_has_the_error_of_its_own(path):
 def test_kinds_are_shown_together_and_compared(path):
     app = opened(path, kinds="leading")
     legend = app.session_state["explore.scene"][1].legend
-    assert legend.title.startswith("Leading kind")
+    assert legend.title.startswith("Leading category")
     shares = table(app, "category", "share")  # a rectangle is answered for all kinds at once
     assert shares["share"][0] == share_words(dpviz.read(path).share(RECT, "bike"))
     named(app.selectbox, "Categories").set_value(5).run()
@@ -206,7 +206,7 @@ def test_kinds_of_a_window_in_time_are_shown_together_and_compared(tmp_path):
     words = share_words(release.share(RECT, "bike"))
     assert table(app, "category", "share")["share"][0] == words
     named(app.selectbox, "Categories").set_value(3).run()
-    assert app.session_state["explore.scene"][1].legend.title.startswith("Leading kind")
+    assert app.session_state["explore.scene"][1].legend.title.startswith("Leading category")
 
 
 def test_built_in_rides_have_kinds_and_exact_answers_of_one():

@@ -111,9 +111,11 @@ def map_view(
         "tiles": TILES if tiles and not scene.plane else None,
     }
     nothing = lambda: None  # noqa: E731
+    raw = (st.session_state.get(key) or {}).get("raw")
     _map()(
-        data={"spec": spec, **scene.tables},
+        data={"spec": spec, **(tables(scene.marks, raw=True) if raw else scene.tables)},
         key=key,
+        on_raw_change=nothing,
         on_shape_change=on_shape or nothing,
         on_camera_change=nothing,
         on_pick_change=on_pick or nothing,

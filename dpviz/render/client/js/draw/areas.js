@@ -6,6 +6,7 @@ import {roundedTo, short, withNoise} from '../answer/numbers.js';
 
 export const POOLED = 1, QUIET = 2, ENCLOSED = 4; // the last is hatched; its `group` is its parent
 const UPPER = 2.12; // sd over an estimate that is within its noise: what may be none is below, 98 %
+export const ALWAYS = 255; // in `until`, a zoom that never ends; in `since`, one that never begins
 const made = new WeakMap();
 
 /** The most that may be in a cell that cannot be told from none, per km². */
@@ -48,10 +49,9 @@ const densityWords = (density, half) => `${Math.abs(density) > 10 * half ? short
 
 /** The lines of a tooltip over cell `i`; `interval` is 95 % in sd. */
 export function cellWords(columns, i, raw, interval) {
-  const {getCount, getNoiseSd, getKm2, getKind, getGroup, getGroupSd, getInside} = columns;
+  const {getCount, getNoiseSd, getKm2, getKind, getGroup, getGroupSd, getInside, getUntil} = columns;
   const own = {count: getCount.value[i], sd: getNoiseSd.value[i], km2: getKm2.value[i], cells: 1};
   const inside = getInside.value[i];
-  const more = inside > 1 ? [`${plural(inside, 'cell', 'cells')} inside; zoom in`] : [];
   const perKm2 = ({count, sd, km2}) => `${km2 < LEAST ? '' : `${densityWords(count / km2, interval * sd / km2)} · `}${km2Words(km2)}`;
   if (raw) {
     return [`${withNoise(own.count, interval * own.sd)} records`, perKm2(own), ...inside > 1 ? [`${plural(inside, 'cell', 'cells')} inside`] : []];
@@ -66,7 +66,9 @@ export function cellWords(columns, i, raw, interval) {
     return [`${withNoise(area.count, interval * area.sd)} records in ${area.cells} cells together`,
       `On average ${perKm2(area)}`, 'Merged: alone, each is within its noise'];
   }
-  return [`${withNoise(own.count, interval * own.sd)} records`, perKm2(own), ...more];
+  const merged = getUntil.value[i] === ALWAYS && inside > 1;
+  const more = merged ? `${plural(inside, 'cell', 'cells')} inside, merged: alone, they are within their noise` : inside > 1 && `${plural(inside, 'cell', 'cells')} inside; zoom in`;
+  return [`${withNoise(own.count, interval * own.sd)} records`, perKm2(own), ...more ? [more] : []];
 }
 
 /** The boxes [west, south, east, north] in world offsets of the cells that share an area of more than one. */

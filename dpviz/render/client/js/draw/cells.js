@@ -14,14 +14,13 @@
  * and not by the card: software GL spends a third of a picture on vertices of nodes that nobody sees.
  * Moving the camera uploads their numbers, and nothing else.
  */
-import {cellAreas, ENCLOSED, hatchDensity} from './areas.js';
+import {ALWAYS, cellAreas, ENCLOSED, hatchDensity} from './areas.js';
 
 const ROW = 1024; // texels in a row of a data texture
 export const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
 const CLASSES = 8; // bounds between classes
 const COLOURS = 16;
 const FAINT = 0.5; // opacity of what a coarser cell answers for; it is hatched
-const ALWAYS = 255; // in `until`, a zoom that never ends; in `since`, one that never begins
 
 const UNIFORMS = `\
 layout(std140) uniform cellUniforms {

@@ -104,7 +104,7 @@ export class Controls {
   check(label, name, title = '') {
     const {app} = this;
     const input = h('input', {type: 'checkbox', 'data-testid': `dpviz-${name}`,
-      onchange: () => { app.view[name] = input.checked; app.dress(); }});
+      onchange: () => { app.view[name] = input.checked; app.emit(name, input.checked); app.dress(); }}); // the app then sends all cells
     input.checked = app.view[name];
     return h('label', {title}, input, h('span', {}, label));
   }
