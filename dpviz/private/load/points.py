@@ -180,8 +180,9 @@ def read_layers(
     records of other units, and one record more or less of a unit by at most 2. A record of an
     unlisted kind, or without a readable value, is dropped by itself before the bound of its unit,
     like one outside the domain. The bound holds for a unit's records of all kinds together, and
-    splitting them by kind puts each record into one index. The sums move by at most :attr:`Values.reach` steps for each record that the counts move by, as a
-    value is clipped and rounded by itself.
+    splitting them by kind puts each record into one index. The sums move by at most
+    :attr:`Values.reach` steps for each record that the counts move by, as a value is clipped and
+    rounded by itself.
 
     Args:
         table: opened.
