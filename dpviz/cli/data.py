@@ -238,8 +238,8 @@ class Data:
 
         stated = self.attributes.axis()
         kinds = Kinds.of(stated.get("kind"), stated.get("kinds"))
-        steps: dict[str, Any] = self.clock.steps()
-        return record_domain(areas.domain, Steps.of(**steps) if steps else None, kinds)
+        steps = Steps.of(**{"time": None, **self.clock.steps()})
+        return record_domain(areas.domain, steps, kinds)
 
     def person_time(self) -> str:
         """The time column of places in time; requires a unit (the person) too.
