@@ -33,7 +33,7 @@ from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress, Reports, listening
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis, common_extra
-from dpviz.releases.counts import AreaRelease, CountRelease
+from dpviz.releases.counts import AreaRelease
 from dpviz.releases.header import Header
 from dpviz.releases.release import Release
 from dpviz.releases.roads.streets import Streets
@@ -93,6 +93,7 @@ def build(
     epsilon: float = 1.0,
     *,
     areas: Areas | str | None = None,
+    every: str | None = None,
     delta: float | None = None,
     workload: Any = None,
     neighbours: str = "add-remove",
@@ -116,7 +117,10 @@ def build(
         epsilon: the whole price for one privacy unit.
         areas: of points, a public partition whose areas are counted in place of cells: from
             :func:`dpviz.read_areas` or :func:`dpviz.hexagons`, or a file's path, ``h3:8`` or
-            ``rect=W,S,E,N;rect=…``.
+            ``rect=W,S,E,N;rect=…``. Of points with time or kinds each area is counted in each step
+            and of each kind, at the same price.
+        every: with ``areas``, the step of time, such as ``1d`` or ``1mo``; by default that of the
+            domain.
         delta: the whole delta; the least that the method needs by default.
         workload: what the release is for, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
@@ -153,6 +157,7 @@ def build(
     require(data, Handle, "data", ParameterError)
     require(method, str | Method | None, "method", ParameterError)
     require(areas, Areas | str | None, "areas", ParameterError)
+    require(every, str | None, "every", ParameterError)
     require(ledger, Ledger | None, "ledger", ParameterError)
     require(progress, Callable | None, "progress", ParameterError)
     simulate = flag(simulate, "simulate", ParameterError)
@@ -168,7 +173,9 @@ def build(
             "declare_public=True is for records loaded with public=True: give both, or neither"
         )
     if areas is not None:
-        data = by_area(data, areas)
+        data = by_area(data, areas, every)
+    elif every is not None:
+        raise ParameterError(f"every={every!r} is the step of a table: give areas too")
     chosen, queries, declared = chosen_method(data, method, workload, parameters)
     epsilon = positive_epsilon(epsilon)
     stated = promises(data, wishes)
@@ -218,10 +225,12 @@ def _measured(
             facts = {**facts, "extra": {**facts.get("extra", {}), "bits": data.bits}}
         return release, facts
     if isinstance(data, AreaData):
-        areas = data.areas
+        areas, by = data.areas, data.by
         counts, variance = method.build(areas, data._counts, budget, noise)
-        nodes = areas.nodes(counts, variance)
-        return lambda header: CountRelease(areas, nodes, header), {}
+        each = np.atleast_2d(counts)
+        first = areas.nodes(each[0], variance)
+        tables = [(areas, first.replace(count=row), None) for row in each]
+        return lambda header: count_release(by, tables, header), {}
     if isinstance(data, RoadData):
         return _measured_roads(data, method, budget, noise, workload, progress)
     if not isinstance(data, SequenceData):

@@ -18,6 +18,7 @@ EXAMPLES = {
     "publish.md": 11,
     "python.md": 0,
     "sequences.md": 4,
+    "tables.md": 6,
     "time.md": 6,
 }
 """Commands on each page whose examples need files and built-in data only."""
@@ -41,7 +42,7 @@ def files(tmp_path, monkeypatch):
             + pd.to_timedelta(random.integers(0, 366 * 86_400, 2 * n), "s"),
         }
     )
-    table[["lon", "lat", "person"]].to_csv("visits.csv", index=False)
+    table[["lon", "lat", "person", "mode", "visited_at"]].to_csv("visits.csv", index=False)
     october = table.visited_at.dt.strftime("10/%d/2024 %I:%M:%S %p")
     table.assign(pickup_datetime=october).to_csv("trips-us.csv", index=False)
     for name in ("pickups", "rides", "visits"):

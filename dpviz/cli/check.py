@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.data import OPTIONS_OF, PLACES, POINTS, SYMBOLS, TRIPS, Data
+from dpviz.cli.data import AREAS, OPTIONS_OF, PLACES, POINTS, SYMBOLS, TRIPS, Data
 from dpviz.cli.groups import given, grouped, require_applicable
 from dpviz.cli.root import Json, app, emit, print_stderr
 from dpviz.errors import ParameterError
 
-CHECKED = {kind: OPTIONS_OF[kind] for kind in (POINTS, TRIPS, SYMBOLS, PLACES)}
+CHECKED = {kind: OPTIONS_OF[kind] for kind in (POINTS, AREAS, TRIPS, SYMBOLS, PLACES)}
 
 
 @app.command()
@@ -53,6 +53,8 @@ def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str, s
     from dpviz.roads.steps import Steps
 
     domain, options = data.arguments(source)
+    if kind == AREAS:
+        domain = data.record_domain(domain)
     if domain is None:
         raise ParameterError(
             f"{source} holds counts or built-in data: there is nothing to check, build from it"

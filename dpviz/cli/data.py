@@ -31,7 +31,7 @@ _STEPS = "time period zone cycle every"
 _CELLS = "side steps gap"
 OPTIONS_OF = {
     POINTS: f"{_BOX} {_STEPS} bits kind kinds sum clip grid sum_share want workload",
-    AREAS: f"{_BOX} bits want areas levels name",
+    AREAS: f"{_BOX} {_STEPS} bits want areas levels name kind kinds",
     TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",
     SYMBOLS: f"{_FILES} alphabet column drop_unknown",
     PLACES: f"{_BOX} {_CELLS} time",
@@ -221,8 +221,25 @@ class Data:
         if kind in (POINTS, AREAS):
             how |= points
         if kind == AREAS:
-            return AreaData(dpviz.load(source, domain.domain, **how), domain)
+            box = self.record_domain(domain)
+            return AreaData(dpviz.load(source, box, **how), domain, self.clock.every)
         return dpviz.load(source, domain, **how)
+
+    def record_domain(self, areas: Areas) -> Domain:
+        """The domain of records that are counted by area, with their time and kinds.
+
+        Raises:
+            ParameterError: time without a step, or a step without time.
+            DomainError: no such period, step or list of kinds.
+        """
+        from dpviz.domain.attributes import Kinds
+        from dpviz.releases.areas.table_steps import record_domain
+        from dpviz.roads.steps import Steps
+
+        stated = self.attributes.axis()
+        kinds = Kinds.of(stated.get("kind"), stated.get("kinds"))
+        steps = Steps.of(**{"time": None, **self.clock.steps()})
+        return record_domain(areas.domain, steps, kinds)
 
     def person_time(self) -> str:
         """The time column of places in time; requires a unit (the person) too.

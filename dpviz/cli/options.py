@@ -105,14 +105,14 @@ class Clock:
         return given(self)
 
     def steps(self) -> dict[str, str]:
-        """Arguments of :func:`dpviz.load` for the time steps of trips; empty without time.
+        """Time steps of trips and of tables of areas; empty without time.
 
         Raises:
             ParameterError: one option without the others that it needs.
         """
         axis = self.axis()
         if axis and self.every is None:
-            raise ParameterError("--every is missing: the public time step of trips, such as 1h")
+            raise ParameterError("--every is missing: the public time step, such as 1h")
         return axis
 
 

@@ -47,7 +47,7 @@ INSIDE = "of it in the area of the release"
 
 QUESTIONS_OF = {
     "points": "rect rects regions name period less kind every",
-    "areas": "rect rects areas",
+    "areas": "rect rects areas period kind area",
     "roads": "path between period",
     "sequences": "string",
 }
@@ -113,7 +113,7 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
     elif opened.kind == "roads":
         answers = _paths(opened, question, part.period)
     elif opened.kind == "areas":
-        answers = _areas(opened, question)
+        answers = _areas(_one_kind(opened, part.kind), question, part.period)
     else:
         if question.regions and opened.domain.values is not None and not as_json:
             print_stderr("note: sums and means are of rectangles; regions have counts alone")
@@ -132,13 +132,14 @@ def timeline(
     ),
     path: str | None = option("Path, for trips: edge ids in order, separated by commas."),
     between: str | None = option("Two node ids A,B, for trips: the shortest path between them."),
+    area: str | None = option("Name of an area, for areas (default: all of them)."),
     as_json: Json = False,
 ) -> None:
     """List the counts of each time step, with 95 % intervals."""
-    beside = {"rect": rect, "every": every, "path": path, "between": between}
+    beside = {"rect": rect, "every": every, "path": path, "between": between, "area": area}
     asked = {name: value for name, value in beside.items() if value is not None}
     opened = dpviz.read(release)
-    if opened.kind not in ("points", "roads"):
+    if opened.kind not in ("points", "roads", "areas"):
         raise ParameterError(f"a release of {opened.kind} has no time axis: use 'dpviz query'")
     require_applicable(opened.kind, given(part) | asked, QUESTIONS_OF)
     answers: Any
@@ -146,9 +147,19 @@ def timeline(
         box = None if rect is None else numbers(rect, "--rect")
         answers = _one_kind(opened, part.kind).timeline(box, every, part.period)
         rows = step_rows(answers, opened.domain.calendar.words, RANGE)
+    elif opened.steps is None:
+        raise ParameterError("this release has no time axis: use 'dpviz query'")
+    elif opened.kind == "areas":
+        if rect is not None and area is not None:
+            raise ParameterError("--rect and --area exclude each other: give one")
+        chosen = _one_kind(opened, part.kind)
+        box = None if rect is None else numbers(rect, "--rect")
+        if area is None:
+            answers = chosen.timeline(box, period=part.period)
+        else:
+            answers = chosen.timeline_of(area, part.period)
+        rows = step_rows(answers, opened.steps.calendar.words, RANGE)
     else:
-        if opened.steps is None:
-            raise ParameterError("this release has no time axis: use 'dpviz query'")
         each = [[] if one is None else [one] for one in (path, between)]
         paths = _paths_from_options(opened.frame.graph, *each)
         if len(paths) > 1:
@@ -203,8 +214,10 @@ def _points(opened: PointRelease, question: Question, period: str | None) -> Ans
     return _rectangles(opened, asked, opened.count(asked, period), beside)
 
 
-def _areas(opened: AreaRelease, question: Question) -> Answers:
+def _areas(opened: AreaRelease, question: Question, period: str | None) -> Answers:
     """Answers for all areas, or for rectangles, from a release of areas."""
+    if period is not None:
+        opened = opened.during(period)
     if not question.areas:
         asked = _rectangles_from_options(question, opened.domain.columns)
         return _rectangles(opened, asked, opened.count(asked))
@@ -331,7 +344,7 @@ def _rectangles(
     return "answers", rows, lines
 
 
-def _one_kind(release: PointRelease, kind: str | None) -> PointRelease:
+def _one_kind(release: Any, kind: str | None) -> Any:
     """The release of one kind, or the whole release if no kind is named.
 
     Raises:

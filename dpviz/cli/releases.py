@@ -122,11 +122,15 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
 @grouped
 def export(
     release: ReleaseFile,
-    output: str = option("File to write (.geojson, .gpkg or .csv).", "-o", default=MISSING),
+    output: str = option(
+        "File to write (.geojson, .gpkg or .csv; of areas also .parquet).", "-o", default=MISSING
+    ),
     all_nodes: bool = option("Write every node, not only the leaves.", default=False),
     as_json: Json = False,
 ) -> None:
     """Write the cells, areas or edges for other tools, such as QGIS."""
+    from dpviz.releases.axis import Axis
+
     require_free(output, release)
     opened = dpviz.read(release)
     require_applicable(opened.kind, {"all_nodes": True} if all_nodes else {}, EXPORTED)
@@ -135,7 +139,10 @@ def export(
         rows, noun = len(opened.frame.graph) * len(opened.parts), "edges"
     elif opened.kind == "areas":
         each = len(opened.frame) if all_nodes else opened.frame.leaves
-        rows, noun = each * len(opened.parts), "rows"
+        by = opened.by or Axis()
+        kinds, steps = by.shape
+        with_margins = (kinds + (by.kinds is not None)) * (steps + (by.steps is not None))
+        rows, noun = each * with_margins, "rows"
     else:
         nodes = opened.side_by_side
         rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"

@@ -31,7 +31,14 @@ def area_facts(release: AreaRelease) -> Facts:
     sizes = [part.stop - part.start for part in areas.slices]
     levels = dict(zip(areas.levels, sizes, strict=True))
     words = (f"{size:,} on level {escaped_line(name)}" for name, size in levels.items())
-    return {"areas": len(areas), "levels": levels}, ["areas: " + ", ".join(words)]
+    facts: dict[str, Any] = {"areas": len(areas), "levels": levels}
+    lines = ["areas: " + ", ".join(words)]
+    if release.steps is not None:
+        steps = release.steps
+        facts |= {"time": steps.to_dict(), "steps": len(steps)}
+        first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
+        lines.append(f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}")
+    return facts, lines
 
 
 def road_facts(release: RoadRelease) -> Facts:

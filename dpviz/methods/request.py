@@ -33,11 +33,13 @@ DEFAULT_METHODS = {
 """Default method of each kind of data; that of points works in 1 to 4 dimensions."""
 
 
-def by_area(data: Handle[Any], areas: Areas | str) -> AreaData:
+def by_area(data: Handle[Any], areas: Areas | str, every: str | None = None) -> AreaData:
     """Points as data that are counted by area."""
     if not isinstance(data, DataHandle):
         raise ParameterError(f"areas= is for points, the data are {data.kind}: leave it out")
-    return AreaData(data, areas_of(areas, data.domain) if isinstance(areas, str) else areas)
+    if isinstance(areas, str):
+        areas = areas_of(areas, data.domain.place.plain)
+    return AreaData(data, areas, every)
 
 
 def chosen_method(

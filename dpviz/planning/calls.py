@@ -25,6 +25,7 @@ from dpviz.private.ledger.names import clean_name
 from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.area_file import NUMBERED
 from dpviz.releases.areas.source import words_of
+from dpviz.releases.areas.table_steps import record_domain
 from dpviz.releases.counts import (
     AreaRelease,
     PointRelease,
@@ -167,8 +168,13 @@ def _of_places(
         reading.pop("public", None)
     elif type(extra.get("bits")) is int:
         reading["bits"] = extra["bits"]
+    domain, every = release.domain, None
+    if is_areas(release) and release.steps is not None:
+        domain = record_domain(domain, release.steps, domain.kinds)
+        every = release.steps.every
     return code_of_places(
-        release.domain,
+        domain,
+        every=every,
         source=source,
         builtin=builtin,
         reading=reading | _account(header, source),
@@ -183,6 +189,7 @@ def _of_places(
 def code_of_places(
     domain: Domain,
     *,
+    every: str | None = None,
     source: str | None = None,
     builtin: bool = False,
     reading: Mapping[str, Any] | None = None,
@@ -196,6 +203,7 @@ def code_of_places(
 
     Args:
         domain: public; for a built-in source, its own.
+        every: of a table of areas, the step of time.
         source: a file or a built-in name.
         builtin: True for a built-in name.
         reading: further arguments of :func:`dpviz.load`.
@@ -207,14 +215,18 @@ def code_of_places(
     """
     bounds, stated = domain.place.bounds, _stated(domain)
     options: dict[str, Any] = {} if builtin else {"bounds": bounds, **stated}
-    given, after, typed = dict(building or {}), [], []
+    given, after, typed = dict(building or {}), list[str](), list[str]()
+    if every is not None:
+        options["every"] = every
+        typed.append(f"every={every!r}")
     if areas is not None and not levels:
         given["areas"] = areas
     elif areas is not None:
         named = {"levels": tuple(levels)} if levels[1:] else {"name_column": levels[0]}
         options |= {"areas": areas, **named}
         (columns,) = arguments(named)
-        after.append(f"areas = dpviz.read_areas({areas!r}, data.domain, {columns})")
+        box = "data.domain.place.plain" if domain.plain != domain.place else "data.domain"
+        after.append(f"areas = dpviz.read_areas({areas!r}, {box}, {columns})")
         typed.append("areas=areas")
     if workload is not None and workload.text is None:
         options["workload"] = WORKLOAD

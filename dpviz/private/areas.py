@@ -1,4 +1,11 @@
-"""AreaData: an opaque handle on points, counted by the areas of a public partition."""
+"""AreaData: an opaque handle on points, counted by the areas of a public partition.
+
+With steps of time or kinds, each record is in one part (a kind in a step) and in at most one of the
+finest areas, so the parts times the areas of one level are disjoint cells: one record more or less
+moves one count of a level by one, and all parts together cost what one of them costs (parallel
+composition; F. McSherry, SIGMOD 2009, theorem 4). Of a unit up to K records move, wherever they
+are: the bound holds over all parts together.
+"""
 
 from __future__ import annotations
 
@@ -10,51 +17,66 @@ import numpy as np
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.table_steps import table_steps
+from dpviz.releases.axis import Axis
 from dpviz.releases.counts import AreaRelease
 from dpviz.trees.lattice import Int
+
+MOST_COUNTS = 4_000_000
+"""Most counts (areas × steps × kinds) of one release, so that its file can be read again."""
 
 
 class AreaData(Handle[AreaRelease]):
     """A handle on points inside the box of a public partition into areas.
 
-    A record's place is the middle of its lattice step, 2^−26 of the box's width; that decides, and
-    nothing else, in which one of the areas it is, or in none. One record more moves one count of
-    the finest areas by one: stability 1, so the bound per unit is that of the points.
+    A record's place is the middle of its lattice step, 2^−26 of the box's width, 2^−20 with time;
+    that decides, and nothing else, in which one of the areas it is, or in none. One record more
+    moves one count of the finest areas by one: stability 1, so the bound per unit is that of the
+    points.
 
     Attributes:
         areas: the public partition and its hierarchy.
+        by: the kinds and the steps of time of the records; None without any.
 
     Raises:
-        DataError: points that are not 2-D, have kinds or values, are in another box than the areas,
-            or are counted on a coarser grid than the lattice, whose cells would be in several.
+        DataError: points that are not in two dimensions and time, have values, are in another box
+            than the areas, or are counted on a coarser grid than the lattice, whose cells would be
+            in several; or more counts than a file holds.
+        DomainError: a step that cuts one of the records' steps of time, or is missing.
     """
 
     kind: ClassVar[str] = "areas"
 
-    def __init__(self, points: DataHandle, areas: Areas) -> None:
+    def __init__(self, points: DataHandle, areas: Areas, every: str | None = None) -> None:
         super().__init__(
             points.name,
             public=points.public,
             unit=points.unit,
             max_per_unit=points.max_per_unit,
         )
-        if points.domain.kinds is not None:
-            raise DataError("areas count records of all kinds: read these without kinds")
-        if points.domain.values is not None:
+        domain = points.domain
+        if domain.values is not None:
             raise DataError("areas count records and hold no sums: read these without values")
-        if points.domain.dims != 2:
-            raise DataError(f"areas need points in 2-D, these are {points.domain.dims}-D")
+        if domain.place.dims != 2:
+            raise DataError(f"areas need points in 2-D, these are {domain.dims}-D")
         same = (areas.domain.bounds, areas.domain.crs)
-        if (points.domain.bounds, points.domain.crs) != same:
+        if (domain.place.bounds, domain.crs) != same:
             raise DataError(
                 "the records are read in another box than the areas: read them in areas.domain"
             )
-        if points.bits < points.domain.bits:
+        if points.bits < domain.bits:
             raise DataError(
                 f"these records were counted by cell, on a grid of 2^{points.bits} steps: a cell "
                 f"may lie in several areas; give a file of records, or the lattice itself, "
-                f"bits={points.domain.bits} (--bits)"
+                f"bits={domain.bits} (--bits)"
             )
+        by = Axis(domain.kinds, table_steps(domain, every))
+        if len(by) * len(areas) > MOST_COUNTS:
+            raise DataError(
+                f"{len(areas):,} areas in {len(by):,} steps and kinds: a table holds up to "
+                f"{MOST_COUNTS:,} counts, give a longer step or fewer areas"
+            )
+        self.by = None if by == Axis() else by
         self.account = points.account
         self.synthetic = points.synthetic
         self.columns = points.columns
@@ -64,21 +86,35 @@ class AreaData(Handle[AreaRelease]):
 
     @cached_property
     def _counts(self) -> Int:
-        """Exact records in each of the finest areas, int64 (leaves,): private."""
-        index = self.__points._index
-        rows = self.areas.located(self.__points.domain.to_coordinates(index.cells + 0.5))
-        inside = rows >= 0
-        # bincount sums in float64, exact below 2^53 records.
-        counts = np.bincount(rows[inside], index.weights[inside], minlength=self.areas.leaves)
-        return counts.astype(np.int64)
+        """Exact records in each of the finest areas, int64 (leaves,): private.
+
+        With steps or kinds int64 (parts, leaves), in the order of the axis.
+        """
+        layers, domain = self.__points._layers.counts, self.__points.domain
+        leaves, steps = self.areas.leaves, None if self.by is None else self.by.steps
+        size = leaves * (1 if steps is None else len(steps))
+        counts = np.zeros((len(layers), size), dtype=np.int64)
+        for kind, index in enumerate(layers):
+            middles = domain.to_coordinates(index.cells + 0.5)
+            rows = self.areas.located(middles[:, :2])
+            inside = rows >= 0
+            cells = rows[inside]
+            if steps is not None:
+                cells += leaves * (
+                    np.searchsorted(steps.edges, middles[inside, 2], side="right") - 1
+                )
+            # bincount sums in float64, exact below 2^53 records.
+            counts[kind] = np.bincount(cells, index.weights[inside], minlength=size)
+        return counts[0] if self.by is None else counts.reshape(-1, leaves)
 
     @property
     def _frame(self) -> str:
-        return f"{len(self.areas):,} areas"
+        parts = "" if self.by is None else f", {len(self.by):,} parts by {self.by}"
+        return f"{len(self.areas):,} areas{parts}"
 
 
 def exact_areas(data: AreaData) -> Int:
-    """Records in every area, int64 (n,), for public data only.
+    """Records in every area, int64 (n,), or of each part (parts, n), for public data only.
 
     Raises:
         PrivacyError: the data set is not declared public.

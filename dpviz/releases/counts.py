@@ -22,6 +22,7 @@ from dpviz.releases.answers import (
     difference,
 )
 from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.table import area_timeline, table_of
 from dpviz.releases.axis import Axis
 from dpviz.releases.files import with_header
 from dpviz.releases.frame import Frame
@@ -269,6 +270,22 @@ class CountRelease(Release, Generic[F]):
         boxes, ends = step_boxes(self.domain, query, every, period)
         return Timeline(**vars(self.count_boxes(*boxes)), start=ends[:-1], end=ends[1:])
 
+    def timeline_of(self, area: str, period: Any = None) -> Timeline:
+        """Estimated records of one area step by step, for a release of areas with time.
+
+        Args:
+            area: its name; areas above the finest have one too.
+            period: as for :meth:`count`.
+
+        Raises:
+            DataError: no area of that name, or several.
+            DomainError: a release without steps of time.
+        """
+        if not is_areas(self) or self.steps is None:
+            raise DomainError("this release has no steps of time for each area")
+        part = self if period is None else self.during(period)
+        return area_timeline(part, part.steps or self.steps.during(period), area)
+
     def during(self, period: Any) -> CountRelease[F]:
         """The part of a release in a period: on streets whole steps, of points a map of places.
 
@@ -314,6 +331,8 @@ class CountRelease(Release, Generic[F]):
             level: see :meth:`Frame.rows`.
             shapes: likewise.
         """
+        if is_areas(self) and self.by is not None:
+            return self.table(level, shapes=shapes)
         made = [part.frame.rows(part, level, shapes=shapes) for part in self.parts]
         if self.by is not None:
             labels = self.by.labels().items()
@@ -322,6 +341,24 @@ class CountRelease(Release, Generic[F]):
                 for at, rows in enumerate(made)
             ]
         return pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
+
+    def table(
+        self, level: str | None = "all", *, shapes: bool = False, margins: bool = True
+    ) -> pd.DataFrame:
+        """One row per area, kind and step of a release of areas; see :func:`table_of`.
+
+        Args:
+            level: the name of one level of areas; None for the finest, "all" for all of them.
+            shapes: as a GeoDataFrame with the outline of each area.
+            margins: add the sums over all kinds, over all steps and over both.
+
+        Raises:
+            ReleaseError: a release of another kind.
+            DataError: no such level.
+        """
+        if not is_areas(self):
+            raise ReleaseError(f"a release of {self.kind} has no table: give one of areas")
+        return table_of(self, level, shapes=shapes, margins=margins)
 
     def to_geopandas(self, level: str | None = "all") -> geopandas.GeoDataFrame:
         """One row per cell, area or street: shape, count, noise sd and labels.
@@ -340,7 +377,10 @@ class CountRelease(Release, Generic[F]):
 
         Rows are ordered part by part.
         """
-        blocks = [pa.table(part.frame.columns(part.nodes, part.sums)) for part in self.parts]
+        blocks = [
+            pa.table(part.frame.columns(part.nodes, part.sums, first=at == 0))
+            for at, part in enumerate(self.parts)
+        ]
         table, facts = pa.concat_tables(blocks), self.parts[0].frame.facts()
         columns = dict(zip(table.column_names, table.columns, strict=True))
         if self.by is not None:

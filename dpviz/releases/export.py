@@ -15,7 +15,8 @@ from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pq, pv, pyogrio, pyproj, shapely
-from dpviz.releases.counts import CountRelease, PointRelease
+from dpviz.releases.counts import CountRelease, PointRelease, is_areas
+from dpviz.releases.files import spare
 from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
 from dpviz.trees.lattice import Float
@@ -27,6 +28,9 @@ MARK = b"dpviz-synthetic"
 
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write cells, areas or edges of a release as GeoJSON, GeoPackage or CSV, by file ending.
+
+    Areas may also be GeoParquet (.parquet); with time or kinds they are the rows of
+    :meth:`CountRelease.table`, sums included.
 
     GeoJSON is in EPSG:4326 where the release has a CRS; shapes over the meridian of 180° are
     refused there. The header travels in its top-level member ``dpviz``.
@@ -43,13 +47,17 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     require(release, Release, "release", ReleaseError)
     require_path(path, ReleaseError)
     ending = Path(path).suffix.lower()
-    if ending not in EXPORTS:
+    table = ending == ".parquet" and is_areas(release)
+    if ending not in EXPORTS and not table:
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
     if not isinstance(release, CountRelease):
         raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
     rows = release.rows(None if leaves else "all", shapes=ending != ".csv")
     if ending == ".csv":
         return write_file(path, lambda temporary: rows.to_csv(temporary, index=False))
+    if table:  # GeoParquet
+        spare(path)
+        return write_file(path, lambda temporary: rows.to_parquet(temporary, index=False))
     header = release.header.to_dict()
     if "domain" in release.frame.FACTS:
         header["domain"] = release.domain.to_dict()

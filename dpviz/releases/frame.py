@@ -86,8 +86,16 @@ class Frame(ABC):
         raise ReleaseError("parts of a release are of different areas")
 
     @abstractmethod
-    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
-        """The columns of a file, as Arrow arrays."""
+    def columns(
+        self, nodes: Decomposition, sums: Sums | None, *, first: bool = True
+    ) -> dict[str, Any]:
+        """The columns of a file, as Arrow arrays.
+
+        Args:
+            nodes: of one part.
+            sums: likewise.
+            first: False for a later part of a release, whose shapes are those of the first.
+        """
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:

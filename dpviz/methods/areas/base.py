@@ -23,11 +23,12 @@ class AreaMethod(Method):
     dims: ClassVar[tuple[int, ...]] = (2,)
 
     def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
-        """Spend the budget on estimates of all areas and the variance of each.
+        """Spend the budget on estimates of all areas, (n,) or (parts, n), and variances (n,).
 
         Args:
             areas: the public partition.
-            counts: exact counts of its finest areas, int64 (leaves,); one record is in one of them.
+            counts: exact counts of its finest areas, int64 (leaves,), or of each part (parts,
+                leaves); one record is in one of them.
             budget: of one record.
             noise: the source of randomness.
         """

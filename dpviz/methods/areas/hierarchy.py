@@ -16,6 +16,9 @@ from dpviz.trees.consistency import least_squares, sum_up
 from dpviz.trees.decomposition import is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
+DISJOINT_PARTS = "disjoint cells (area, step, kind), sensitivity 1"
+"""Reason why one level of all steps and kinds costs its share once: a record is in one cell."""
+
 FINEST_BIT = -10
 """Estimates are multiples of 2^−10: sums of them are exact, in any order, up to 2^43 records."""
 
@@ -30,8 +33,10 @@ class AreaCounts(AreaMethod):
     Srivastava, E. Shen, T. Yu: Differentially Private Spatial Decompositions. ICDE 2012, §4.
 
     Privacy: the areas are public, and one record is in at most one area of a level, whose counts
-    it moves by one; so a level costs its share, and the shares add up to ε. Least squares, the
-    grid of exact sums and whole numbers are post-processing.
+    it moves by one; so a level costs its share, and the shares add up to ε. With steps of time or
+    kinds a record is in one step and of one kind too, so the counts of a level in all of them are
+    disjoint cells: the price is the same. Least squares, the grid of exact sums and whole numbers
+    are post-processing.
 
     A level's share is in proportion to the cube root of its number of areas: that makes the sum of
     all areas' noise variances least, Σ n/ε² for shares that add up. It is the geometric budget of
@@ -68,18 +73,38 @@ class AreaCounts(AreaMethod):
     def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
         """Build the release as the class docstring describes."""
         exact = areas.totals(counts)
+        cells = DISJOINT if counts.ndim == 1 else DISJOINT_PARTS
         shares = budget.split(
             self.weights([part.stop - part.start for part in areas.slices]),
             [f"level {name}" for name in areas.levels],
             mechanism="geometric",
-            why=DISJOINT,
+            why=cells,
         )
-        noisy, variance = np.empty(len(areas)), np.empty(len(areas))
+        noisy, variance = np.empty(exact.shape), np.empty(exact.shape)
         for part, share in zip(areas.slices, shares, strict=True):
-            noisy[part], variance[part] = geometric(noise, share, exact[part])
-        estimate, variance = least_squares(areas.parent, noisy, variance)
+            noisy[..., part], variance[..., part] = geometric(noise, share, exact[..., part])
+        parent, place = side_by_side(areas, math.prod(counts.shape[:-1]))
+        flat, loads = np.empty(place.size), np.empty(place.size)
+        flat[place], loads[place] = noisy.reshape(place.shape), variance.reshape(place.shape)
+        estimate, spread = least_squares(parent, flat, loads)
         rounded = whole_numbers if self.whole else exact_sums
-        return rounded(areas.parent, estimate), variance
+        return rounded(parent, estimate)[place].reshape(exact.shape), spread[place[0]]
+
+
+def side_by_side(areas: Areas, parts: int) -> tuple[Int, Int]:
+    """The trees of several parts as one breadth-first forest.
+
+    Returns:
+        Its parents, int64 (parts · n,), and the row in it of each area of each part (parts, n).
+    """
+    place = np.empty((parts, len(areas)), dtype=np.int64)
+    for part in areas.slices:
+        size = part.stop - part.start
+        place[:, part] = parts * part.start + np.arange(parts * size).reshape(parts, size)
+    parent = np.empty(place.size, dtype=np.int64)
+    above = np.where(areas.parent < 0, -1, place[:, areas.parent])
+    parent[place] = above
+    return parent, place
 
 
 def exact_sums(parent: Int, estimate: Float) -> Float:

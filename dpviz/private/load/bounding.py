@@ -1,15 +1,34 @@
-"""Keep at most K records of each privacy unit, chosen with secret randomness.
+"""Keep at most K records of each privacy unit: those with the K smallest keyed priorities.
 
-The choice among a unit's records depends on a fresh secret key, the unit's id and its number of
-records, and on no other unit. So adding or removing one unit changes the retained records by at
-most that unit's K records, under every key.
+A record's *slot* is what it adds to the release (lattice cell, kind, value; the items of a
+sequence): a function of that record alone. Equal records of a unit are numbered 0, 1, 2 …, and the
+priority of a record is a hash of a fresh secret key, the unit's id, the slot and that number. So
+counts stay counts of records, and records of one slot are alike.
+
+Let V be the set of (slot, number) of a unit's records, and kept(V) its K smallest by priority, slot
+and number: a total order on all pairs. For every key:
+
+*Lemma 1. One unit more or less moves the retained records by at most K.* kept(V) is a function of
+the key, the unit's id and V, and has at most K members; other units' kept sets do not read V.
+
+*Lemma 2. j records more or less of one unit move its retained records by at most 2·min(j, K)*,
+counted as the symmetric difference. Numbers of equal records have no gaps, so V gains or loses
+exactly j pairs: (slot, m) of the next number, or of the last one. Of the K smallest of V at most
+min(j, K) are among the lost pairs, and as many of the next ones take their places; a gain is a loss
+read backwards.
+
+*Lemma 3. The order of rows does not matter*: V has none.
+
+No step needs the hash to be strong: its quality only makes the choice even. SQL engines order by
+(salted hash of unit, cell and number; cell; number), the same order with other hashes, so the
+lemmas hold there too; see :mod:`dpviz.private.load.cellquery`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +37,14 @@ from numpy.typing import NDArray
 from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.trees.lattice import Int
+from dpviz.trees.ragged import Ragged
+
+Slots = Callable[[Int], Sequence[Int]]
+"""Slots of some rows: int64 columns, which are equal for records that add the same."""
 
 _PUBLIC = b"public records: nobody is left out in secret"
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+"""Distance of the seeds of SplitMix64."""
 
 
 def fresh_key() -> bytes:
@@ -37,15 +62,17 @@ def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
     return arrow.number_array(encoded.indices, null=-1).astype(np.int64), encoded.dictionary
 
 
-def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
-    """Row numbers (m,), ascending, of at most `k` random records of each unit.
+def bounded(unit: Int, ids: Any, k: int, slots: Slots, *, public: bool = False) -> Int:
+    """Row numbers (m,), ascending, of the `k` records of least priority of each unit.
 
-    Stability: one unit more or less changes the retained records by at most its k records.
+    Stability: one unit more or less moves the retained records by at most k, one record more or
+    less by at most 2 (the module's lemmas). A unit of at most k records keeps all of them.
 
     Args:
         unit: number of each record's privacy unit (n,), at least 0.
         ids: distinct ids by number, from :func:`numbered`.
         k: the bound, at least 1.
+        slots: asked once, for the records of units of more than k.
         public: use a fixed key, so that the choice is repeatable; never for sensitive data, as it
             would reveal which records were dropped.
     """
@@ -56,20 +83,83 @@ def bounded(unit: Int, ids: Any, k: int, *, public: bool = False) -> Int:
     key = _PUBLIC if public else fresh_key()
     seed = np.zeros(len(ids), dtype=np.uint64)
     seed[over] = [_seed(key, ids[number].as_py()) for number in np.flatnonzero(over).tolist()]
-    row = np.flatnonzero(over[unit])
-    row = row[np.argsort(unit[row], kind="stable")]
-    owner = unit[row]
-    place = _place_within(owner)
-    with np.errstate(over="ignore"):
-        turn = _mixed(seed[owner] + place.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-    order = np.lexsort([turn, owner])
+    rows = np.flatnonzero(over[unit])
+    owner, columns = unit[rows], slots(rows)
+    order = _by_priority(owner, seed[owner], columns)
     within = ~over[unit]
-    within[row[order[place < k]]] = True  # owners stand in the same order before and after
+    within[rows[order[_place_within(owner[order]) < k]]] = True
     return np.flatnonzero(within)
 
 
+def slots_of(records: Ragged, when: NDArray[np.float64] | None = None) -> Slots:
+    """Slots of records that are rows of items: a digest of 128 bits, and the moment.
+
+    Different rows of items have different digests unless BLAKE2b has a collision.
+    """
+
+    def slots(rows: Int) -> Sequence[Int]:
+        content = np.ascontiguousarray(records.item, dtype=np.int64).data
+        ends = zip(records.start[rows].tolist(), records.start[rows + 1].tolist(), strict=True)
+        digests = [
+            hashlib.blake2b(content[start:stop], digest_size=16).digest() for start, stop in ends
+        ]
+        words = np.frombuffer(b"".join(digests), dtype=np.int64).reshape(-1, 2).T
+        moments = [] if when is None else [when[rows].view(np.int64)]
+        return [*words, *moments]
+
+    return slots
+
+
+def _by_priority(owner: Int, seed: NDArray[np.uint64], columns: Sequence[Int]) -> Int:
+    """Order of records by owner, then by priority, slot and number among equal ones."""
+    with np.errstate(over="ignore"):
+        priority = seed
+        for column in columns:
+            priority = _mixed(priority + column.view(np.uint64) * _STEP)
+        key = _sort_key(owner, priority)
+        order = np.argsort(key)
+        if not (tied := _tied(key[order])).any():
+            return order
+        rows = order[tied]  # equal records among them
+        if _runs([key[rows]]).max() != _runs([each[rows] for each in (key, *columns)]).max():
+            rows = rows[np.lexsort([each[rows] for each in (*columns, owner)])]
+        copies = _place_within(_runs([each[rows] for each in (*columns, owner)]))
+        number = np.zeros(len(owner), dtype=np.int64)
+        number[rows] = copies
+        later = rows[copies > 0]
+        priority[later] = _mixed(priority[later] + copies[copies > 0].view(np.uint64) * _STEP)
+    key = _sort_key(owner, priority)
+    order = np.argsort(key)
+    if _tied(key[order]).any():  # different records of one hash
+        order = np.lexsort([number, *columns, priority, owner])
+    return order
+
+
+def _sort_key(owner: Int, priority: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Owner and priority in one word, which is faster to sort; it may tie different priorities."""
+    bits = int(owner.max()).bit_length()
+    if bits == 0:
+        return priority
+    return (owner.view(np.uint64) << np.uint64(64 - bits)) | (priority >> np.uint64(bits))
+
+
+def _tied(key: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """True for sorted keys that are equal to a neighbour."""
+    again = np.zeros(len(key) + 1, dtype=np.bool_)
+    np.equal(key[1:], key[:-1], out=again[1:-1])
+    return again[1:] | again[:-1]
+
+
+def _runs(columns: Sequence[NDArray[Any]]) -> Int:
+    """Number of the run of equal rows that each row is in."""
+    first = np.zeros(len(columns[0]), dtype=np.bool_)
+    for column in columns:
+        first[1:] |= column[1:] != column[:-1]
+    return np.cumsum(first)
+
+
 def _seed(key: bytes, unit: bytes) -> int:
-    """A keyed hash of the unit's id, as the seed of its random choice."""
+    """A keyed hash of the unit's id, as the seed of its priorities."""
     return int.from_bytes(hashlib.blake2b(unit, key=key[:64], digest_size=8).digest(), "little")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DataError
-from dpviz.private.load.bounding import bounded, numbered
+from dpviz.private.load.bounding import bounded, numbered, slots_of
 from dpviz.private.load.notation import Notation
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tally import Fact, Tally
@@ -137,13 +137,14 @@ def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -
 def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) -> Items:
     """Drop empty records, then keep at most `k` records of each unit.
 
-    Stability: with one unit more or less, at most k records differ.
+    Stability: with one unit more or less, at most k records differ; with one record, at most 2.
     """
     filled = np.flatnonzero(np.diff(items.start) > 0)
     counts.add(Fact.EMPTY, len(items) - len(filled))
     items = items.take(filled)
     if items.unit is not None:
-        rows = bounded(items.unit, items.ids, k, public=public)
+        slots = slots_of(items, items.when)
+        rows = bounded(items.unit, items.ids, k, slots, public=public)
         counts.add(Fact.OVER, len(items) - len(rows))
         items = items.take(rows)
     counts.add(Fact.LOADED, len(items))

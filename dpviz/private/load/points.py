@@ -177,11 +177,12 @@ def read_layers(
 
     Stability, from parse to index: one record more or less moves the indexes, all kinds together,
     by at most 1; with a unit, one unit more or less moves them by at most its bound, whatever the
-    records of other units. A record of an unlisted kind, or without a readable value, is dropped by
-    itself before the bound of its unit, like one outside the domain. The bound holds for a unit's
-    records of all kinds together, and splitting them by kind puts each record into one index. The
-    sums move by at most :attr:`Values.reach` steps for each record that the counts move by, as a
-    value is clipped and rounded by itself.
+    records of other units, and one record more or less of a unit by at most 2. A record of an
+    unlisted kind, or without a readable value, is dropped by itself before the bound of its unit,
+    like one outside the domain. The bound holds for a unit's records of all kinds together, and
+    splitting them by kind puts each record into one index. The sums move by at most
+    :attr:`Values.reach` steps for each record that the counts move by, as a value is clipped and
+    rounded by itself.
 
     Args:
         table: opened.
@@ -207,7 +208,15 @@ def read_layers(
     value = None if how.values is None else np.concatenate(values)
     if how.unit is not None:
         unit, distinct = numbered(ids)
-        rows = bounded(unit, distinct, chosen.most, public=bool(chosen.public))
+        slots = [each for each in (every.view(np.int64), kind, value) if each is not None]
+        rows = bounded(
+            unit,
+            distinct,
+            chosen.most,
+            lambda over: [each[over] for each in slots],
+            public=bool(chosen.public),
+        )
+        del slots
         counts.add(Fact.OVER, len(every) - len(rows))
         every = every[rows]
         kind, value = (None if each is None else each[rows] for each in (kind, value))

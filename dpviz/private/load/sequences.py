@@ -16,7 +16,7 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.files import arrow
 from dpviz.lazy import pa
 from dpviz.private.handle import unit_in_words
-from dpviz.private.load.bounding import bounded
+from dpviz.private.load.bounding import bounded, slots_of
 from dpviz.private.load.columns import shown
 from dpviz.private.load.items import Form, bounded_items, known_items, read_items
 from dpviz.private.load.notation import PLAIN, Notation
@@ -200,7 +200,7 @@ def read_places(
     rows, of_unit = np.arange(len(who)), dict[str, Any]()
     if max_per_unit is not None:
         ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # in the order of ``who``
-        rows = bounded(who, ids, max_per_unit, public=public)
+        rows = bounded(who, ids, max_per_unit, slots_of(sequences), public=public)
         words = unit_in_words(unit, max_per_unit, "sequences")
         of_unit = {"unit": words, "max_per_unit": max_per_unit}
     counts.add(Fact.SEQUENCES, len(who))

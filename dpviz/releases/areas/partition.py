@@ -149,11 +149,12 @@ class Areas(Frame):
         return rows
 
     def totals(self, leaves: Int) -> Int:
-        """Sums of the finest areas' whole numbers for all areas, int64 (n,)."""
-        totals: Int = np.zeros(len(self), dtype=np.int64)
-        totals[self.first_leaf :] = leaves
+        """Sums of the finest areas' whole numbers for all areas, int64 (..., n)."""
+        totals: Int = np.zeros((*leaves.shape[:-1], len(self)), dtype=np.int64)
+        totals[..., self.first_leaf :] = leaves
         for part in self.slices[:0:-1]:
-            np.add.at(totals, self.parent[part], totals[part])
+            above, first = np.unique(self.parent[part], return_index=True)
+            totals[..., above] = np.add.reduceat(totals[..., part], first, axis=-1)
         return totals
 
     @cached_property
@@ -210,6 +211,11 @@ class Areas(Frame):
 
     def nodes(self, counts: Float, variance: Float) -> Decomposition:
         """Areas as intervals of finest areas, with an estimate of each."""
+        return Decomposition(*self._intervals, self.parent, counts, variance)
+
+    @cached_property
+    def _intervals(self) -> tuple[Int, Int]:
+        """First and last (exclusive) of the finest areas in each area, int64 (n, 1) each."""
         lo = np.zeros(len(self), dtype=np.int64)
         hi = np.zeros(len(self), dtype=np.int64)
         lo[self.first_leaf :] = np.arange(self.leaves)
@@ -218,7 +224,7 @@ class Areas(Frame):
             above, first = np.unique(self.parent[part], return_index=True)
             lo[above] = lo[part][first]
             hi[above] = hi[part][np.append(first[1:], part.stop - part.start) - 1]
-        return Decomposition(lo[:, None], hi[:, None], self.parent, counts, variance)
+        return lo[:, None], hi[:, None]
 
     def check(self, nodes: Decomposition) -> None:
         """Refuse nodes that are not those of these areas."""
@@ -265,15 +271,25 @@ class Areas(Frame):
     def _tree(self) -> Any:
         return shapely.STRtree(self.shapes)
 
-    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
-        """One row per area, breadth-first, GeoParquet 1.1; finest areas have their polygons."""
-        above: list[Any] = [None] * self.first_leaf
-        answers = self.answers(nodes)
+    @cached_property
+    def _columns(self) -> dict[str, Any]:
+        """The columns that state the areas, without their polygons."""
         return {
-            "geometry": pa.array([*above, *shapely.to_wkb(self.shapes)], pa.binary()),
             "level": pa.array(self.level_of.tolist(), pa.string()).dictionary_encode(),
             "name": pa.array(self.names, pa.string()),
             "parent": pa.array(self.parent, pa.int32()),
+        }
+
+    def columns(
+        self, nodes: Decomposition, sums: Sums | None, *, first: bool = True
+    ) -> dict[str, Any]:
+        """One row per area, breadth-first, GeoParquet 1.1; finest areas have their polygons."""
+        above: list[Any] = [None] * self.first_leaf
+        shapes = [*above, *shapely.to_wkb(self.shapes)] if first else [None] * len(self)
+        answers = self.answers(nodes)
+        return {
+            "geometry": pa.array(shapes, pa.binary()),
+            **self._columns,
             "count": pa.array(answers.count),
             "variance": pa.array(nodes.variance),
             "low": pa.array(answers.low),

@@ -89,7 +89,9 @@ class Box(Frame):
         assumed = None if every.assumed is None else answers.uniformity_sd**2
         return Decomposition(nodes.lo, nodes.hi, nodes.parent, answers.count, variance, assumed)
 
-    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
+    def columns(
+        self, nodes: Decomposition, sums: Sums | None, *, first: bool = True
+    ) -> dict[str, Any]:
         """One row per node, breadth-first; in 2-D GeoParquet 1.1 with a rectangle per node."""
         columns = {}
         if self.domain.place.dims == 2:

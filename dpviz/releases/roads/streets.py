@@ -165,7 +165,9 @@ class Streets(Frame):
         alone, variance = np.full(len(place), -1), each.noise_sd**2
         return Decomposition(place, place + 1, alone, each.count, variance, None, variance)
 
-    def columns(self, nodes: Decomposition, sums: Sums | None) -> dict[str, Any]:
+    def columns(
+        self, nodes: Decomposition, sums: Sums | None, *, first: bool = True
+    ) -> dict[str, Any]:
         """The columns of a file: rows of edges, then rows of nodes."""
         graph, place = self.graph, self.domains.position
         each, ends = self.answers(nodes), graph.node_id[graph.ends]

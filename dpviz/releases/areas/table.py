@@ -1,0 +1,128 @@
+"""A release of areas as a tidy table: one row per area, kind and step of time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpviz.domain.crs import known_crs
+from dpviz.errors import DataError
+from dpviz.lazy import geopandas, pd
+from dpviz.releases.answers import Timeline, interval
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.axis import Axis
+from dpviz.roads.steps import Steps
+from dpviz.trees.lattice import Float
+
+ALL = "all"
+"""Kind of the rows that are sums over all kinds."""
+
+
+def table_of(
+    release: Any, level: str | None = "all", *, shapes: bool = False, margins: bool = True
+) -> pd.DataFrame:
+    """One row per area, kind and step of a release, with 95 % intervals for the noise.
+
+    Columns: level, name, parent; kind; start and end of the step, as clocks of its zone show them;
+    count, noise_sd, low, high; margin. A margin is empty for a count of the release, else it names
+    what the row sums: ``kinds``, ``steps`` or ``kinds and steps``. Noise of parts is independent,
+    so variances add up.
+
+    Args:
+        release: of areas.
+        level: of areas: the name of one, None for the finest, "all" for all of them.
+        shapes: as a GeoDataFrame.
+        margins: add the rows of sums.
+
+    Raises:
+        DataError: no such level.
+    """
+    areas, by = release.frame, release.by or Axis()
+    part = slice(0, len(areas)) if level == "all" else areas.rows_of(level)
+    counts = _counts(release)[..., part]
+    variance = release.parts[0].nodes.variance[part]
+    blocks = [_block(by, counts, variance)]
+    if margins:
+        each = [(axis,) for axis, split in enumerate((by.kinds, by.steps)) if split is not None]
+        every = [*each, (0, 1)] if len(each) == 2 else each
+        blocks += [_block(by, counts, variance, axes) for axes in every]
+    cells = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    parents = np.array([*areas.parent_names, ""], dtype=object)[:-1][part]
+    names = np.array([*areas.names, ""], dtype=object)[:-1][part]
+    columns = {"level": areas.level_of[part], "name": names, "parent": parents}
+    times = len(cells["count"]) // len(names)
+    frame = pd.DataFrame({name: np.tile(each, times) for name, each in columns.items()} | cells)
+    if release.by is None:
+        frame = frame.drop(columns="margin")
+    if not shapes:
+        return frame
+    shown = areas.levels if level == "all" else (level,)
+    outlines = np.concatenate([areas.outlines(each) for each in shown])
+    made: pd.DataFrame = geopandas.GeoDataFrame(
+        frame, geometry=np.tile(outlines, times), crs=known_crs(areas.domain.crs)
+    )
+    return made
+
+
+def area_timeline(release: Any, steps: Steps, area: str) -> Timeline:
+    """Records of one area in each step, all kinds together.
+
+    Raises:
+        DataError: no area of that name, or several.
+    """
+    row = row_named(release.frame, area)
+    counts = _counts(release)[:, :, row]
+    sd = np.sqrt(len(counts) * release.parts[0].nodes.variance[row])
+    ends = steps.calendar.stamps(steps.edges)
+    return Timeline(
+        **interval(counts.sum(axis=0), np.full(counts.shape[1], sd)),
+        uniformity_sd=np.zeros(counts.shape[1]),
+        nodes=np.full(counts.shape[1], len(counts)),
+        start=ends[:-1],
+        end=ends[1:],
+    )
+
+
+def row_named(areas: Areas, name: str) -> int:
+    """Row of the area of a name; of several of one name, that of the finest level.
+
+    Raises:
+        DataError: no area of that name, or several on the finest level that has one.
+    """
+    rows = [row for row, each in enumerate(areas.names) if each == name]
+    if not rows:
+        raise DataError(f"no area {name!r}: 'dpviz query --areas' lists the names")
+    finest = [row for row in rows if areas.level_of[row] == areas.level_of[rows[-1]]]
+    if len(finest) > 1:
+        raise DataError(f"{len(finest)} areas are called {name!r}: name another one")
+    return finest[0]
+
+
+def _counts(release: Any) -> Float:
+    """Counts of all areas of a release, float64 (kinds, steps, n)."""
+    shape = (release.by or Axis()).shape
+    return np.array([part.nodes.count for part in release.parts]).reshape(*shape, -1)
+
+
+def _block(
+    by: Axis, counts: Float, variance: Float, axes: tuple[int, ...] = ()
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Columns of the counts, or of their sums over some axes: 0 for kinds, 1 for steps."""
+    added = int(np.prod([counts.shape[axis] for axis in axes]))
+    sums = counts.sum(axis=axes, keepdims=True) if axes else counts
+    kinds, steps, areas = sums.shape
+    columns: dict[str, np.ndarray[Any, Any]] = {}
+    if by.kinds is not None:
+        names = np.array([ALL] if 0 in axes else by.kinds.names, dtype=object)
+        columns["kind"] = np.repeat(names, steps * areas)
+    if by.steps is not None:
+        edges = [by.steps.calendar.words(edge) for edge in by.steps.edges.tolist()]
+        first, last = ([edges[0]], [edges[-1]]) if 1 in axes else (edges[:-1], edges[1:])
+        for name, words in (("start", first), ("end", last)):
+            columns[name] = np.tile(np.repeat(np.array(words, dtype=object), areas), kinds)
+    sd = np.tile(np.sqrt(added * variance), kinds * steps)
+    columns |= interval(sums.ravel(), sd)
+    margin = " and ".join(name for axis, name in enumerate(("kinds", "steps")) if axis in axes)
+    columns["margin"] = np.full(sums.size, margin, dtype=object)
+    return columns
