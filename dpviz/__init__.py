@@ -27,6 +27,7 @@ __all__ = [  # noqa: F405
     "Decomposition",
     "Domain",
     "DpvizError",
+    "Estimate",
     "Header",
     "Ledger",
     "Map",
@@ -36,6 +37,7 @@ __all__ = [  # noqa: F405
     "RangeAnswers",
     "Release",
     "RoadGraph",
+    "Selection",
     "SequenceRelease",
     "SplitRelease",
     "Timeline",
@@ -53,6 +55,7 @@ __all__ = [  # noqa: F405
     "read",
     "read_areas",
     "read_graph",
+    "replicated",
     "save",
     "workload_of",
 ]
