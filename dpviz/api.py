@@ -22,10 +22,10 @@ from dpviz.releases.points.matching import Matching, match
 from dpviz.releases.points.window import during
 from dpviz.releases.release import Release
 from dpviz.releases.roads.graph_file import read_graph, workload_of
-from dpviz.releases.selection import Selection
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import SplitRelease
 from dpviz.releases.store import read, save
+from dpviz.releases.subset import Subset
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.sequences.alphabet import Alphabet

@@ -14,7 +14,7 @@ from dpviz.lists import words
 
 if TYPE_CHECKING:
     from dpviz.releases.joint import Estimate
-    from dpviz.releases.selection import Selection
+    from dpviz.releases.subset import Subset
 
 PAIRS = ("area", "rect", "path", "period", "kind")
 """Options that are given once for both counts, or twice: for the first and for the second."""
@@ -89,9 +89,9 @@ def _at(each: list[str] | None, which: int) -> str | None:
     return each[min(which, len(each) - 1)] if each else None
 
 
-def _selection(release: Any, given: dict[str, str | None]) -> Selection:
+def _selection(release: Any, given: dict[str, str | None]) -> Subset:
     """The records that options select."""
-    from dpviz.releases.selection import Selection
+    from dpviz.releases.subset import Subset
 
     place: Any = None
     kinds = {"area": "areas", "path": "roads"}
@@ -107,7 +107,7 @@ def _selection(release: Any, given: dict[str, str | None]) -> Selection:
 
         ids = [words(given["path"], "--path")]
         place = paths_from_ids(release.frame.graph, ids, "path")[0]
-    return Selection(place, given["period"], given["kind"])
+    return Subset(place, given["period"], given["kind"])
 
 
 def _title(given: dict[str, list[str] | None], which: int) -> str:

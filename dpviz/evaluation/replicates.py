@@ -24,7 +24,7 @@ from dpviz.methods import method
 from dpviz.private.budget import per_record
 from dpviz.private.handle import DataHandle
 from dpviz.releases.counts import CountRelease, PointRelease, is_points
-from dpviz.releases.selection import Selection
+from dpviz.releases.subset import Subset
 from dpviz.trees.lattice import Float
 
 COUNT = 25
@@ -43,22 +43,22 @@ class Replicates:
     release: CountRelease[Any]
     parts: Sequence[Sequence[tuple[DataHandle, PointRelease]]]
 
-    def errors(self, selection: Selection) -> Float:
-        """Errors of the count of a selection, one per replicate.
+    def errors(self, subset: Subset) -> Float:
+        """Errors of the count of a subset, one per replicate.
 
         Raises:
             DomainError: as :meth:`CountRelease.count`.
         """
-        rows = self.release.part_rows(selection.period, selection.kind)
-        errors = [self._errors_of_part(row, selection) for row in rows.ravel().tolist()]
+        rows = self.release.part_rows(subset.period, subset.kind)
+        errors = [self._errors_of_part(row, subset) for row in rows.ravel().tolist()]
         return np.asarray(np.sum(errors, axis=0))
 
-    def _errors_of_part(self, row: int, selection: Selection) -> Float:
+    def _errors_of_part(self, row: int, subset: Subset) -> Float:
         domain = self.release.parts[row].frame.domain
-        place = domain.place.bounds if selection.place is None else selection.place
+        place = domain.place.bounds if subset.place is None else subset.place
         rect = np.asarray(place, dtype=np.float64)
         if domain.time is not None:
-            period = selection.period if self.release.steps is None else None
+            period = subset.period if self.release.steps is None else None
             rect = domain.over(rect, period)
         return np.array(
             [

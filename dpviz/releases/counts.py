@@ -188,7 +188,7 @@ class CountRelease(Release, Generic[F]):
         """Covariance of the noise of two counts.
 
         Args:
-            one: a :class:`~dpviz.releases.selection.Selection`, or a place alone.
+            one: a :class:`~dpviz.releases.subset.Subset`, or a place alone.
             other: likewise.
 
         Raises:
@@ -206,7 +206,7 @@ class CountRelease(Release, Generic[F]):
         tree add up, which is never too little.
 
         Args:
-            one: a :class:`~dpviz.releases.selection.Selection`, or a place alone.
+            one: a :class:`~dpviz.releases.subset.Subset`, or a place alone.
             other: likewise.
             **basis: ``quadrature=True`` or ``replicates=``, estimates of a narrower interval: see
                 :func:`~dpviz.releases.joint.joint`.
@@ -223,18 +223,18 @@ class CountRelease(Release, Generic[F]):
         """
         return ratio_of(joint(self, [one, other], **basis))
 
-    def trend(self, selection: Any = None, weights: ArrayLike | None = None) -> Estimate:
-        """Slope of the counts of a selection over steps of time, in records per step.
+    def trend(self, subset: Any = None, weights: ArrayLike | None = None) -> Estimate:
+        """Slope of the counts of a subset over steps of time, in records per step.
 
         Args:
-            selection: as for :meth:`compare`; all steps of its period are taken.
+            subset: as for :meth:`compare`; all steps of its period are taken.
             weights: of the steps, for another sum than the least-squares slope.
 
         Raises:
             DomainError: a release without steps, or a period of one step.
             ParameterError: another number of weights than of steps.
         """
-        return trend_of(self, selection, weights)
+        return trend_of(self, subset, weights)
 
     def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
         """Records in one period minus those in another, per rectangle.

@@ -24,7 +24,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.range_count import Cover
 from dpviz.releases.roads.path_variance import common_sd
-from dpviz.releases.selection import Selection, answer_to, leaf_weights
+from dpviz.releases.subset import Subset, answer_to, leaf_weights
 from dpviz.roads.forest import TINY
 from dpviz.trees.consistency import geometric_variance, least_squares, upward, variances
 from dpviz.trees.decomposition import Decomposition
@@ -71,16 +71,16 @@ class Estimate:
 class Replicated(Protocol):
     """Simulated errors of a release, see :mod:`dpviz.evaluation.replicates`."""
 
-    def errors(self, selection: Selection) -> Float:
+    def errors(self, subset: Subset) -> Float:
         """Errors of a count, one per replicate."""
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Counts of m selections and their joint noise.
+    """Counts of m subsets and their joint noise.
 
     Attributes:
-        count, uniformity_sd: of each selection, float64 (m,).
+        count, uniformity_sd: of each subset, float64 (m,).
         known: covariances that are exact, or of independent parts, float64 (m, m).
         bound: largest absolute covariances of the remaining noise, float64 (m, m).
         basis: see :class:`Estimate`.
@@ -104,26 +104,26 @@ class Joint:
 
 def joint(
     release: Any,
-    selections: Sequence[Any],
+    subsets: Sequence[Any],
     *,
     quadrature: bool = False,
     replicates: Replicated | None = None,
     rows: Sequence[Int] | None = None,
 ) -> Joint:
-    """Counts of several selections of one release, and their joint noise.
+    """Counts of several subsets of one release, and their joint noise.
 
     Args:
         release: of points, areas or streets.
-        selections: each a :class:`Selection`, or a place alone.
+        subsets: each a :class:`Subset`, or a place alone.
         quadrature: take the noise of disjoint cells of one tree as independent: an estimate.
         replicates: take covariances from these: an estimate.
-        rows: parts of each selection, in place of its period and kind.
+        rows: parts of each subset, in place of its period and kind.
 
     Raises:
         DomainError: no such kind or period; or counts of cells that overlap, for quadrature.
         DataError: no such area, or no path of the graph.
     """
-    asked = [each if isinstance(each, Selection) else Selection(each) for each in selections]
+    asked = [each if isinstance(each, Subset) else Subset(each) for each in subsets]
     if rows is None:
         rows = [release.part_rows(each.period, each.kind) for each in asked]
     m = len(asked)
@@ -157,7 +157,7 @@ def joint(
     if replicates is not None:
         errors = np.stack([replicates.errors(each) for each in asked])
         known, bound = errors @ errors.T / errors.shape[1], np.zeros((m, m))
-        return Joint(count, np.zeros(m), known, bound, REPLICATES)
+        return Joint(count, cut, known, bound, REPLICATES)
     basis = EXACT if measured is not None else QUADRATURE if quadrature else INDEPENDENT
     return Joint(count, cut, known, bound, ADDED if bound.any() else basis)
 
@@ -175,14 +175,14 @@ def ratio_of(both: Joint) -> Estimate:
     return Estimate(value, low, high, 0.0, both.basis)
 
 
-def trend_of(release: Any, selection: Any, weights: ArrayLike | None = None) -> Estimate:
+def trend_of(release: Any, subset: Any, weights: ArrayLike | None = None) -> Estimate:
     """A weighted sum over steps of time; by default the least-squares slope, records per step.
 
     Raises:
         DomainError: a release without steps, or a period of one step.
         ParameterError: another number of weights than of steps.
     """
-    chosen = selection if isinstance(selection, Selection) else Selection(selection)
+    chosen = subset if isinstance(subset, Subset) else Subset(subset)
     if release.steps is None:
         raise DomainError("a trend needs steps of time: build with time and every (--every)")
     rows = release.part_rows(chosen.period, chosen.kind)
@@ -195,7 +195,7 @@ def trend_of(release: Any, selection: Any, weights: ArrayLike | None = None) -> 
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (steps,) or not np.isfinite(weights).all():
         raise ParameterError(f"weights of shape {weights.shape}: give one number per step, {steps}")
-    each = joint(release, [Selection(chosen.place)] * steps, rows=list(rows.T))
+    each = joint(release, [Subset(chosen.place)] * steps, rows=list(rows.T))
     return each.combined(weights)
 
 

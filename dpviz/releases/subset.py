@@ -1,4 +1,4 @@
-"""Selection: the records of one count, and the weighted nodes that answer it."""
+"""Subset: the records of one count, and the weighted nodes that answer it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpviz.trees.lattice import Float, Int
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Subset:
     """The records of one count.
 
     Attributes:
@@ -53,7 +53,7 @@ def answer_to(part: Any, place: Any, period: Any, covers: dict[int, Cover]) -> P
 
     Args:
         part: of points, areas or streets.
-        place: see :class:`Selection`.
+        place: see :class:`Subset`.
         period: of points with time.
         covers: answers that parts of the same areas share, by the identity of the place.
 
@@ -75,7 +75,7 @@ def answer_to(part: Any, place: Any, period: Any, covers: dict[int, Cover]) -> P
         questions = frame.questions(frame.domain.place.bounds if place is None else place, period)
     answers = part.answers_to(questions)
     if len(answers) != 1:
-        raise ParameterError(f"{len(answers)} places in one selection: give one")
+        raise ParameterError(f"{len(answers)} places in one subset: give one")
     count, noise_sd = float(answers.count[0]), float(answers.noise_sd[0])
     cover = frame.cover(nodes, questions)
     return PartAnswer(count, noise_sd**2, float(answers.uniformity_sd[0]), cover)
@@ -86,7 +86,7 @@ def _cover_of_areas(frame: Any, nodes: Decomposition, place: Any, period: Any) -
     if place is not None and not isinstance(place, str):
         cover: Cover = frame.cover(nodes, frame.questions(place, period))
         if cover.queries != 1:
-            raise ParameterError(f"{cover.queries} places in one selection: give one")
+            raise ParameterError(f"{cover.queries} places in one subset: give one")
         return cover
     if period is not None:
         raise DomainError(f"period {period!r}: this release has no time, leave the period out")
