@@ -291,20 +291,19 @@ def test_replicates_need_the_release_only_and_repeat():
 
 @pytest.mark.slow
 def test_replicates_cover_differences_of_a_ladder_tree():
-    """10 releases and 10 pairs of cells: at least .85 of the exact differences.
+    """6 releases and 10 pairs of cells: at least .85 of the exact differences.
 
     Such intervals cover about .95, and answers of one release are correlated: by chance, below 1 in
     100.
     """
     random = np.random.default_rng(4)
-    data = dpviz.from_points(POINTS[:3_000], BOX, public=True)
     corners = random.integers(0, 7, (20, 2)).astype(float)
     boxes = np.column_stack([corners, corners + 1])
-    exact = exact_counts(data, boxes)
+    exact = exact_counts(DATA, boxes)
     within = []
-    for seed in range(10):
-        release = dpviz.build(data, epsilon=0.5, seed=seed)
-        replicates = dpviz.replicated(release, 8)
+    for seed in range(6):
+        release = dpviz.build(DATA, epsilon=0.5, seed=seed)
+        replicates = dpviz.replicated(release, 12)
         for at in range(0, 20, 2):
             answer = release.compare(boxes[at], boxes[at + 1], replicates=replicates)
             within.append(answer.low <= exact[at] - exact[at + 1] <= answer.high)
