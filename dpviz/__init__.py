@@ -27,6 +27,7 @@ __all__ = [  # noqa: F405
     "Decomposition",
     "Domain",
     "DpvizError",
+    "Estimate",
     "Header",
     "Ledger",
     "Map",
@@ -38,6 +39,7 @@ __all__ = [  # noqa: F405
     "RoadGraph",
     "SequenceRelease",
     "SplitRelease",
+    "Subset",
     "Timeline",
     "build",
     "cell_counts",
@@ -53,6 +55,7 @@ __all__ = [  # noqa: F405
     "read",
     "read_areas",
     "read_graph",
+    "replicated",
     "save",
     "workload_of",
 ]

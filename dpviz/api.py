@@ -3,6 +3,7 @@
 from dpviz.build import build, from_points
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
+from dpviz.evaluation.replicates import replicated
 from dpviz.methods import METHODS, method
 from dpviz.notebook.frame import frame
 from dpviz.planning.search import Plan, plan
@@ -16,6 +17,7 @@ from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import CountRelease
 from dpviz.releases.export import export
 from dpviz.releases.header import Header
+from dpviz.releases.joint import Estimate
 from dpviz.releases.points.matching import Matching, match
 from dpviz.releases.points.window import during
 from dpviz.releases.release import Release
@@ -23,6 +25,7 @@ from dpviz.releases.roads.graph_file import read_graph, workload_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import SplitRelease
 from dpviz.releases.store import read, save
+from dpviz.releases.subset import Subset
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.sequences.alphabet import Alphabet

@@ -10,7 +10,7 @@ from tests.commands import blocks, run_commands
 from tests.readme import README, ROOT
 
 EXAMPLES = {
-    "answers.md": 3,
+    "answers.md": 7,
     "areas.md": 6,
     "commands.md": 2,
     "kinds.md": 5,

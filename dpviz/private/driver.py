@@ -13,7 +13,7 @@ from dpviz.private.handle import Handle
 from dpviz.private.ledger.entries import NEIGHBOURS
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.progress import Progress
-from dpviz.releases.header import Header
+from dpviz.releases.header import Header, of_unit
 
 DECLARED = "declared public by the owner"
 SYNTHETIC = "synthetic data"
@@ -152,13 +152,6 @@ def delta_for(method: Claimant, delta: float | None) -> float:
     return value
 
 
-def _of_unit(theorem: str, steps: int) -> str:
-    """Theorem behind a price of one record, extended to all records of a privacy unit."""
-    if steps == 1:
-        return theorem
-    return f"one record: {theorem}; {steps:,} records: {steps:,} times ε (group privacy)"
-
-
 def header_of(
     data: Handle[Any], method: Claimant, source: Noise, budget: Budget, price: Price, **fields: Any
 ) -> Header:
@@ -186,7 +179,7 @@ def header_of(
         {
             **dataclasses.asdict(row),
             "epsilon": row.epsilon * price.steps,
-            "theorem": _of_unit(row.theorem, price.steps),
+            "theorem": of_unit(row.theorem, price.steps),
             "delta": row.delta * growth if row.delta else 0.0,
         }
         for row in budget.rows

@@ -148,17 +148,18 @@ def total(parts: Sequence[A]) -> A:
     return kind(**{**vars(parts[0]), **interval(count, noise_sd, whole=kind.whole), **sums})
 
 
-def difference(one: Answers, other: Answers, *, independent: bool) -> Answers:
+def difference(one: Answers, other: Answers, covariance: Float | None) -> Answers:
     """One − other, query by query, with an interval for the noise of both.
 
     Args:
         one: answers to q queries.
         other: answers to as many queries.
-        independent: True if the noise of the two is independent, as of two releases or two kinds.
-            In parts of one release it may be negatively correlated, since consistency moves them
-            against each other: then standard deviations add up, which is never too little
-            (Cauchy–Schwarz).
+        covariance: of their noise, (q,). Where it is not known (None) standard deviations add up,
+            which is never too little (Cauchy–Schwarz): consistency moves parts of one release
+            against each other.
     """
     one_sd, other_sd = one.noise_sd, other.noise_sd
-    noise_sd = np.hypot(one_sd, other_sd) if independent else one_sd + other_sd
+    noise_sd = one_sd + other_sd
+    if covariance is not None:
+        noise_sd = np.sqrt(np.maximum(one_sd**2 + other_sd**2 - 2.0 * covariance, 0.0))
     return Answers(**interval(one.count - other.count, noise_sd))

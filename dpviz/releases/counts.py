@@ -27,6 +27,7 @@ from dpviz.releases.axis import Axis
 from dpviz.releases.files import with_header
 from dpviz.releases.frame import Frame
 from dpviz.releases.header import Header
+from dpviz.releases.joint import Estimate, joint, ratio_of, require_known, trend_of
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.quotient import Quotients, share_of
 from dpviz.releases.points.region_count import Regions, regions_of
@@ -174,11 +175,73 @@ class CountRelease(Release, Generic[F]):
         """The counts of all areas or streets with their 95 % intervals for the noise."""
         return self.frame.answers(self.nodes)
 
+    def part_rows(self, period: Any = None, kind: str | None = None) -> Int:
+        """Rows of the parts of a kind (first axis) in the steps of a period (second axis).
+
+        Raises:
+            DomainError: no such kind, or no such steps.
+        """
+        if kind is not None:
+            self.of(kind)
+        return np.zeros((1, 1), dtype=np.int64)
+
+    def covariance(self, one: Any, other: Any) -> float:
+        """Covariance of the noise of two counts.
+
+        Args:
+            one: a :class:`~dpviz.releases.subset.Subset`, or a place alone.
+            other: likewise.
+
+        Raises:
+            ReleaseError: the release does not state it, as after non-linear post-processing.
+            DpvizError: as :func:`~dpviz.releases.joint.joint`.
+        """
+        both = joint(self, [one, other])
+        require_known(both)
+        return float(both.known[0, 1])
+
+    def compare(self, one: Any, other: Any, **basis: Any) -> Estimate:
+        """The first count minus the second, with a 95 % interval for the noise of both.
+
+        The interval is exact for areas and streets. Elsewhere standard deviations of counts of one
+        tree add up, which is never too little.
+
+        Args:
+            one: a :class:`~dpviz.releases.subset.Subset`, or a place alone.
+            other: likewise.
+            **basis: ``quadrature=True`` or ``replicates=``, estimates of a narrower interval: see
+                :func:`~dpviz.releases.joint.joint`.
+
+        Raises:
+            DpvizError: as :func:`~dpviz.releases.joint.joint`.
+        """
+        return joint(self, [one, other], **basis).combined([1.0, -1.0])
+
+    def ratio(self, one: Any, other: Any, **basis: Any) -> Estimate:
+        """The first count divided by the second, with Fieller's 95 % interval.
+
+        Arguments and errors are those of :meth:`compare`.
+        """
+        return ratio_of(joint(self, [one, other], **basis))
+
+    def trend(self, subset: Any = None, weights: ArrayLike | None = None) -> Estimate:
+        """Slope of the counts of a subset over steps of time, in records per step.
+
+        Args:
+            subset: as for :meth:`compare`; all steps of its period are taken.
+            weights: of the steps, for another sum than the least-squares slope.
+
+        Raises:
+            DomainError: a release without steps, or a period of one step.
+            ParameterError: another number of weights than of steps.
+        """
+        return trend_of(self, subset, weights)
+
     def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
         """Records in one period minus those in another, per rectangle.
 
-        The interval is for the noise of both, which they may share, and estimates of disjoint nodes
-        are correlated, negatively after consistency: standard deviations add up.
+        The interval is for the noise of both. Where its covariance is known, as of wavelets and of
+        parts with independent noise, it is exact; otherwise standard deviations add up.
 
         Args:
             queries: as for :meth:`count`.
@@ -188,9 +251,13 @@ class CountRelease(Release, Generic[F]):
         Raises:
             DomainError: see :meth:`count`.
         """
-        one, two = self.count(queries, period), self.count(queries, other)
+        questions = self.frame.questions(queries, period), self.frame.questions(queries, other)
+        one, two = map(self.answers_to, questions)
+        shared = None
+        if self.noise is not None:
+            shared = self.noise.of_two_boxes(*questions[0], *questions[1])
         return RangeAnswers(
-            **vars(difference(one, two, independent=False)),
+            **vars(difference(one, two, shared)),
             uniformity_sd=one.uniformity_sd + two.uniformity_sd,
             nodes=one.nodes + two.nodes,
         )

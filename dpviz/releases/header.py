@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 SCHEMA = 2
 """Version of the header and columns; a reader refuses any other one."""
+
+
+def of_unit(theorem: str, steps: int) -> str:
+    """Theorem behind a price of one record, extended to all records of a privacy unit."""
+    if steps == 1:
+        return theorem
+    return f"one record: {theorem}; {steps:,} records: {steps:,} times ε (group privacy)"
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,13 @@ class Header:
     noise: dict[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA
     extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        """Records by which neighbouring data differ: a row of the budget is for all of them."""
+        theorems = (str(row.get("theorem", "")) for row in self.budget)
+        matches = (re.search(r"; ([\d,]+) records: \1 times ε", each) for each in theorems)
+        return next((int(each[1].replace(",", "")) for each in matches if each), 1)
 
     @property
     def synthetic(self) -> bool:

@@ -12,10 +12,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
-from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, total
+from dpviz.releases.answers import (
+    Answers,
+    RangeAnswers,
+    SumAnswers,
+    Timeline,
+    difference,
+    total,
+)
 from dpviz.releases.axis import Axis, common_extra
 from dpviz.releases.counts import CountRelease, F
 from dpviz.releases.header import Header
@@ -94,6 +102,35 @@ class SplitRelease(CountRelease[F]):
             return super().of(kind)
         row = self.by.kinds.number(kind)
         return self._selected(replace(self.by, kinds=None), self.by.rows[[row]])
+
+    def part_rows(self, period: Any = None, kind: str | None = None) -> Int:
+        """Rows of the parts of a kind (first axis) in the steps of a period (second axis)."""
+        rows = self.by.rows
+        if kind is not None:
+            if self.by.kinds is None:
+                return super().part_rows(period, kind)
+            rows = rows[[self.by.kinds.number(kind)]]
+        if period is not None and self.by.steps is not None:
+            rows = rows[:, self.by.steps.rows(self.by.steps.during(period))]
+        return rows
+
+    def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
+        """Records in one period minus those in another; parts in both periods cancel."""
+        if self.by.steps is None:
+            return total([part.difference(queries, period, other) for part in self.parts])
+        one, two = self.part_rows(period), self.part_rows(other)
+        asked = self.frame.questions(queries)
+        none = self.parts[0].answers_to(asked)
+        none = replace(none, **{name: 0 * column for name, column in vars(none).items()})
+        first, second = (
+            total([none, *(self.parts[row].answers_to(asked) for row in rows)])
+            for rows in (np.setdiff1d(one, two), np.setdiff1d(two, one))
+        )
+        return RangeAnswers(
+            **vars(difference(first, second, np.zeros(len(first)))),
+            uniformity_sd=first.uniformity_sd + second.uniformity_sd,
+            nodes=first.nodes + second.nodes,
+        )
 
     def only(self, kinds: Sequence[str]) -> CountRelease[F]:
         """The release of some of the kinds."""

@@ -202,6 +202,12 @@ def combine(
     return weight * finite + (1.0 - weight) * second, spread
 
 
+def geometric_variance(scale: ArrayLike) -> Float:
+    """Variance of discrete Laplace noise: 2a / (1 − a)² with a = e^(−1/scale)."""
+    rate = 1.0 / np.asarray(scale, dtype=np.float64)
+    return np.asarray(2.0 * np.exp(-rate) / np.expm1(-rate) ** 2, dtype=np.float64)
+
+
 def prune(nodes: Decomposition, threshold: float) -> Decomposition:
     """Drop everything below nodes whose estimate is under ``threshold`` (ICDE 2012, §7).
 

@@ -128,6 +128,14 @@ class HaarNoise:
             product += same * one * other
         return product
 
+    def of_two_boxes(self, lo: Int, hi: Int, other_lo: Int, other_hi: Int) -> Float:
+        """Covariance of the counts of pairs of lattice boxes, int64 of shape (q, d) each."""
+        product: Float = np.full(len(lo), self.variance)
+        for start, end, first, last in zip(lo.T, hi.T, other_lo.T, other_hi.T, strict=True):
+            to_end = self.covariance(end, last) - self.covariance(end, first)
+            product *= to_end - self.covariance(start, last) + self.covariance(start, first)
+        return product
+
     def _weights(self, first: Int, second: Int) -> Iterator[tuple[NDArray[np.bool_], Float, Float]]:
         """A level: whether two lines cut the same block, and the weight of its difference in each.
 

@@ -14,6 +14,7 @@ from dpviz.private.mechanisms.bounds import Bounds, changed
 from dpviz.private.mechanisms.comparison import Float, fair, less
 from dpviz.private.mechanisms.samplers import Int, checked_rates
 from dpviz.private.mechanisms.sources import Noise
+from dpviz.trees.consistency import geometric_variance as geometric_variance
 
 MOST = 1 << 61
 """Counts are cut to ±2^61, noise to ±2^62 (by the sampler), and their sum to ±2^61 again, so that
@@ -29,12 +30,6 @@ def laplace_rate(epsilon: float, sensitivity: float = 1.0) -> float:
     rate = epsilon / sensitivity
     exact = Fraction(epsilon) / Fraction(sensitivity)
     return rate if Fraction(rate) <= exact else math.nextafter(rate, 0.0)
-
-
-def geometric_variance(scale: ArrayLike) -> Float:
-    """Variance of discrete Laplace noise: 2a / (1 − a)² with a = e^(−1/scale)."""
-    rate = 1.0 / np.asarray(scale, dtype=np.float64)
-    return np.asarray(2.0 * np.exp(-rate) / np.expm1(-rate) ** 2, dtype=np.float64)
 
 
 def geometric(

@@ -29,7 +29,7 @@ def path_variance(nodes: Decomposition, cover: Cover) -> Float:
     variance = np.zeros(cover.queries)
     measured = measured_with[leaf[single]]
     np.add.at(variance, owner[single], weight[single] ** 2 * measured)
-    common = np.sqrt(np.maximum(nodes.variance[leaf[single]] - measured * (1 + ROUNDING), 0.0))
+    common = common_sd(nodes, measured_with)[leaf[single]]
     variance += np.bincount(owner[single], weight[single] * common, minlength=cover.queries) ** 2
     deep = np.flatnonzero(~single)
     if len(deep):
@@ -48,6 +48,20 @@ def path_variance(nodes: Decomposition, cover: Cover) -> Float:
             asked = owner[deep[part[0]]]
             variance[asked] += answer_variance(parent, measured_with[rows], q)
     return variance
+
+
+def common_sd(nodes: Decomposition, measured: Float) -> Float:
+    """Standard deviation of the error that all roots without children share, float64 (n,).
+
+    It is that of a correction by a noisy factor; 0 for other nodes.
+
+    Args:
+        nodes: of a release.
+        measured: variance of the noise that each node was measured with.
+    """
+    single = nodes.leaf & (nodes.parent < 0)
+    excess = np.maximum(nodes.variance - measured * (1 + ROUNDING), 0.0)
+    return np.where(single, np.sqrt(excess), 0.0)
 
 
 def _roots(nodes: Decomposition) -> Int:
