@@ -31,7 +31,7 @@ class Kinds:
 
     Attributes:
         column: name of the column with the kind of each record.
-        names: of the kinds; ``other`` is the kind of records of unlisted kinds.
+        names: names of the kinds; ``other`` is the kind of records of unlisted kinds.
 
     Raises:
         DomainError: no name, one that is empty, too long or given twice, or too many.
@@ -103,7 +103,7 @@ class Values:
     whatever it holds, and sums are exact integers.
 
     Attributes:
-        column: of the values.
+        column: column of the values.
         low, high: the clip.
         grid: the step; by default the power of ten of which the farther end of the clip is between
             10,000 and 100,000.

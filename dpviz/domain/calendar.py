@@ -255,7 +255,7 @@ def moment(value: Any, zone: str = ZONE) -> float:
 
     Args:
         value: the time.
-        zone: of a time that states none.
+        zone: time zone of a time that states none.
 
     Raises:
         DomainError: none of these.

@@ -29,7 +29,7 @@ class Offsets:
     """Offsets of a zone's clocks from UTC, from each change on.
 
     Attributes:
-        since: of each change but the first, seconds since 1970 UTC, (k,).
+        since: moments of each change but the first, seconds since 1970 UTC, (k,).
         ahead: seconds, (k + 1,); the first holds before every change.
     """
 

@@ -72,7 +72,7 @@ def audit_all(
     Args:
         words: names, or those of a :func:`group`.
         epsilon: the claim to test, for every one.
-        parameters: of every method.
+        parameters: parameters of every method.
         progress: called with the share of the work that is done.
         **how: trials, confidence, seed, secure: see :func:`~dpviz.evaluation.audit.audit`.
     """

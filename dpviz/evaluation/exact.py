@@ -42,10 +42,9 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
 
     Args:
         structure: the bits.
-        most_counts: of all counts, look at about so many that are evenly spaced, and at those where
-            the curve bends; at all by default. The losses are then those of the chains over these
-            counts: never more than the supremum, and short of it by the second order of their
-            spacing in noise scales.
+        most_counts: examine about this many evenly spaced counts, and those where the curve bends;
+            all by default. The losses are then those of the chains over these counts: never more
+            than the supremum, and short of it by the second order of their spacing in noise scales.
     """
     counts = _counts(structure, most_counts)
     end = np.zeros(len(counts))  # at the cap on the depth a node is a leaf without a bit

@@ -37,7 +37,7 @@ class Experiment:
         repeats: repetitions with independent noise.
         seed: makes everything repeatable, with simulated noise and a stream of its own for each
             build; None for noise as of a release.
-        kind: of data: "points", "sequences" or "roads".
+        kind: kind of data: "points", "sequences" or "roads".
 
     Raises:
         ParameterError: an unknown method or parameter, an invalid epsilon, or nothing to run.
@@ -75,7 +75,7 @@ class Build:
     """One method at one epsilon.
 
     Attributes:
-        seed: of the simulated noise; None for noise as of a release.
+        seed: seed of the simulated noise; None for noise as of a release.
     """
 
     method: str

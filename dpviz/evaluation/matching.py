@@ -29,7 +29,7 @@ class MatchTruth:
     Attributes:
         matches: pairs of records within the distance.
         recall: share of them that are compared, on average over which records are suppressed.
-        reduction_ratio: of the exact sizes of the leaves, without dummies.
+        reduction_ratio: reduction ratio by the exact sizes of the leaves, without dummies.
     """
 
     matches: int

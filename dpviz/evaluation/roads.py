@@ -44,7 +44,7 @@ class RoadBench:
 
     Args:
         data: public.
-        lengths: of clustered queries, in edges.
+        lengths: numbers of edges of the clustered queries.
 
     Raises:
         PrivacyError: the trips are not declared public.

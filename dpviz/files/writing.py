@@ -43,7 +43,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     """Write to a temporary file beside the target, then rename it into place.
 
     Args:
-        path: of the target, or of a link to it; its folder must exist.
+        path: path of the target, or of a link to it; its folder must exist.
         write: takes the name of the temporary file, which has the path's ending.
 
     Raises:

@@ -57,7 +57,7 @@ def code_of(
     """Return the code that made a release of any kind, from its header.
 
     Args:
-        release: of any kind.
+        release: a release of any kind.
         source: file of its records, if known.
 
     Raises:
@@ -201,7 +201,7 @@ def code_of_places(
         reading: further arguments of :func:`dpviz.load`.
         areas: a file of areas to count instead of cells, or ``h3:8`` or ``rect=W,S,E,N``.
         levels: columns of that file that name its areas, the finest last; one names them alone.
-        workload: as declared; for queries, the name of their file is not known.
+        workload: the declared workload; a placeholder stands for the file of queries.
         building: further arguments of :func:`dpviz.build`.
         **made: method, epsilon and parameters.
     """

@@ -72,8 +72,8 @@ def clumped(
         low: lower corners of the boxes, coordinates, float64 (k, 2).
         high: upper ones.
         held: number of records in each box, int64 (k,).
-        weights: of the Dirichlet law of each level: the smaller, the more clumped.
-        seed: of the draw.
+        weights: weights of the Dirichlet law of each level: the smaller, the more clumped.
+        seed: seed of the draw.
     """
     random = np.random.default_rng(seed)
     single = []
@@ -100,10 +100,10 @@ def as_clumped_as(
     Args:
         domain: public, 2-D.
         records: their total number.
-        size: of the squares, km².
+        size: size of the squares, km².
         about: mean number of records in a square around a record.
         fine: weight of the cascade's levels below the size of a square.
-        seed: of the draws.
+        seed: seed of the draws.
     """
     # pairs: probability that two records share a quarter.
     low, high = np.array([domain.lower]), np.array([domain.upper])
@@ -131,7 +131,7 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
     Args:
         handle: public.
         each: records at a shared place.
-        seed: of the choice.
+        seed: seed of the choice.
     """
     total = exact_total(handle)
     random = np.random.default_rng(seed)
@@ -206,10 +206,10 @@ def scenes_of(
     """Public scenes, the real records per record of a scene, and their assumptions.
 
     Args:
-        domain: of the release that is planned, 2-D.
+        domain: domain of the release that is planned, 2-D.
         records: a public guess of their number; None: as in ``like``.
         like: public records, or an earlier release; None: synthetic records.
-        seed: of samples.
+        seed: seed of the samples.
         wishes: accuracy targets; their squares may state how clumped the records are.
 
     Raises:

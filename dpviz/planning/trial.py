@@ -56,7 +56,7 @@ class Candidate:
     """A method with its parameters.
 
     Attributes:
-        name: of the method.
+        name: name of the method.
         parameters: in place of its defaults.
         areas: True if its cells are the areas of all wishes.
     """
@@ -96,7 +96,7 @@ class Trial:
             k times as large the trial is the same: the result depends only on ε times the records
             (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
         max_per_unit: records of one privacy unit: each is paid with its part of ε.
-        seed: of places and noise. The same noise is drawn at every price.
+        seed: seed of places and noise. The same noise is drawn at every price.
         sampled: the scenes are another sample of the owner's population, so that counts in them,
             and the share of squares within tolerance, have the errors of two samples.
         anywhere: the scenes' towns are at other places than the owner's, so that a rectangle is
@@ -152,7 +152,7 @@ class Trial:
         Args:
             candidate: the method.
             epsilon: the price for one privacy unit.
-            row: of the build.
+            row: number of the build.
             factor: by which all tolerances are widened.
         """
         key, placed = (repr(candidate), epsilon, row), self.placed[row % len(self.placed)]

@@ -85,7 +85,7 @@ class Price:
     and to add) cost ε wherever the records lie.
 
     Attributes:
-        epsilon, delta: for one privacy unit.
+        epsilon, delta: the price of one privacy unit.
         steps: k, of one record added or removed, from a data set to its neighbour.
         neighbouring: the relation in words.
     """
@@ -166,10 +166,10 @@ def header_of(
 
     Args:
         data: the records.
-        method: that made the release.
-        source: of its noise.
-        budget: of one step, as the method spent it.
-        price: of the whole, for one privacy unit.
+        method: the method that made the release.
+        source: source of its noise.
+        budget: budget of one step, as the method spent it.
+        price: price of the release for one privacy unit.
         **fields: other fields of the header.
     """
     claim = f"ε = {price.epsilon:g}" + (f", δ = {price.delta:g}" if price.delta else "")

@@ -159,7 +159,7 @@ class PointIndex:
 
         Args:
             codes: prefixes of ``bits`` bits each, uint64 of any shape.
-            bits: how many leading bits of the full code a prefix holds (2-D depth h: 2·h).
+            bits: number of leading bits of the full code in a prefix (2-D depth h: 2·h).
 
         Returns:
             int64 of the shape of ``codes``.
@@ -209,8 +209,8 @@ class Layers(NamedTuple):
     """The indexes of a data set, one for each kind of records: private.
 
     Attributes:
-        counts: of the records of each kind; one index where there are no kinds.
-        sums: of the values of the same records, in steps; none where there are no values.
+        counts: counts of the records of each kind; one index where there are no kinds.
+        sums: sums of the values of the same records, in steps; none where there are no values.
     """
 
     counts: tuple[PointIndex, ...]

@@ -205,7 +205,7 @@ def squares(domain: Domain, centres: Float, size: float) -> Float:
     Args:
         domain: 2-D.
         centres: float64 (q, 2), in the domain's CRS.
-        size: of each, in km².
+        size: size of each, in km².
 
     Returns:
         float64 (q, 4): west, south, east, north.

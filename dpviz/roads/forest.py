@@ -181,7 +181,7 @@ def answer_variance(parent: Int, variance: Float, weights: Float) -> float:
 
     Args:
         parent: column of a forest.
-        variance: of the noise of each node.
+        variance: variance of the noise of each node.
         weights: q at the leaves, 0 elsewhere, of the same shape.
     """
     variance = np.maximum(variance, TINY)

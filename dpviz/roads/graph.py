@@ -50,7 +50,7 @@ class RoadGraph:
         line_start: (m + 1,) offsets into ``line_xy``, int64.
         line_xy: (k, 2) geometry of the edges one after another, from the first end to the second.
         crs: the coordinate reference system, "" for a plane of its own.
-        directed: whether an edge is passed from its first end to its second only.
+        directed: True if an edge is passed from its first end to its second only.
         twins: further ids, as text, of streets that a file lists more than once, and the row number
             of the edge of each.
 

@@ -26,12 +26,12 @@ class Steps:
     """Half-open steps that follow one another: a time is in one of them, or in none.
 
     Attributes:
-        column: of the time at which a trip starts.
+        column: column of the time at which a trip starts.
         period: start and end (exclusive) on the axis: seconds since 1970 UTC, or of a cycle.
         every: the length of a step, see :meth:`Calendar.edges`; the outer ones may be cut.
-        zone: of times that state none, and on whose clocks steps of a day and longer begin.
+        zone: time zone of times that state none; steps of a day and longer begin on its clocks.
         cycle: the axis is the time since the last beginning of a ``day`` or ``week``.
-        span: with a cycle, the period that trips are of.
+        span: with a cycle, the period of the trips.
 
     Raises:
         DomainError: no such period, step, zone or cycle, or too many steps.

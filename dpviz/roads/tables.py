@@ -54,9 +54,9 @@ def road_graph(
             course, in metres on the ground, or in units of a plane of its own. The id is ``edge``
             or ``id``; or with a ``key``, as OSMnx writes them, ``u-v-key``; or ``osmid`` or
             ``fid``; row numbers by default.
-        crs: of the coordinates and the geometry; "" for a plane of its own unless they are
+        crs: CRS of the coordinates and the geometry; "" for a plane of its own unless they are
             longitude and latitude; "none" for a plane of its own.
-        components: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
+        components: treatment of a disconnected graph; see :meth:`RoadGraph.connected`.
         directed: whether edges run from ``src`` to ``dst`` only, or as lines without nodes are
             drawn.
 

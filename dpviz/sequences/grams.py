@@ -32,9 +32,9 @@ class GramTree:
 
     Attributes:
         child: row of each extension, −1 where it was not explored; int64 (n, |I|).
-        counts: of each extension: every symbol, then the end mark &; float64 (n, |I| + 1),
+        counts: counts of each extension: every symbol, then the end mark &; float64 (n, |I| + 1),
             non-negative.
-        variance: of the noise in the count of one symbol, before consistency.
+        variance: variance of the noise in the count of one symbol, before consistency.
         follows: bool (|I|, |I|), the alphabet's rule where the model keeps it, else None.
     """
 
@@ -163,7 +163,7 @@ class Ranking:
 
     Attributes:
         size: symbols of the alphabet.
-        strings: of symbols, distinct and not empty.
+        strings: strings of symbols, distinct and not empty.
     """
 
     size: int

@@ -40,12 +40,12 @@ class ContextTree:
     order, every symbol of the alphabet, then the start mark $.
 
     Attributes:
-        first_child: of each node, −1 for a leaf; its |I| + 1 children are contiguous; int64 (n,).
-        counts: of what follows: every symbol, then the end mark &; float64 (n, |I| + 1),
+        first_child: first of the |I| + 1 contiguous children of each node, −1 for a leaf; int64 (n,).
+        counts: counts of what follows: every symbol, then the end mark &; float64 (n, |I| + 1),
             non-negative.
-        variance: of the noise in one count of a leaf.
+        variance: variance of the noise in one count of a leaf.
         follows: bool (|I|, |I|), the alphabet's rule where the model keeps it, else None.
-        root_variance: of the noise in the root's counts as they were measured beside the leaves;
+        root_variance: variance of the noise in the root's counts, if they were measured by themselves;
             None where they are sums of leaves only.
     """
 
@@ -224,9 +224,9 @@ def best_first(
     never has its turn.
 
     Args:
-        counts: of the single symbols, then of the end mark, float64 (|I| + 1,).
+        counts: counts of the single symbols, then of the end mark, float64 (|I| + 1,).
         longer: the counts of a string's extensions, from the string and its count, likewise.
-        k: how many.
+        k: number of strings.
         longest: symbols of the longest.
 
     Raises:
@@ -291,7 +291,7 @@ def sequence_rows(
         chances: P(next), float64 (m, |I| + 1), after the last symbols of m texts, int64 (m, ≤
             ``reach``).
         size: symbols of the alphabet, and the number of the end mark.
-        n: how many.
+        n: number of sequences.
         seed: makes the draw repeatable.
         longest: symbols of the longest.
         reach: symbols that what comes next may depend on.

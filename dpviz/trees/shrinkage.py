@@ -115,7 +115,7 @@ class Doubts(NamedTuple):
         """Doubts of one level.
 
         Args:
-            decided: whether a node's look decided, (n,).
+            decided: True for nodes whose look decided, (n,).
             final: the variance that its final estimate had if it stopped, of each of these, (k,).
             few: the threshold below which it stops, in records, (k,).
             deviation: the standard deviation of its look, (k,).
@@ -134,8 +134,8 @@ class Doubts(NamedTuple):
         """Limit on the weight of each node's noisy count, (n,); 1 if its decision was not in doubt.
 
         Args:
-            variance: of its look.
-            estimate: of its records.
+            variance: variance of its look.
+            estimate: estimate of its records.
         """
         limited = (self.final < variance) & (estimate < self.certain)
         ratio = np.divide(self.final, variance, out=np.ones(len(variance)), where=limited)
@@ -167,7 +167,7 @@ def estimated(
         parent: breadth-first parents, −1 for roots.
         noisy: measurements.
         variance: their variances, infinite for a node that was not measured.
-        doubts: of the nodes' looks; None where no measurement decided.
+        doubts: doubts in the decisions on the nodes; None where no measurement decided.
         block: leaves from which on weights are limited.
     """
     target, weight = upward(parent, noisy, variance)
@@ -189,7 +189,7 @@ def selection_variance(parent: ArrayLike, variance: ArrayLike) -> Float:
 
     Args:
         parent: breadth-first parents, −1 for roots.
-        variance: of the measurements.
+        variance: variance of the measurements.
     """
     parent = np.asarray(parent)
     leaf = is_leaf(parent)
@@ -237,7 +237,7 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
     Args:
         target: values wanted, shape (n,).
         weight: their variances, shape (n,).
-        level: whose members the values are of.
+        level: the level whose members have these values.
         total: non-negative sums, shape (f,).
     """
     weight = np.maximum(weight, 1e-9)
@@ -273,9 +273,9 @@ def shrunk(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> tuple[F
     while a posterior given all that was seen of a node is the same whatever it decided.
 
     Args:
-        estimate: of each node from its own subtree, (n,).
-        variance: of each.
-        leaf: whether each is one.
+        estimate: estimate of each node from its own subtree, (n,).
+        variance: variance of each.
+        leaf: True for leaves.
     """
     deviation = np.sqrt(variance)
     noisy = deviation > 0

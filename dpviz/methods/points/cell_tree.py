@@ -184,7 +184,7 @@ class ShrunkTree(PointMethod):
             tree: the structure.
             noisy: measurements of its nodes.
             variance: their variances; infinite where a node was not measured.
-            doubts: of the inner counts, which have decided, too; how much they weigh, see
+            doubts: the looks at inner counts that also decided about splits; for their weight see
                 :func:`~dpviz.trees.shrinkage.estimated`.
         """
         parent = tree.parent

@@ -200,7 +200,7 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
     Args:
         index: the records, in two dimensions.
         level: 4^level cells.
-        full: from 1 to 2^31.
+        full: records from which a cell is full, 1 to 2^31.
     """
     cells = index.codes >> np.uint64(2 * (index.domain.bits - level))
     last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]

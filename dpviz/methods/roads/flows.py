@@ -153,7 +153,7 @@ def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
 
     Args:
         lost: noisy numbers of visits that truncation loses, up to the reach.
-        variance: of their noise.
+        variance: variance of the noise in these numbers.
         visits: estimated visits that were not lost.
 
     Returns:

@@ -119,7 +119,7 @@ class Ledger:
             epsilon: the whole price for one privacy unit.
             delta: the whole delta.
             what: the thing that is bought, for instance the method.
-            purpose: what for, in the buyer's words.
+            purpose: purpose of the release, in the buyer's words.
             unit: the privacy unit without its bound. Prices for different units do not add up, so
                 that the first spend fixes the unit of a data set.
             neighbours: the relation that the price is for, "add-remove" or "replace". An account

@@ -47,8 +47,8 @@ def cell_sql(
     Args:
         relation: name of a table or view: ``table``, ``schema.table``.
         domain: the public box, in the CRS of the columns.
-        columns: of coordinates; by default those of the domain.
-        bits: of the public grid, 2^bits steps per axis; 16 in 2-D by default.
+        columns: columns of the coordinates; by default those of the domain.
+        bits: bits of the public grid, which has 2^bits steps per axis; 16 in 2-D by default.
         unit: column of the privacy unit; the query then keeps at most ``max_per_unit`` records of
             each, chosen at random by a fresh salt: write a new query for each count.
         max_per_unit: see ``unit``.
@@ -93,9 +93,9 @@ def cell_counts(
 
     Args:
         frame: a part in memory, as :func:`dpviz.load` takes it.
-        domain: as for :func:`cell_sql`, like the other arguments.
-        columns: of coordinates.
-        bits: of the public grid.
+        domain: see :func:`cell_sql`, also for the other arguments.
+        columns: columns of the coordinates.
+        bits: bits of the public grid, per axis.
         unit: column of the privacy unit. ALL RECORDS OF A UNIT MUST BE IN ONE PART (shuffle by the
             unit first): the bound is kept within a part, and parts do not know of each other.
         max_per_unit: see ``unit``.
@@ -147,7 +147,7 @@ def from_counts(
             :func:`cell_sql` and :func:`cell_counts`. Counts of a cell add up.
         domain: the public box.
         name: public name of the data set, under which the ledger pays.
-        bits: of the public grid; 16 in 2-D by default.
+        bits: bits of the public grid, per axis; 16 in 2-D by default.
         unit: the privacy unit; a record by default.
         max_per_unit: most records that one unit adds.
         public: True if the owner declares every record public.

@@ -44,7 +44,7 @@ class Items(Ragged):
 
     Attributes:
         unit: number of each record's privacy unit (n,); None if a record is the unit.
-        ids: of the units by number.
+        ids: ids of the units by number.
         when: moment of each record (n,), in seconds since 1970 UTC or NaN; None without time.
     """
 

@@ -39,7 +39,7 @@ class Survey:
     """Outcome of every record if no area were drawn, and the extent of those with a place.
 
     Attributes:
-        tally: of all records.
+        tally: tally of all records.
         extent: west, south, east and north, in the CRS of the columns; None without any place.
         geometry: True if the places are features, not columns.
     """

@@ -160,9 +160,9 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     is a point only if the SRID is that of the column.
 
     Args:
-        column: of text or bytes.
-        name: of the column.
-        srid: of the column's CRS, if it has one.
+        column: column of text or bytes.
+        name: name of the column.
+        srid: SRID of the column's CRS, if it has one.
     """
     column = texts(column, name) if isinstance(column, list) else plain(column)
     if not is_text(column.type):  # no rows, or missing values only

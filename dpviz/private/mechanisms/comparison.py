@@ -42,7 +42,7 @@ def less(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int], B
 
     Args:
         words: the source of randomness.
-        n: how many.
+        n: number of comparisons.
         approximate: q to within BAND: one number, or of shape (n,).
         exact: from a row to the bounds of its q.
     """

@@ -26,8 +26,8 @@ class Exact:
     """The real probabilities behind computed ones.
 
     Attributes:
-        bounds: from a row to the bounds of its probability.
-        error: how far the double of each may be from it, (n,).
+        bounds: function from a row to the bounds of its probability.
+        error: largest rounding error of each double, (n,).
     """
 
     bounds: Callable[[int], Bounds]

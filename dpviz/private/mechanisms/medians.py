@@ -97,7 +97,7 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
         noise: the source of randomness.
         share: pays for the whole level.
         column: the cells; see :class:`CellColumn`.
-        factor: of ε in the exponent; ½ is the paper's mechanism.
+        factor: factor of ε in the exponent; ½ is the paper's mechanism.
 
     Returns:
         One cut per cell, int64 of shape (k,).

@@ -43,7 +43,7 @@ def two_sided(words: Source, n: int, rates: ArrayLike) -> Int:
 
     Args:
         words: the source of randomness.
-        n: how many.
+        n: number of draws.
         rates: one for all, or one each, (n,); as :func:`checked_rates` gives them.
     """
     rates = np.asarray(rates, dtype=np.float64)

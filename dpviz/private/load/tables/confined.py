@@ -29,8 +29,8 @@ class ConfinedTable(Table):
     """Table whose file a child process opens again for each call.
 
     Args:
-        path: of the file.
-        title: of its format.
+        path: path of the file.
+        title: title of its format.
         layer: name of the layer, if there are several.
 
     Attributes:

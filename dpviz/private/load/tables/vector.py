@@ -37,9 +37,9 @@ class VectorLayer(Table):
     """One layer of points.
 
     Args:
-        path: of the file.
+        path: path of the file.
         driver: title of the format; a Shapefile may be in a zip.
-        layer: of several.
+        layer: name of the layer, where there are several.
     """
 
     def __init__(self, path: Path, driver: str, layer: str | None = None) -> None:
