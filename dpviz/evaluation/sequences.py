@@ -81,7 +81,7 @@ class SequenceBench:
         self._strings = [string for string, _ in exact_top(data, max(tops))]
         if not self._strings:
             raise DataError(
-                f"{data.name} has no sequence over its alphabet: there is nothing to measure"
+                f"{data.name} has no sequence over its alphabet: give an alphabet of its symbols"
             )
         self._lengths = shares(exact_lengths(data))
 

@@ -59,7 +59,10 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
         write(str(temporary))
         temporary.replace(target)
     except OSError as error:
-        raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
+        reason = error.strerror or error
+        raise ReleaseError(
+            f"{path.name}: cannot be written ({reason}): name another file, or free the disk"
+        ) from error
     finally:
         with suppress(OSError):  # such as on a read-only disk: then no temporary file exists
             temporary.unlink()

@@ -66,7 +66,7 @@ def code_of(
     """
     header = release.header
     if {"marginal", "period", "kind"} & set(header.extra):
-        raise ReleaseError("a part of another release is not built: ask for the code of that")
+        raise ReleaseError("a part of a release has no code: ask for the code of the whole release")
     simulated = header.guarantee.startswith("NOT PRIVATE")
     chosen = method_with(header.method, release.kind, header.parameters)
     # Areas have no workload; a road workload is a word.

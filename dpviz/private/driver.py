@@ -69,10 +69,14 @@ def noise_for(
     simulate = simulate or seed is not None
     if not data.public:
         if simulate:
-            raise PrivacyError("simulated noise is NOT PRIVATE: only for data declared public")
+            raise PrivacyError(
+                "simulated noise is NOT PRIVATE, only for data declared public: "
+                "leave out simulate and seed"
+            )
         if not method.private:
             raise PrivacyError(
-                f"method {method.name} has NO PRIVACY GUARANTEE: only for data declared public"
+                f"method {method.name} has NO PRIVACY GUARANTEE, only for data declared public: "
+                "choose another method"
             )
     return SimulatedNoise(seed) if simulate else SecureNoise(progress)
 

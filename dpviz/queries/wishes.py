@@ -174,7 +174,10 @@ def _target(words: str, shown: str) -> Wish:
         )
     about = float(square["about"] or 0)
     if about and not _stated(about):
-        raise ParameterError(f"wish {shown}: {_short(square['about'])} is not a number of records")
+        raise ParameterError(
+            f"wish {shown}: {_short(square['about'])} is not a number of records: give "
+            f"{LEAST_NUMBER:g} to {MOST_NUMBER:g}"
+        )
     return Wish(square=size, about=about)
 
 

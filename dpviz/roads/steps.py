@@ -47,7 +47,9 @@ class Steps:
     def __post_init__(self) -> None:
         start, end = self.period
         if not start < end or (self.cycle and not 0 <= start < end <= self.calendar.length):
-            raise DomainError("the period of trips must end after its start, within its cycle")
+            raise DomainError(
+                "period of trips: give an end after the start, both within the cycle if there is one"
+            )
         whole = self.period if self.cycle is None else (0.0, self.calendar.length)
         object.__setattr__(self, "span", self.calendar.checked_span(whole, 0.0, self.span))
         if len(self) > MOST:
@@ -136,7 +138,10 @@ class Steps:
             asked, covered = (
                 " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)
             )
-            raise DomainError(f"the period from {asked} lies outside that of the trips, {covered}")
+            raise DomainError(
+                f"the period from {asked} lies outside that of the trips, {covered}: "
+                "give one that overlaps"
+            )
         start, end = max(start, self.period[0]), min(end, self.period[1])
         for each in (start, end):
             at = int(np.searchsorted(self.edges, each))

@@ -230,7 +230,9 @@ def _numbers(values: ArrayLike, name: str, what: str) -> Float:
     try:
         return np.array(values, dtype=np.float64)  # None becomes NaN
     except (TypeError, ValueError):
-        raise DataError(f"column {name!r} of the {what} must be numbers, one each") from None
+        raise DataError(
+            f"column {name!r} of the {what} does not hold numbers: give one number per row"
+        ) from None
 
 
 def _joined(lines: NDArray[Any]) -> tuple[Float, Int]:

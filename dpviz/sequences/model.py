@@ -40,13 +40,14 @@ class ContextTree:
     order, every symbol of the alphabet, then the start mark $.
 
     Attributes:
-        first_child: first of the |I| + 1 contiguous children of each node, −1 for a leaf; int64 (n,).
+        first_child: first child of each node, −1 for a leaf, int64 (n,). The |I| + 1 children of a
+            node are contiguous.
         counts: counts of what follows: every symbol, then the end mark &; float64 (n, |I| + 1),
             non-negative.
         variance: variance of the noise in one count of a leaf.
         follows: bool (|I|, |I|), the alphabet's rule where the model keeps it, else None.
-        root_variance: variance of the noise in the root's counts, if they were measured by themselves;
-            None where they are sums of leaves only.
+        root_variance: variance of the noise in the root's counts, where they were measured in
+            addition to the leaves; None where they are sums of leaves only.
     """
 
     first_child: Int

@@ -191,7 +191,7 @@ class Ledger:
             if db is None:
                 return 0
             if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != b"ok":
-                raise DamageError("integrity check failed")
+                raise DamageError("its integrity check failed")
             try:
                 _, head = chain.checked_entries(db, before)
             except DamageError:

@@ -177,7 +177,7 @@ def _is_table(value: Any) -> bool:
 
 def _arrow(part: Any) -> pa.Table:
     if not hasattr(part, "__arrow_c_stream__"):
-        raise DataError(f"{TITLE} must be a pyarrow, pandas or polars table")
+        raise DataError(f"{TITLE} must be tables: give pyarrow, pandas or polars tables")
     return pa.table(part)
 
 

@@ -64,7 +64,9 @@ def counted_handle(
     for table in tables:
         columns = _columns([column.name for column in table.columns])
         if columns is None:
-            raise DataError(f"{title} needs the columns cell and n, or those of dpviz.cell_sql")
+            raise DataError(
+                f"{title} has no columns cell and n: give them, or the result of dpviz.cell_sql"
+            )
         _check_facts(columns[1], chosen, title)
         for block in table.blocks(columns):
             for column, collected in zip(columns, (cells, counts), strict=True):
@@ -129,7 +131,9 @@ def _whole(column: Any, name: str, file: str) -> Any:
     try:
         return arrow.number_array(column.cast(pa.int64()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(f"{file}: column {name} does not hold whole numbers") from None
+        raise DataError(
+            f"{file}: column {name} does not hold whole numbers: give the query's result unchanged"
+        ) from None
 
 
 def _checked_layers(rows: Rows, chosen: Selection, file: str) -> Layers:
@@ -151,7 +155,7 @@ def _checked_layers(rows: Rows, chosen: Selection, file: str) -> Layers:
             f"give the bits that it was counted with (now {bits} per axis)"
         )
     if (count < 0).any():
-        raise DataError(f"{file}: a count is below 0")
+        raise DataError(f"{file}: a count is below 0: give the query's result unchanged")
     if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
-        raise DataError(f"{file}: the counts add up to more than 2^53")
+        raise DataError(f"{file}: the counts add up to more than 2^53: give fewer records")
     return layers_of_rows(rows, domain, bits)

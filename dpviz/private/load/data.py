@@ -136,8 +136,8 @@ def load(
             ``spark://…``), a layer of a GeoPackage, or a sheet of a workbook.
         bits: points are moved to a public grid of 2^bits steps per axis. Folders and tables always
             are: 16 in 2-D, 10 in 4-D by default. Other sources keep the domain's own lattice.
-        time: column of the time of a place, or of the start of a trip. For trips give ``every``, and
-            ``period`` or ``cycle``: each trip is counted in the step in which it starts.
+        time: column of the time of a place, or of the start of a trip. For trips give ``every``
+            and ``period`` or ``cycle``: each trip is counted in the step in which it starts.
         side: for places, number of cells along each axis of the public grid; 8 by default.
         gap: for places, the session gap in hours; a longer gap begins a new sequence. Default: 12.
         neighbours: for places, allow only steps to a touching cell; cut sequences at other steps.
@@ -212,7 +212,9 @@ def load(
         data.facts |= stated
         return data
     if domain is None:
-        raise DataError(f"{form} need a domain, {_NEEDED[form]}: chosen without looking at them")
+        raise DataError(
+            f"{form} need a domain: give {_NEEDED[form]}, chosen without looking at the records"
+        )
     read: Any = {"places in time": read_places, "trips": read_trips}.get(form, read_sequences)
     tally = Tally()
     handle: Handle[Any] = read(source, domain, public=bool(public), counts=tally, **options)
@@ -229,7 +231,7 @@ def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str
     if stated is not None and kind not in (stated, None):
         raise DataError(f"a domain of {stated}, and kind={kind!r}: leave out the kind")
     if isinstance(domain, Domain) and kind == "roads":
-        raise DataError("trips need a RoadGraph as their domain, not a box")
+        raise DataError("trips need a road graph, not a box: give domain=dpviz.read_graph(…)")
     if stated == "sequences":
         return "sequences of symbols"
     return {"sequences": "places in time", "roads": "trips"}.get(kind or stated or "", "points")

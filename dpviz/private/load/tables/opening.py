@@ -125,7 +125,7 @@ def _title_of_file(path: Path, header: bool) -> str:
             raise DataError(f"{path.name} is empty, so not {_called(promised)}: write it again")
         raise DataError(
             f"{path.name} is not {_called(promised)}, as its name says: "
-            f"it looks like {_called(looks)}"
+            f"it looks like {_called(looks)}; rename it, or write it again"
         )
     return looks
 
