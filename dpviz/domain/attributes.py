@@ -79,7 +79,7 @@ class Kinds:
         """Make kinds from a column and a list; None if neither is given.
 
         Raises:
-            DomainError: one without the other, or an invalid list.
+            DomainError: the column or the list is missing, or the list is invalid.
         """
         if column is None and names is None:
             return None
@@ -167,7 +167,7 @@ class Values:
         """Make values from a column, a clip and an optional grid; None if none is given.
 
         Raises:
-            DomainError: some without the others, or an invalid clip or grid.
+            DomainError: the column or the clip is missing, or the clip or grid is invalid.
         """
         if column is None and clip is None:
             if grid is not None:

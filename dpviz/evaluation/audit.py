@@ -60,7 +60,7 @@ class Audit(Finding):
         return max(self.epsilon_lower_bound, *exact) > self.epsilon
 
 
-def tiny(name: str, kind: str = "points", /, **parameters: Any) -> Any:
+def small_builds(name: str, kind: str = "points", /, **parameters: Any) -> Any:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
     cls = type(method_with(name, kind, parameters))
     return cls(**{**cls.tiny, **(cls.preset(name) or {}), **parameters})
@@ -88,7 +88,7 @@ def audit(
     """Try to refute a method's claim.
 
     Args:
-        method: a method of any kind with its parameters; :func:`tiny` makes its builds fast.
+        method: a method of any kind with its parameters; see :func:`small_builds`.
         epsilon: the claim to test.
         trials: runs on each of the two inputs, search included.
         confidence: confidence of the bound, for all events and inputs together.

@@ -51,7 +51,7 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
     adding, removing = end, end.copy()
     for depth in range(structure.depth - 1, -1, -1):
         stop, stop_more = (
-            _drawn(structure.no_split(counts + more, depth), structure.floor)
+            _cut_probability(structure.no_split(counts + more, depth), structure.floor)
             for more in (0, structure.records)
         )
         split_ratio = np.log1p(-stop_more) - np.log1p(-stop)
@@ -76,8 +76,8 @@ def _counts(structure: Structure, most_counts: int | None) -> Int:
     return tried
 
 
-def _drawn(no_split: Float, floor: float) -> Float:
-    """P(no split) as :func:`~dpviz.private.mechanisms.decisions.bernoulli` draws it: cut."""
+def _cut_probability(no_split: Float, floor: float) -> Float:
+    """P(no split) within the limits of :func:`~dpviz.private.mechanisms.decisions.bernoulli`."""
     return np.clip(np.asarray(no_split, dtype=np.float64), floor, 1.0 - 2.0**-53)
 
 

@@ -124,7 +124,7 @@ def _moments(domain: Domain, since: Float, year: float, random: np.random.Genera
     return start + (since + year * years) % (end - start)
 
 
-def of_more(records: int) -> str:
+def proxy_size_note(records: int) -> str:
     """Note for a proxy with fewer records than the owner guesses; empty if it has as many.
 
     >>> of_more(2_500_000)
@@ -156,7 +156,8 @@ def expected_errors(
         domain: the public box.
         method: a registered name.
         epsilon: the price for one privacy unit.
-        records: the owner's guess of their number; of more than :data:`MOST` see :func:`of_more`.
+        records: the owner's guess of the number of records; above :data:`MOST`, see
+            :func:`proxy_size_note`.
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         per_unit: the owner's guess of the mean records of one unit, by which the bound leaves some
             out, see :func:`retained_share`; none are for None.

@@ -82,7 +82,7 @@ def destination(path: str | os.PathLike[str]) -> Path:
     try:
         target = path.resolve()
         links = [path.absolute(), *([path.readlink()] if path.is_symlink() else []), target]
-        if system := next(filter(_of_system, links), None):
+        if system := next(filter(_is_system_path, links), None):
             raise ReleaseError(f"{name} is a system path, {system}: name another file")
         if target.is_symlink():
             raise RuntimeError
@@ -103,13 +103,13 @@ def mark(target: Path) -> str:
     return hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
 
 
-def beside(path: Path, number: str) -> Path:
+def alternative_path(path: Path, number: str) -> Path:
     """Alternative path, with the ledger number, for a paid release whose target exists."""
     name = f"{path.stem}-{number[:8]}{path.suffix}"
     return path.with_name(name if len(os.fsencode(name)) <= LETTERS else number + path.suffix)
 
 
-def _of_system(path: Path) -> bool:
+def _is_system_path(path: Path) -> bool:
     """True for paths under /proc and /dev (but not /dev/shm): their links lead to open files."""
     in_memory = path.is_relative_to("/dev/shm")
     return path.is_relative_to("/proc") or (path.is_relative_to("/dev") and not in_memory)

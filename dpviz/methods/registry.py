@@ -209,7 +209,7 @@ def method_with(name: str, kind: str | None, parameters: Mapping[str, Any]) -> A
 
 
 def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Any:
-    """The value in the type of the parameter, or one clear line."""
+    """Convert a value to the type of the parameter, or refuse it."""
     limits: Parameter = field.metadata["parameter"]
     what = f"{owner}: {field.name}={value!r}"
     if value is None or (isinstance(value, str) and value.lower() in {"none", "auto", ""}):

@@ -108,7 +108,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
         return proposal["value"]
 
     @traitlets.observe("rectangle")  # type: ignore[untyped-decorator]
-    def _asked(self, _change: Any) -> None:
+    def _answer_rectangle(self, _change: Any) -> None:
         self.set_trait("answer", self._answers())
 
     def _answers(self) -> RangeAnswers | tuple[RangeAnswers, ...] | None:

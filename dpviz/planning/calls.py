@@ -90,13 +90,13 @@ def code_of(
     }
     reading = _reading(header)
     if is_points(release) or is_areas(release):
-        return _of_places(release, source, workload, reading, building, made)
+        return _code_for_places(release, source, workload, reading, building, made)
     builtin = header.source == CITY and header.synthetic
     if is_roads(release):
-        given = _of_roads(release, builtin)
+        given = _code_for_roads(release, builtin)
     else:
         assert isinstance(release, SequenceRelease)
-        given = _of_sequences(release, builtin)
+        given = _code_for_sequences(release, builtin)
     given["building"] = {**given.get("building", {}), **building}
     if not builtin:
         account = {} if header.synthetic else _account(header, source)
@@ -139,7 +139,7 @@ def _account(header: Header, source: str | None) -> dict[str, str]:
     return {} if file and len(keys) == 1 else {"name": header.source}
 
 
-def _of_places(
+def _code_for_places(
     release: PointRelease | AreaRelease,
     source: str | None,
     workload: Declared | None,
@@ -205,7 +205,7 @@ def code_of_places(
         building: further arguments of :func:`dpviz.build`.
         **made: method, epsilon and parameters.
     """
-    bounds, stated = domain.place.bounds, _stated(domain)
+    bounds, stated = domain.place.bounds, _domain_options(domain)
     options: dict[str, Any] = {} if builtin else {"bounds": bounds, **stated}
     given, after, typed = dict(building or {}), [], []
     if areas is not None and not levels:
@@ -238,7 +238,7 @@ def code_of_places(
     )
 
 
-def _stated(domain: Domain) -> dict[str, Any]:
+def _domain_options(domain: Domain) -> dict[str, Any]:
     """Domain options other than bounds and defaults, for :meth:`Domain.from_bounds`."""
     place = domain.place
     defaults = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
@@ -257,7 +257,7 @@ def _stated(domain: Domain) -> dict[str, Any]:
     return {name: each for name, each in stated.items() if each not in (None, defaults.get(name))}
 
 
-def _of_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
+def _code_for_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
     """Frame of a road release: its graph's files, its workload and steps of time."""
     extra, streets = release.header.extra, release.frame.graph
     stated, columns = extra.get("workload"), extra.get("columns")
@@ -281,7 +281,7 @@ def _of_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
     }
 
 
-def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
+def _code_for_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     """Frame of a sequence release: an alphabet, or cells that visits are made of."""
     header, alphabet = release.header, release.alphabet
     cells, session = cells_of(header), header.extra.get("session")

@@ -164,7 +164,7 @@ def plan(
     if trial.no_areas:
         why = f"The areas are answered by other cells, not counted themselves: {trial.no_areas}."
         assumed = (*assumed, why)
-    candidate, epsilon = least(trial, prices(at_most), progress)
+    candidate, epsilon = cheapest_candidate(trial, prices(at_most), progress)
     if candidate.areas:
         assumed = (*assumed, ALONE)
     odds = trial.probabilities(candidate, epsilon).tolist()
@@ -226,7 +226,7 @@ def candidates_for(domain: Domain, wishes: Sequence[Wish]) -> tuple[Candidate, .
     return TREE, *(Candidate("hot_grid", {"side": side}) for side in sides)
 
 
-def least(
+def cheapest_candidate(
     trial: Trial, grid: Sequence[float], progress: Progress | None = None
 ) -> tuple[Candidate, float]:
     """The candidate that needs the least ε, and how much.

@@ -176,7 +176,7 @@ class Trial:
         """
         if candidate.areas:
             return self._by_area(epsilon, factor)
-        return self._together(
+        return self._joint_probability(
             [self.odds(candidate, epsilon, row, factor) for row in range(self.builds)]
         )
 
@@ -190,11 +190,11 @@ class Trial:
             tried: list[list[Float]] = []
             for row in range(self.builds):
                 tried.append(self.odds(candidate, epsilon, row))
-                if (self._together(tried) < self.confidence - slack).any():
+                if (self._joint_probability(tried) < self.confidence - slack).any():
                     return False
         return bool((self.probabilities(candidate, epsilon) >= self.confidence).all())
 
-    def _together(self, tried: list[list[Float]]) -> Float:
+    def _joint_probability(self, tried: list[list[Float]]) -> Float:
         """The probability of each wish from the odds of its answers, build by build."""
         wishes = zip(self.placed[0], zip(*tried, strict=True), strict=True)
         return np.array([_probability(each, np.stack(odds), self.sampled) for each, odds in wishes])

@@ -194,7 +194,7 @@ def per_record(epsilon: float, group: int) -> float:
     """Epsilon of one record when a privacy unit has up to ``group`` records; rounded down.
 
     Raises:
-        ParameterError: so little that the noise would say nothing.
+        ParameterError: the ε of one record is below :data:`LEAST_EPSILON`.
     """
     share = _below(Fraction(epsilon) / group)
     if share < LEAST_EPSILON:

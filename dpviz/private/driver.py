@@ -156,7 +156,7 @@ def delta_for(method: Claimant, delta: float | None) -> float:
     return value
 
 
-def _of_unit(theorem: str, steps: int) -> str:
+def _unit_theorem(theorem: str, steps: int) -> str:
     """Theorem behind a price of one record, extended to all records of a privacy unit."""
     if steps == 1:
         return theorem
@@ -190,7 +190,7 @@ def header_of(
         {
             **dataclasses.asdict(row),
             "epsilon": row.epsilon * price.steps,
-            "theorem": _of_unit(row.theorem, price.steps),
+            "theorem": _unit_theorem(row.theorem, price.steps),
             "delta": row.delta * growth if row.delta else 0.0,
         }
         for row in budget.rows

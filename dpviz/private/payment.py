@@ -22,7 +22,7 @@ def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = 
 
     Args:
         ledger: may know the data as sensitive; None skips the check.
-        data: declared public. Data that are sensitive or made up by this project pass.
+        data: a handle; only data declared public, and not synthetic, are checked.
         declare: the owner insists that they are public, and the ledger records it.
 
     Raises:

@@ -267,10 +267,10 @@ class RoadGraph:
 
 
 def require_places(xy: Float) -> None:
-    """Refuse coordinates that nothing can be computed with.
+    """Refuse coordinates that are not finite, or too large.
 
     Raises:
-        DataError: one that is not a finite number, or too large.
+        DataError: a coordinate that is not a finite number, or too large.
     """
     if not (np.abs(xy) <= FARTHEST).all():
         raise DataError(

@@ -145,7 +145,7 @@ def agreed_crs(given: str, stated: str, what: str) -> str:
     """The CRS that a file states, or the given one where it states none; "" for neither.
 
     Raises:
-        DataError: both, and they differ.
+        DataError: the file states another CRS than the given one.
         DomainError: an unknown CRS.
     """
     if not stated:

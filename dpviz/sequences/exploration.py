@@ -48,7 +48,7 @@ class Exploration:
         size: symbols of the alphabet.
         follows: the alphabet's rule, or None.
         rate: ε of the counts of single symbols.
-        last: whether they are all that is counted.
+        last: True if only single symbols are counted.
     """
 
     def __init__(self, size: int, follows: Mask | None, rate: float, last: bool) -> None:
@@ -81,7 +81,7 @@ class Exploration:
 
         Args:
             parent: rows in the present level.
-            symbol: what they are extended by.
+            symbol: the symbol that extends each string.
 
         Returns:
             Rows in the whole tree, int64 (n,); 0, the empty string, always is such an end.

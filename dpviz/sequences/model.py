@@ -69,7 +69,7 @@ class ContextTree:
             raise ReleaseError("the contexts are not in breadth-first order")
         if self.root_variance is not None and not 0 <= self.root_variance < math.inf:
             raise ReleaseError("the variance of the root's counts must be finite and not negative")
-        settle(self.counts, self.first_child)
+        freeze_counts(self.counts, self.first_child)
         _ = self.depth  # endless contexts are refused here
 
     @property
@@ -149,7 +149,7 @@ class ContextTree:
 
     def following(self, context: Sequence[int] | Int) -> Float:
         """P(symbol or end | context), float64 (|I| + 1,)."""
-        return np.asarray(self.chances[self.node(checked(context, self.size))])
+        return np.asarray(self.chances[self.node(checked_symbols(context, self.size))])
 
     def count(self, string: Sequence[int] | Int) -> float:
         """Estimated occurrences of a string of symbols in all sequences.
@@ -157,7 +157,7 @@ class ContextTree:
         Raises:
             ParameterError: an empty string, or a number outside the alphabet.
         """
-        codes = checked(string, self.size)
+        codes = checked_symbols(string, self.size)
         if not len(codes):
             raise ParameterError("an empty string has no count: give at least one symbol")
         count = float(self.counts[0, codes[0]])
@@ -219,14 +219,14 @@ def best_first(
     k: int,
     longest: int,
 ) -> list[tuple[tuple[int, ...], float]]:
-    """The k most frequent strings with their counts: none is more frequent than its beginning.
+    """The k most frequent strings with their counts: a string is at most as frequent as its prefix.
 
     The extensions wait in a queue, of which as many stay as are still wanted: what is behind them
     never has its turn.
 
     Args:
         counts: counts of the single symbols, then of the end mark, float64 (|I| + 1,).
-        longer: the counts of a string's extensions, from the string and its count, likewise.
+        longer: function from a string and its count to the counts of its extensions.
         k: number of strings.
         longest: symbols of the longest.
 
@@ -254,8 +254,8 @@ def best_first(
     return strings
 
 
-def settle(counts: Float, *links: Int) -> None:
-    """Refuse counts that are no estimates, and any later write to a model's columns.
+def freeze_counts(counts: Float, *links: Int) -> None:
+    """Freeze the columns of a model; refuse counts that are negative or not finite.
 
     Raises:
         ReleaseError: a count that is negative or not finite.
@@ -266,7 +266,7 @@ def settle(counts: Float, *links: Int) -> None:
         column.flags.writeable = False
 
 
-def checked(symbols: Sequence[int] | Int, size: int) -> Int:
+def checked_symbols(symbols: Sequence[int] | Int, size: int) -> Int:
     """Numbers of symbols as an array.
 
     Raises:

@@ -43,7 +43,7 @@ class Strings:
         return len(self.symbols)
 
     def first(self, n: int) -> Strings:
-        """The n most frequent of them."""
+        """The n most frequent strings."""
         count, sd = (None if each is None else each[:n] for each in (self.count, self.sd))
         return Strings(self.symbols[:n], count, sd)
 
@@ -158,7 +158,7 @@ def _cells(model: ContextTree, newest: int | None) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A context of the tree: what came before, and what comes after it.
+    """A context of the tree, and the probabilities of the next symbol.
 
     Attributes:
         symbols: the oldest first; |I| stands for the start.

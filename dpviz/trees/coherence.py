@@ -37,11 +37,13 @@ def coherence(nodes: Decomposition, records: Float) -> float:
     if nodes.dims != 3:
         return nodes.coherence
     if nodes not in _MEASURED:
-        _MEASURED[nodes] = min(max(nodes.coherence, FINER * _of_parents(nodes, records)), ADAPTED)
+        _MEASURED[nodes] = min(
+            max(nodes.coherence, FINER * _parent_deviations(nodes, records)), ADAPTED
+        )
     return _MEASURED[nodes]
 
 
-def _of_parents(nodes: Decomposition, records: Float) -> float:
+def _parent_deviations(nodes: Decomposition, records: Float) -> float:
     """Deviation of children from an even spread in time, relative to the model's deviations.
 
     The ratio of two root mean squares over moments: of the deviations added up over parents, and

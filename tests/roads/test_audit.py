@@ -7,7 +7,7 @@ claim that is false, or the audit could not find anything.
 import numpy as np
 import pytest
 
-from dpviz.evaluation.audit import audit, tiny
+from dpviz.evaluation.audit import audit, small_builds
 from dpviz.evaluation.audits import settings, small
 from dpviz.evaluation.road_audit import EDGES, drives, road_subject, street
 from dpviz.evaluation.search import Search
@@ -30,14 +30,14 @@ def test_no_method_leaks_more_than_it_claims(word):
 
 def test_the_audit_finds_a_false_claim():
     """Noise for ε = 6, claimed as 1.5."""
-    subject = road_subject(tiny("dwork", "roads"), 1.5)
+    subject = road_subject(small_builds("dwork", "roads"), 1.5)
     search = Search(subject, Budget(6.0), SimulatedNoise(0), 900)
     assert search.finding(CONFIDENCE).epsilon_lower_bound > 1.5
 
 
 @pytest.mark.parametrize("word", ["min+opt+tru", "gs", "flows"])
 def test_features_are_those_of_the_estimates(word):
-    subject = road_subject(tiny(word, "roads"), 1.0)
+    subject = road_subject(small_builds(word, "roads"), 1.0)
     for case in subject.cases:
         assert len(case.larger) == len(case.smaller) + 1
         release = subject.build(case.larger, Budget(1.0), SimulatedNoise(3))

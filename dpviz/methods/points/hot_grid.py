@@ -131,7 +131,7 @@ class HotGrid(Ladder):
             mechanism="nested geometric",
             theorem="ladder (docstring): the rates of a path add up to what is left of ε",
         )
-        tree, noisy, paid, doubts = self.grown(index, share, noise, level)
+        tree, noisy, paid, doubts = self.grow(index, share, noise, level)
         variance = rate_variances(paid)
         noisy[0], variance[0] = total[0], spread[0]
         return self.finish(tree, noisy, variance, doubts)

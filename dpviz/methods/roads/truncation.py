@@ -218,7 +218,7 @@ def private_quantile(noise: Noise, share: Share, lengths: Int, cap: int, q: floa
     return exponential(noise, share, score, Fraction(most)) + 1
 
 
-def kept_share(
+def retained_share(
     counts: ArrayLike, length: ArrayLike, limit: int, variance: ArrayLike = 0.0
 ) -> float | None:
     """Estimated share of edge visits that a cut to ``limit`` keeps, from noisy lengths.

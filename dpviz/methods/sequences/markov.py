@@ -126,7 +126,7 @@ class Markov(SequenceMethod):
             return bernoulli(task.noise, first, no, exact)
 
         events = events_of(task.sequences, size, self.l_top)
-        first_child, exact = grown(events, size, split, self.max_depth)
+        first_child, exact = grow_contexts(events, size, split, self.max_depth)
         single = None
         if size >= MANY:
             root = task.budget.spend(
@@ -226,7 +226,7 @@ def noisy_contexts(
 Split = Callable[[Int, int], NDArray[np.bool_]]
 
 
-def grown(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int, Int]:
+def grow_contexts(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int, Int]:
     """Grow contexts level by level.
 
     Returns:

@@ -25,7 +25,7 @@ from dpviz.private.ledger.entries import (
     balances,
     probability,
 )
-from dpviz.private.ledger.file import default_path, located, opened
+from dpviz.private.ledger.file import default_path, expand_home, opened
 from dpviz.private.ledger.names import account_key, checked_name
 
 
@@ -38,7 +38,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         if not isinstance(path, str | os.PathLike | None):
             raise LedgerError(f"path={path!r}: give the ledger's file")
-        self._path = None if path is None else located(path)
+        self._path = None if path is None else expand_home(path)
 
     @property
     def path(self) -> Path:

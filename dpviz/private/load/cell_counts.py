@@ -117,7 +117,9 @@ def cell_counts(
         name="part",
     )
     indexes = part._layers.counts
-    cell = np.concatenate([_numbered(each, query.bits, kind) for kind, each in enumerate(indexes)])
+    cell = np.concatenate(
+        [_cell_numbers(each, query.bits, kind) for kind, each in enumerate(indexes)]
+    )
     weights = np.concatenate([each.weights for each in indexes])
     return pa.table({"cell": arrow.numbers(cell), query.count_column: arrow.numbers(weights)})
 
@@ -181,7 +183,7 @@ def _arrow(part: Any) -> pa.Table:
     return pa.table(part)
 
 
-def _numbered(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
+def _cell_numbers(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
     """Numbers of the cells of one kind, as in :mod:`dpviz.private.load.cellquery`."""
     dims = index.domain.dims
     steps = unmorton(index.codes >> np.uint64(dims * (index.domain.bits - bits)), dims)

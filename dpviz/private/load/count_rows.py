@@ -70,7 +70,7 @@ def counted_handle(
         _check_facts(columns[1], chosen, title)
         for block in table.blocks(columns):
             for column, collected in zip(columns, (cells, counts), strict=True):
-                collected.append(_whole(block.columns[column], column, title))
+                collected.append(_whole_numbers(block.columns[column], column, title))
     rows = np.concatenate(cells), np.concatenate(counts)
     if one_query and chosen.unit is not None and len(np.unique(rows[0])) < len(rows[0]):
         raise DataError(
@@ -116,7 +116,7 @@ def _check_facts(count: str, chosen: Selection, title: str) -> None:
         )
 
 
-def _whole(column: Any, name: str, file: str) -> Any:
+def _whole_numbers(column: Any, name: str, file: str) -> Any:
     """Convert a column of cells or counts to whole numbers.
 
     Raises:

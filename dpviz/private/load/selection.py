@@ -47,7 +47,7 @@ class Selection:
         """The domain.
 
         Raises:
-            DataError: none was given.
+            DataError: no domain was given.
         """
         if self.domain is None:
             raise DataError(

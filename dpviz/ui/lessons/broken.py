@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.build import build, from_points
-from dpviz.evaluation.audit import Audit, audit, tiny
+from dpviz.evaluation.audit import Audit, audit, small_builds
 from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.search import FINAL
 from dpviz.methods import method
@@ -141,7 +141,7 @@ def _attack(room: Room, people: int) -> None:
 
 @st.cache_data(max_entries=64, show_spinner="Auditing …")
 def _audited(epsilon: float) -> Audit:
-    return audit(tiny(EXACT_SPLITS), epsilon, trials=TRIALS)
+    return audit(small_builds(EXACT_SPLITS), epsilon, trials=TRIALS)
 
 
 @st.cache_data(max_entries=64, show_spinner="Calculating losses …")

@@ -175,8 +175,8 @@ class Room:
             widget: a toggle, a slider of whole numbers, or a widget with options.
             label: label of the control.
             name: name of the control, in the address.
-            offered: all that it can be set to.
-            start: one of them.
+            offered: all values of the control.
+            start: the first value.
             look: other arguments of the widget.
         """
         key = f"{self.key}.{name}"
