@@ -16,7 +16,7 @@ from dpviz.errors import DomainError, ParameterError, PrivacyError
 from dpviz.evaluation.truth import exact_counts, places_of_records
 from dpviz.planning import proxy, search, trial
 from dpviz.planning.proxy import clumped, matching_clumps
-from dpviz.planning.search import STEP, first_row, least, prices
+from dpviz.planning.search import STEP, cheapest_candidate, first_row, prices
 from dpviz.planning.trial import Candidate, Trial
 from dpviz.queries.wishes import parse_all, squares
 from dpviz.releases.points.promises import promises, within
@@ -65,7 +65,7 @@ def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
     wishes = parse_all(["rect=2,48,3,49 ±300"])
     tried = Trial([handle], wishes, as_map=True)
     grid = prices(10)
-    candidate, epsilon = least(tried, grid)
+    candidate, epsilon = cheapest_candidate(tried, grid)
     assert tried.holds(candidate, epsilon)
     assert not tried.holds(candidate, grid[grid.index(epsilon) - 1])
     alone = grid[first_row(tried, FEW[0], grid)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.audit import audit, small_builds
-from dpviz.evaluation.audits import settings, small
+from dpviz.evaluation.audits import settings, small_method
 from dpviz.evaluation.road_audit import EDGES, drives, road_subject, street
 from dpviz.evaluation.search import Search
 from dpviz.private.budget import Budget
@@ -23,7 +23,7 @@ CONFIDENCE = 1 - 1e-6
 @pytest.mark.parametrize("word", settings("roads"))
 def test_no_method_leaks_more_than_it_claims(word):
     """An output that is there with a trip alone would have a bound of 1.3."""
-    result = audit(small(word), 1.0, trials=100, confidence=CONFIDENCE)
+    result = audit(small_method(word), 1.0, trials=100, confidence=CONFIDENCE)
     assert not result.violates
     assert result.neighbours in [name for name, *_ in drives(1.0)]
 
