@@ -61,7 +61,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     except OSError as error:
         reason = error.strerror or error
         raise ReleaseError(
-            f"{path.name}: cannot be written ({reason}): name another file, or free the disk"
+            f"{path.name}: cannot be written: {reason}; name another file"
         ) from error
     finally:
         with suppress(OSError):  # such as on a read-only disk: then no temporary file exists

@@ -241,7 +241,7 @@ def _in_order(codes: Codes, weights: Int | None) -> tuple[Codes, Int | None]:
         return codes, None
     counts = weights.astype(np.int64, copy=False)
     if len(counts) != len(codes) or (counts < 0).any():
-        raise DataError("cell counts: give a whole number from 0 for each cell")
+        raise DataError("cell counts: give whole numbers from 0, one per cell")
     if len(codes) == 0 or bool((codes[1:] > codes[:-1]).all()):
         return codes, counts
     width = int(counts.max()).bit_length()

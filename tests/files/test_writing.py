@@ -151,5 +151,7 @@ def test_a_disk_that_takes_no_writes_is_one_line(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "touch", refused)
     monkeypatch.setattr(Path, "unlink", refused)
-    with pytest.raises(ReleaseError, match=r"^a\.txt: cannot be written: Read-only file system$"):
+    with pytest.raises(
+        ReleaseError, match=r"^a\.txt: cannot be written: Read-only file system; name"
+    ):
         write_bytes(tmp_path / "a.txt", b"")
