@@ -65,7 +65,7 @@ def counted_handle(
         columns = _columns([column.name for column in table.columns])
         if columns is None:
             raise DataError(
-                f"{title} has other columns than cell and n: give the result of dpviz.cell_sql alone"
+                f"{title} has other columns than cell and n: give the result of dpviz.cell_sql"
             )
         _check_facts(columns[1], chosen, title)
         for block in table.blocks(columns):
