@@ -37,7 +37,7 @@ DO = (
     "people, the published threshold of the method, everybody can see it."
 )
 TAKEAWAY = (
-    "A guarantee is a theorem about the whole algorithm. One exact comparison breaks it, and so "
+    "A guarantee is a theorem about the whole algorithm: one exact comparison breaks it, and so "
     "does one noisy threshold that is used again and again."
 )
 FORMULA = (

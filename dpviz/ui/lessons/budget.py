@@ -41,8 +41,8 @@ DO = (
     "spend the same total on one release or on many."
 )
 TAKEAWAY = (
-    "Privacy is spent: all releases about the same people share one budget. Fix it before the "
-    "first release; what is spent does not come back."
+    "Privacy is spent: all releases about the same people share one budget, which is fixed before "
+    "the first release and does not come back."
 )
 FORMULA = (
     "k releases at ε each count as one release at $k\\varepsilon$: the odds change by a factor of "

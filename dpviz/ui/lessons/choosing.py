@@ -36,7 +36,7 @@ DO = (
     "Change the size of the questions, and the data in the menu."
 )
 TAKEAWAY = (
-    "Choose ε by what an attacker may learn about one person. Choose the method by its errors on "
+    "Choose ε by what an attacker may learn about one person, and the method by its errors on "
     "public data that are like yours, never on your own data."
 )
 FORMULA = (

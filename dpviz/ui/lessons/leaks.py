@@ -33,7 +33,7 @@ DO = (
 )
 TAKEAWAY = (
     "Counts without names can still be personal data, because two exact counts can differ by one "
-    "person. A private release limits how much any answer depends on that person."
+    "person; a private release limits how much any answer depends on that person."
 )
 FORMULA = (
     "Exact: count after − count before = 1 = the person. Private: every release is at most "

@@ -43,7 +43,7 @@ DO = (
 )
 TAKEAWAY = (
     "ε is a promise about a ratio: every published number is nearly as likely without you as with "
-    "you. The smaller ε is, the closer the two probabilities are."
+    "you, and the smaller ε is, the closer the two probabilities are."
 )
 FORMULA = (
     "$e^{-\\varepsilon} \\le P(\\text{release with you}) / P(\\text{without}) \\le "

@@ -35,7 +35,7 @@ DO = (
     "another ε."
 )
 TAKEAWAY = (
-    "Every level subtracts a constant from the count before it decides. So the influence of one "
+    "Every level subtracts a constant from the count before it decides, so the influence of one "
     "record shrinks geometrically from level to level, and the depth of the tree costs nothing."
 )
 FORMULA = (

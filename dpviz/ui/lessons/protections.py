@@ -35,9 +35,9 @@ DO = (
     "For which of them does privacy grow, too?"
 )
 TAKEAWAY = (
-    "With the same error, the five publications reveal different amounts. Error alone does not "
-    "protect people. Noise protects them because nobody can take it out again: its distribution is "
-    "known, but its draw is secret."
+    "With the same error, the five publications reveal different amounts: error alone does not "
+    "protect people, but noise does, because nobody can take it out again (its distribution is "
+    "known, but its draw is secret)."
 )
 FORMULA = (
     "An attack on noise is right with probability at most "

@@ -29,8 +29,8 @@ DO = (
     "geometric shares, with and without consistency."
 )
 TAKEAWAY = (
-    "A tree answers large and small questions with few cells, but every level costs a share of ε. "
-    "So somebody must choose the height before looking at the data, and no choice is best for all."
+    "A tree answers large and small questions with few cells, but every level costs a share of ε, "
+    "so somebody must choose the height before looking at the data."
 )
 FORMULA = (
     r"$\varepsilon = \varepsilon_0 + \dots + \varepsilon_h$; geometric shares: "
