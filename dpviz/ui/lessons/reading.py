@@ -35,7 +35,7 @@ DO = (
     "kind of error disappears, and the interval keeps its promise."
 )
 TAKEAWAY = (
-    "The interval covers the noise, because its distribution is known exactly. The error from cut "
+    "The interval covers the noise, because its distribution is known exactly; the error from cut "
     "cells can only be estimated, and with the same cells no ε makes it smaller."
 )
 FORMULA = (
