@@ -115,13 +115,12 @@ def build(
         method: a registered name or alias, or a method instance; by default ``ladder_tree`` on
             points, ``markov`` on sequences, ``event-histogram`` on roads, ``areas`` with areas.
         epsilon: the whole price for one privacy unit.
-        areas: of points, a public partition whose areas are counted in place of cells: from
-            :func:`dpviz.read_areas` or :func:`dpviz.hexagons`, or a file's path, ``h3:8`` or
-            ``rect=W,S,E,N;rect=…``. Of points with time or kinds each area is counted in each step
-            and of each kind, at the same price.
+        areas: public areas to count points in, instead of cells: from :func:`dpviz.read_areas` or
+            :func:`dpviz.hexagons`, or a file's path, ``h3:8`` or ``rect=W,S,E,N;rect=…``. Points
+            with time or kinds are counted per area, step and kind, at the same price.
         every: with ``areas``, the step of time, such as ``1d`` or ``1mo``; by default that of the
             domain.
-        delta: the whole delta; the least that the method needs by default.
+        delta: the whole delta; by default the least that the method needs.
         workload: what the release is for, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
             "hot", "districts", or public rectangles: what is not given follows by a public rule
@@ -138,11 +137,11 @@ def build(
         declare_public: allow public records whose name the ledger records as sensitive.
         wishes: accuracy targets of a release of points, see :func:`dpviz.plan`: its header states
             them as promises. They change nothing else.
-        sum_share: of points with values, the share of epsilon for their sums; half by default.
+        sum_share: share of epsilon for the sums of points' values; half by default.
         progress: called with (fraction, what); may raise to cancel. A payment is not refunded.
         conclude: mark the release as released in the ledger before returning; with False the
             caller does so, by :meth:`Ledger.conclude`, once it is on disk.
-        **parameters: of the method.
+        **parameters: parameters of the method.
 
     Raises:
         ParameterError: an unknown method, parameter or relation, a value out of range, a method on

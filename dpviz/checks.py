@@ -75,7 +75,7 @@ def texts(value: Any, name: str, error: type[DpvizError]) -> tuple[str, ...]:
     """A list of texts as a tuple.
 
     Raises:
-        DpvizError: of the class ``error``: one text, or no list of texts.
+        DpvizError: an ``error``, if the value is one text or not a list of texts.
     """
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping):
         items = tuple(value)
@@ -88,7 +88,7 @@ def flag(value: Any, name: str, error: type[DpvizError]) -> bool:
     """True or False, as Python or NumPy has them.
 
     Raises:
-        DpvizError: of the class ``error``: another value, such as a word.
+        DpvizError: an ``error``, for any other value, such as a word.
     """
     if type(value).__name__ not in ("bool", "bool_"):
         raise error(f"{described(name, value)}: give True or False")
@@ -99,7 +99,7 @@ def whole(value: Any, name: str, error: type[DpvizError]) -> int:
     """A whole number.
 
     Raises:
-        DpvizError: of the class ``error``: another value, True and 1.0 too.
+        DpvizError: an ``error``, for any other value, also for True and 1.0.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise error(f"{described(name, value)}: give a whole number")

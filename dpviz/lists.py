@@ -18,7 +18,7 @@ def words(text: str | None, what: str) -> tuple[str, ...]:
     '''Split a text at commas; strip spaces around unquoted words; None gives an empty tuple.
 
     Args:
-        text: as :func:`listed` writes it.
+        text: words in the notation of :func:`listed`.
         what: name of the list, for the message.
 
     Raises:

@@ -39,7 +39,7 @@ def audit(
     Runs on two neighbouring inputs give a lower bound on the method's real epsilon. A bound above
     --epsilon refutes the claim; a lower one proves nothing.
     """
-    from dpviz.evaluation.audits import audit_all, group, small, table
+    from dpviz.evaluation.audits import audit_all, group, small_method, table
 
     if secure and seed is not None:
         raise ParameterError(
@@ -66,7 +66,7 @@ def audit(
         named = [{"setting": word, **row} for (word, _), row in zip(audits, rows, strict=True)]
         emit({"audits": named}, as_json, "\n".join(table(audits)))
         return
-    audited = small(method, **chosen)
+    audited = small_method(method, **chosen)
     facts = {**rows[0], "guarantee": audited.guarantee, "parameters": audited.parameters()}
     emit(facts, as_json, "\n".join(_lines(audits[0][1])))
 

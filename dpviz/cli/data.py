@@ -99,7 +99,7 @@ class Frame:
             DomainError: they lie outside its area of use.
         """
         from dpviz.domain import Domain
-        from dpviz.planning.bounds import doubt, require_area
+        from dpviz.planning.bounds import likely_mistake, require_area
 
         graph = dpviz.read_graph(
             *words(self.graph, "--graph"),
@@ -115,7 +115,7 @@ class Frame:
             require_area(box)
         except DomainError as error:
             raise DomainError(f"the graph's {error}") from None
-        if line := doubt(box):
+        if line := likely_mistake(box):
             print_stderr(f"warning: the graph's {line}")
         return graph
 

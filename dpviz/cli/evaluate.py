@@ -135,14 +135,14 @@ def evaluate(
 
 def _points(handle: Any, common: EvaluationOptions, measures: Measures) -> Measured:
     """Relative errors of range queries."""
-    from dpviz.evaluation.experiments import fitted
+    from dpviz.evaluation.experiments import with_workload
     from dpviz.evaluation.points import PointBench
     from dpviz.evaluation.rows import summary
 
     declared = None if measures.workload is None else workload_rule(measures.workload)(handle)
     return Measured(
         PointBench(handle, _workloads(handle, common.seed or 0, measures), measures.sanity),
-        [fitted(text, declared) for text in words(common.methods, "--methods")],
+        [with_workload(text, declared) for text in words(common.methods, "--methods")],
         summary,
         "{method:<28}{epsilon:<8g}{size:<9}{mean_relative_error:<12.4g}{median_relative_error:.4g}",
     )

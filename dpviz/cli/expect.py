@@ -48,7 +48,7 @@ def expect(
         MOST,
         expected_by_bound,
         expected_errors,
-        of_more,
+        proxy_size_note,
         retained_share,
     )
     from dpviz.methods import method_with
@@ -78,5 +78,5 @@ def expect(
             for row in bound_rows
         ]
     lines.append("From a synthetic city scaled to the box, NOT from your records.")
-    lines += filter(None, [of_more(round(records * counted))])
+    lines += filter(None, [proxy_size_note(round(records * counted))])
     emit(facts, as_json, "\n".join(lines))

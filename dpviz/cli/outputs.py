@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
-from dpviz.files.writing import beside, destination, mark
+from dpviz.files.writing import alternative_path, destination, mark
 
 if TYPE_CHECKING:
     from dpviz.private.ledger import Ledger
@@ -175,7 +175,7 @@ def save_release(
         if release_id is not None:
             ledger.conclude(release_id)
         return
-    place = ledger.path.parent / beside(path, release_id).name
+    place = ledger.path.parent / alternative_path(path, release_id).name
     try:
         save(place)
         lost = False

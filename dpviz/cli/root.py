@@ -226,12 +226,12 @@ def public_box(
         DomainError: invalid limits, or a box outside the area of use of the CRS.
     """
     from dpviz.domain import Domain
-    from dpviz.planning.bounds import doubt, require_area
+    from dpviz.planning.bounds import likely_mistake, require_area
     from dpviz.private.load.sources import stated_domain
 
     domain = Domain.from_bounds(limits, tuple(names), crs, **(axis or {}))
     require_area(domain)
-    line = doubt(domain)
+    line = likely_mistake(domain)
     if line and (source is None or stated_domain(source) is None):
         print_stderr(f"warning: {line}")
     return domain

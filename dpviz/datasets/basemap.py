@@ -214,7 +214,7 @@ def base_map(
 
     Args:
         bounds: west, south, east, north in degrees; only what lies within. None: the whole Earth.
-        tolerance: outlines may be simplified by so many degrees.
+        tolerance: largest simplification of outlines, in degrees.
         fine: shapes of 1:10m in place of 1:50m.
 
     Returns:

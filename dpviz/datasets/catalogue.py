@@ -41,7 +41,7 @@ class Dataset:
 
     def table(self) -> Table:
         """All columns by name, read-only; coordinates are float64 in the domain's CRS."""
-        return _made(self.name)
+        return _cached_table(self.name)
 
     def points(self) -> NDArray[np.float64]:
         """Coordinates (size, dims), float64, in the order of the domain's columns."""
@@ -83,15 +83,15 @@ def _trips(label: str, size: int, seed: int) -> Dataset:
     )
 
 
-def _register(which: str) -> Dataset:
+def _register(register_name: str) -> Dataset:
     return Dataset(
-        name=f"register-{which}",
-        title=f"Synthetic register {which.upper()}, {registers.SIZE:,} people",
+        name=f"register-{register_name}",
+        title=f"Synthetic register {register_name.upper()}, {registers.SIZE:,} people",
         description="Addresses of one of two registers that share half of their people, with "
         "typing errors; born and income are two more attributes.",
         domain=_CITY,
         size=registers.SIZE,
-        make=lambda: _columns(registers.COLUMNS, registers.register(which)),
+        make=lambda: _columns(registers.COLUMNS, registers.register(register_name)),
     )
 
 
@@ -141,8 +141,8 @@ DATASETS: dict[str, Dataset] = {
 
 
 @lru_cache(maxsize=4)
-def _made(name: str) -> Table:
-    """The records of a set; the last few stay, which a session asks for again and again."""
+def _cached_table(name: str) -> Table:
+    """Records of a data set, with a small cache: a session uses the same set repeatedly."""
     table = DATASETS[name].make()
     for column in table.values():
         column.flags.writeable = False

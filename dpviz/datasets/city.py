@@ -110,8 +110,8 @@ def city_points(n: int, seed: int) -> Array:
     random = np.random.default_rng([_SEED, seed])
     crowd = people()
     at_venue, on_farm = (round(n * share) for share in (_VENUE_SHARE, _FARM_SHARE))
-    edge = drawn(crowd.edge_weight, n - at_venue - on_farm, random)
-    venue = drawn(crowd.venue_weight, at_venue, random)
+    edge = random_indices(crowd.edge_weight, n - at_venue - on_farm, random)
+    venue = random_indices(crowd.venue_weight, at_venue, random)
     groups = [
         street_points(edge, random),
         venue_points(venue, random),
@@ -120,6 +120,6 @@ def city_points(n: int, seed: int) -> Array:
     return to_lonlat(random.permutation(np.vstack(groups)))
 
 
-def drawn(share: Array, n: int, random: np.random.Generator) -> Indices:
+def random_indices(share: Array, n: int, random: np.random.Generator) -> Indices:
     """`n` indices by their shares, sorted: one multinomial draw instead of n searches."""
     return np.repeat(np.arange(len(share)), random.multinomial(n, share))

@@ -27,7 +27,7 @@ ERRORS = (0.002, 0.002, 0.5, 2.0)
 _WRONG = 0.15
 
 
-def register(which: str) -> Array:
+def register(register_name: str) -> Array:
     """The people of register "a" or "b": (SIZE, 4), in the order of ``COLUMNS``."""
     random = np.random.default_rng(_SEED)
     everybody = 2 * SIZE - SHARED
@@ -37,6 +37,6 @@ def register(which: str) -> Array:
     typed = people[:SHARED].copy()
     wrong = random.random(typed.shape) < _WRONG
     typed += np.where(wrong, random.uniform(-1, 1, typed.shape) * ERRORS, 0.0)
-    chosen = people[:SIZE] if which == "a" else np.vstack([typed, people[SIZE:]])
+    chosen = people[:SIZE] if register_name == "a" else np.vstack([typed, people[SIZE:]])
     low, high = np.array(LIMITS)
     return np.asarray(random.permutation(np.clip(chosen, low, high)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpviz.datasets.city import drawn, people, street_points, venue_points
+from dpviz.datasets.city import people, random_indices, street_points, venue_points
 from dpviz.datasets.geography import Array, to_lonlat
 from dpviz.datasets.streets import Indices
 
@@ -68,7 +68,7 @@ def city_trips(n: int, seed: int) -> Array:
     """`n` trips (n, 4): longitude and latitude of the pick-up, then of the drop-off, in degrees."""
     random = np.random.default_rng([_SEED, seed])
     zones = Zones()
-    start = drawn(zones.weight / zones.weight.sum(), n, random)
+    start = random_indices(zones.weight / zones.weight.sum(), n, random)
     end = zones.partners(start, random)
     trips = np.hstack(
         [to_lonlat(zones.points(start, random)), to_lonlat(zones.points(end, random))]

@@ -36,16 +36,16 @@ def city_year(n: int, seed: int) -> Array:
     seconds = moment(PERIOD[0]) + 3600 * (
         random.choice(_HOURS, drawn, p=_weights()) + random.random(drawn)
     )
-    usual = np.column_stack([city_points(drawn, seed + 1_000), np.floor(seconds)])
+    everyday = np.column_stack([city_points(drawn, seed + 1_000), np.floor(seconds)])
     town = next(each for each in TOWNS if each.name == "Eastbridge")
-    near = np.hypot(*(to_plane(usual[:, :2]) - [town.x, town.y]).T) < town.radius
-    silent = near & (usual[:, 2] >= moment(OUTAGE[0])) & (usual[:, 2] < moment(OUTAGE[1]))
+    near = np.hypot(*(to_plane(everyday[:, :2]) - [town.x, town.y]).T) < town.radius
+    silent = near & (everyday[:, 2] >= moment(OUTAGE[0])) & (everyday[:, 2] < moment(OUTAGE[1]))
     start, end = map(moment, FESTIVAL)
     xy = np.array(_GROUND) + _SPREAD_KM * random.standard_normal((crowd, 2))
     xy = np.where(habitable(xy)[:, None], xy, np.array(_GROUND))
     when = np.floor(start + (end - start) * random.beta(2.5, 2.0, crowd))
     guests = np.column_stack([to_lonlat(xy), when])
-    return np.asarray(random.permutation(np.vstack([usual[~silent][: n - crowd], guests])))
+    return np.asarray(random.permutation(np.vstack([everyday[~silent][: n - crowd], guests])))
 
 
 def _weights() -> Array:

@@ -31,7 +31,7 @@ class Kinds:
 
     Attributes:
         column: name of the column with the kind of each record.
-        names: of the kinds; ``other`` is the kind of records of unlisted kinds.
+        names: names of the kinds; ``other`` is the kind of records of unlisted kinds.
 
     Raises:
         DomainError: no name, one that is empty, too long or given twice, or too many.
@@ -79,7 +79,7 @@ class Kinds:
         """Make kinds from a column and a list; None if neither is given.
 
         Raises:
-            DomainError: one without the other, or an invalid list.
+            DomainError: the column or the list is missing, or the list is invalid.
         """
         if column is None and names is None:
             return None
@@ -103,7 +103,7 @@ class Values:
     whatever it holds, and sums are exact integers.
 
     Attributes:
-        column: of the values.
+        column: column of the values.
         low, high: the clip.
         grid: the step; by default the power of ten of which the farther end of the clip is between
             10,000 and 100,000.
@@ -167,7 +167,7 @@ class Values:
         """Make values from a column, a clip and an optional grid; None if none is given.
 
         Raises:
-            DomainError: some without the others, or an invalid clip or grid.
+            DomainError: the column or the clip is missing, or the clip or grid is invalid.
         """
         if column is None and clip is None:
             if grid is not None:

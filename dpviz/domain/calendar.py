@@ -255,10 +255,10 @@ def moment(value: Any, zone: str = ZONE) -> float:
 
     Args:
         value: the time.
-        zone: of a time that states none.
+        zone: time zone of a time that states none.
 
     Raises:
-        DomainError: none of these.
+        DomainError: not a time.
 
     >>> moment("2024-01-01"), moment("2024-01-01T01:00+01:00")
     (1704067200.0, 1704067200.0)

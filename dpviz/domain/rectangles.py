@@ -72,7 +72,7 @@ def checked_rectangles(
 
     Args:
         rects: shape (q, 2·dims) or (2·dims,): all lower limits, then all upper limits.
-        lower: of the domain, as many as it has dimensions.
+        lower: lower limits of the domain, as many as it has dimensions.
         upper: likewise.
 
     Raises:

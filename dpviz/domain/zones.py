@@ -29,7 +29,7 @@ class Offsets:
     """Offsets of a zone's clocks from UTC, from each change on.
 
     Attributes:
-        since: of each change but the first, seconds since 1970 UTC, (k,).
+        since: moments of each change but the first, seconds since 1970 UTC, (k,).
         ahead: seconds, (k + 1,); the first holds before every change.
     """
 
@@ -58,7 +58,7 @@ def zone_name(zone: Any) -> str:
     """The name of a zone, as a text or a ``ZoneInfo`` holds it; of UTC for None.
 
     Raises:
-        DomainError: neither of the two.
+        DomainError: neither a text nor a ``ZoneInfo``.
     """
     name = ZONE if zone is None else getattr(zone, "key", zone)
     if not isinstance(name, str):

@@ -36,8 +36,8 @@ class Audit(Finding):
     """The result of an audit.
 
     Attributes:
-        epsilon: the claim, or for a method without a guarantee what its paper claims.
-        confidence: of the bound.
+        epsilon: the claim; for a method without a guarantee, the claim of its paper.
+        confidence: confidence of the bound.
         trials: runs on each input, search included.
         structure_epsilon: exact loss of the tree's structure, where it can be computed; it alone
             refutes a claim that it exceeds.
@@ -60,7 +60,7 @@ class Audit(Finding):
         return max(self.epsilon_lower_bound, *exact) > self.epsilon
 
 
-def tiny(name: str, kind: str = "points", /, **parameters: Any) -> Any:
+def small_builds(name: str, kind: str = "points", /, **parameters: Any) -> Any:
     """A method with the parameters that make its builds small, where ``parameters`` allow it."""
     cls = type(method_with(name, kind, parameters))
     return cls(**{**cls.tiny, **(cls.preset(name) or {}), **parameters})
@@ -88,11 +88,11 @@ def audit(
     """Try to refute a method's claim.
 
     Args:
-        method: of any kind, with its parameters; :func:`tiny` chooses some that make builds fast.
+        method: a method of any kind with its parameters; see :func:`small_builds`.
         epsilon: the claim to test.
         trials: runs on each of the two inputs, search included.
-        confidence: of the bound, for all events and inputs together.
-        seed: of the simulated noise, whose distributions are those of the secure noise.
+        confidence: confidence of the bound, for all events and inputs together.
+        seed: seed of the simulated noise, whose distributions are those of the secure noise.
         secure: draw the noise of releases instead: slower, not repeatable.
         progress: called with the share of the trials that are done.
 

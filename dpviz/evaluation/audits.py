@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.audit import SUBJECTS, Audit, audit, tiny
+from dpviz.evaluation.audit import SUBJECTS, Audit, audit, small_builds
 from dpviz.evaluation.rows import markdown
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method
@@ -29,8 +29,8 @@ def settings(kind: str = "points") -> list[str]:
     words, seen = [], []
     presets = [(name, *cls.presets) for name, cls in sorted(of_kind(kind).items())]
     for word in (*itertools.chain(*presets), *(COMBINATIONS if kind == "roads" else ())):
-        if tiny(word, kind) not in seen:
-            seen.append(tiny(word, kind))
+        if small_builds(word, kind) not in seen:
+            seen.append(small_builds(word, kind))
             words.append(word)
     return words
 
@@ -43,7 +43,7 @@ def group(name: str) -> list[str] | None:
     return settings(name) if name in ("sequences", "roads") else None
 
 
-def small(name: str, /, **parameters: Any) -> Method:
+def small_method(name: str, /, **parameters: Any) -> Method:
     """The method of a name or preset, on data of any kind, with small builds.
 
     Raises:
@@ -55,7 +55,7 @@ def small(name: str, /, **parameters: Any) -> Method:
         near = difflib.get_close_matches(name, names(), 3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see dpviz methods, or sequences"
         raise ParameterError(f"unknown method {name!r}: {hint}")
-    method: Method = tiny(name, kind, **parameters)
+    method: Method = small_builds(name, kind, **parameters)
     return method
 
 
@@ -72,13 +72,13 @@ def audit_all(
     Args:
         words: names, or those of a :func:`group`.
         epsilon: the claim to test, for every one.
-        parameters: of every method.
+        parameters: parameters of every method.
         progress: called with the share of the work that is done.
         **how: trials, confidence, seed, secure: see :func:`~dpviz.evaluation.audit.audit`.
     """
     for at, word in enumerate(words):
         report = None if progress is None else part_of(progress, at, len(words))
-        yield word, audit(small(word, **(parameters or {})), epsilon, progress=report, **how)
+        yield word, audit(small_method(word, **(parameters or {})), epsilon, progress=report, **how)
 
 
 HEAD = (
@@ -90,9 +90,11 @@ HEAD = (
 def table(results: Sequence[tuple[str, Audit]]) -> list[str]:
     """A Markdown table of settings and their audits, those without a claim first."""
     rows = []
-    for word, each in sorted(results, key=lambda result: (small(result[0]).private, result[0])):
+    for word, each in sorted(
+        results, key=lambda result: (small_method(result[0]).private, result[0])
+    ):
         structure = "" if each.structure_epsilon is None else f"{each.structure_epsilon:.3f}"
-        claim = f"{each.epsilon:g}" if small(word).private else "NOT PRIVATE"
+        claim = f"{each.epsilon:g}" if small_method(word).private else "NOT PRIVATE"
         verdict = f"**over {each.epsilon:g}**" if each.violates else "not refuted"
         chances = ", ".join(f"{each:.3%}" for each in each.probabilities)
         bound = f"{each.epsilon_lower_bound:.3f}"

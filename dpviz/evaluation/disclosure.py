@@ -284,10 +284,10 @@ def successes(
     Args:
         way: how the city is published.
         town: everybody.
-        parameter: of the publication.
+        parameter: parameter of the publication.
         attack: one of :data:`ATTACKS`.
         tries: persons, coins and editions.
-        seed: of all three.
+        seed: seed of persons, coins and editions.
     """
     random = np.random.default_rng([seed, ATTACKS.index(attack)])
     mean = way.expected(town, parameter)

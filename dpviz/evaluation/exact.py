@@ -42,17 +42,16 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
 
     Args:
         structure: the bits.
-        most_counts: of all counts, look at about so many that are evenly spaced, and at those where
-            the curve bends; at all by default. The losses are then those of the chains over these
-            counts: never more than the supremum, and short of it by the second order of their
-            spacing in noise scales.
+        most_counts: examine about this many evenly spaced counts, and those where the curve bends;
+            all by default. The losses are then those of the chains over these counts: never more
+            than the supremum, and short of it by the second order of their spacing in noise scales.
     """
     counts = _counts(structure, most_counts)
     end = np.zeros(len(counts))  # at the cap on the depth a node is a leaf without a bit
     adding, removing = end, end.copy()
     for depth in range(structure.depth - 1, -1, -1):
         stop, stop_more = (
-            _drawn(structure.no_split(counts + more, depth), structure.floor)
+            _cut_probability(structure.no_split(counts + more, depth), structure.floor)
             for more in (0, structure.records)
         )
         split_ratio = np.log1p(-stop_more) - np.log1p(-stop)
@@ -77,8 +76,8 @@ def _counts(structure: Structure, most_counts: int | None) -> Int:
     return tried
 
 
-def _drawn(no_split: Float, floor: float) -> Float:
-    """P(no split) as :func:`~dpviz.private.mechanisms.decisions.bernoulli` draws it: cut."""
+def _cut_probability(no_split: Float, floor: float) -> Float:
+    """P(no split) within the limits of :func:`~dpviz.private.mechanisms.decisions.bernoulli`."""
     return np.clip(np.asarray(no_split, dtype=np.float64), floor, 1.0 - 2.0**-53)
 
 

@@ -37,7 +37,7 @@ class Experiment:
         repeats: repetitions with independent noise.
         seed: makes everything repeatable, with simulated noise and a stream of its own for each
             build; None for noise as of a release.
-        kind: of data: "points", "sequences" or "roads".
+        kind: kind of data: "points", "sequences" or "roads".
 
     Raises:
         ParameterError: an unknown method or parameter, an invalid epsilon, or nothing to run.
@@ -58,7 +58,7 @@ class Experiment:
         for epsilon in self.epsilons:
             positive_epsilon(epsilon)
         for name in self.methods:
-            described_method(name, self.kind)
+            method_of_text(name, self.kind)
 
     @property
     def builds(self) -> list[Build]:
@@ -75,7 +75,7 @@ class Build:
     """One method at one epsilon.
 
     Attributes:
-        seed: of the simulated noise; None for noise as of a release.
+        seed: seed of the simulated noise; None for noise as of a release.
     """
 
     method: str
@@ -141,7 +141,7 @@ def _rows(bench: Benchmark, task: Build) -> list[MeasureRow]:
     ]
 
 
-def timed(data: Any, method: Any, task: Build, **how: Any) -> tuple[Any, float]:
+def timed_build(data: Any, method: Any, task: Build, **how: Any) -> tuple[Any, float]:
     """Build a release with the noise of a task; the release, and the seconds that it took."""
     started = time.perf_counter()
     release = build(data, method, task.epsilon, seed=task.seed, **how)
@@ -156,7 +156,7 @@ def build_seed(seed: int | None, method: str, epsilon: float, repeat: int) -> in
     return int(np.random.default_rng([seed, word]).integers(2**63))
 
 
-def described_method(text: str, kind: str = "points") -> Any:
+def method_of_text(text: str, kind: str = "points") -> Any:
     """The method of a name, followed by any parameters as ``:key=value``.
 
     >>> described_method("quadtree:height=6:prune=0").height
@@ -166,8 +166,8 @@ def described_method(text: str, kind: str = "points") -> Any:
     return method_with(name, kind, parameters)
 
 
-def fitted(text: str, declared: Declared | None) -> str:
-    """A method as :func:`described_method` reads it, with what follows from a declared workload.
+def with_workload(text: str, declared: Declared | None) -> str:
+    """A method as :func:`method_of_text` reads it, with what follows from a declared workload.
 
     >>> from dpviz.methods.points.declared import Declared
     >>> fitted("ugrid", Declared("hot")), fitted("ugrid:c=5", Declared("hot"))
@@ -175,7 +175,7 @@ def fitted(text: str, declared: Declared | None) -> str:
     """
     if declared is None:
         return text
-    described_method(text)
+    method_of_text(text)
     follow = declared.following(*parsed(text))
     return text + "".join(f":{key}={value}" for key, value in follow.items())
 

@@ -41,7 +41,7 @@ class IsolatedRecord:
     """A rectangle whose eastward move over a few metres meets exactly one record.
 
     Attributes:
-        rect: where it starts, in degrees.
+        rect: the rectangle before the move, in degrees.
         step: one metre in degrees of longitude.
         counts: exact counts after 0, 1, … metres.
         metres: the move, in metres, that first holds the record.
@@ -191,11 +191,11 @@ def suspicion(count: int, epsilon: float, releases: int, n: int, seed: int, reco
 
     Args:
         count: exact records without the one in question.
-        epsilon: of each release.
+        epsilon: ε of each release.
         releases: k.
         n: attackers, each with k releases of their own.
-        seed: of the simulated noise.
-        record: whether the record is there.
+        seed: seed of the simulated noise.
+        record: True if the record is in the data.
 
     Returns:
         How many attackers saw j = 0 … k, int64 (k + 1,).
@@ -211,9 +211,9 @@ class ErrorParts:
 
     Attributes:
         noise: predicted from the variance of the noise alone.
-        uniformity: of the same cells without noise, against exact answers.
-        measured: of the release, against exact answers.
-        noise_measured: of the release, against the same cells without noise.
+        uniformity: error of the same cells without noise, against exact answers.
+        measured: error of the release, against exact answers.
+        noise_measured: error of the release, against the same cells without noise.
     """
 
     noise: float
@@ -242,11 +242,11 @@ def error_parts(
     Args:
         handle: public data.
         rects: the workload, shape (q, 4).
-        method: one whose cells do not depend on the records.
+        method: a method whose cells do not depend on the records.
         epsilon: price of the release.
-        seed: of its simulated noise.
+        seed: seed of its simulated noise.
         resamples: releases that the measured error is taken over.
-        **parameters: of the method.
+        **parameters: parameters of the method.
 
     Raises:
         PrivacyError: the data set is not declared public.

@@ -29,7 +29,7 @@ class MatchTruth:
     Attributes:
         matches: pairs of records within the distance.
         recall: share of them that are compared, on average over which records are suppressed.
-        reduction_ratio: of the exact sizes of the leaves, without dummies.
+        reduction_ratio: reduction ratio by the exact sizes of the leaves, without dummies.
     """
 
     matches: int
@@ -84,8 +84,8 @@ def _in_leaves(release: PointRelease, leaves: Int, data: DataHandle) -> tuple[In
         )
     if nodes.volume[leaves].sum() > nodes.volume[nodes.parent < 0].sum():
         raise ParameterError(
-            f"{release.header.method}: its leaves overlap, so that a record's leaf is not known: "
-            "recall is measured on releases whose leaves do not"
+            f"{release.header.method}: its leaves overlap, so a record has no single leaf: "
+            "measure recall on releases of another method"
         )
     cells = unmorton(records.codes, data.domain.dims)
     leaf = np.full(len(cells), -1, dtype=np.int64)

@@ -68,8 +68,8 @@ def line_figure(
 
     Args:
         panels: lines by the title of their panel; at least one.
-        x_label: of each panel.
-        y_label: of the first panel; the panels then share their y axis.
+        x_label: label of each panel.
+        y_label: label of the first panel; the panels then share their y axis.
         title: above the panels.
         log_x: the x axis is logarithmic.
         log_y: likewise; a y axis that is not holds 0.

@@ -104,7 +104,7 @@ def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator
     for value in _thresholds(method):
         name = f"{value} records at one place (a threshold), or one more"
         yield case(name, [corner], [value], corner)
-    beside = _beside(domain, corner)
+    beside = _sibling_cells(domain, corner)
     name = f"a chain of {DEEP} levels with {records(2)} beside each, or one more at its end"
     yield case(name, beside, [records(2)] * DEEP, corner)
     heap = [opposite - step for step in range(8)]
@@ -131,7 +131,7 @@ def _thresholds(method: PointMethod) -> list[int]:
     return sorted({int(value) for value in values if value is not None and 1 <= value <= 10_000})
 
 
-def _beside(domain: Domain, corner: Int) -> Int:
+def _sibling_cells(domain: Domain, corner: Int) -> Int:
     """One cell per level that shares every coarser cell with the corner, but not this one."""
     cells = np.repeat(corner[None], DEEP, axis=0)
     for level in range(DEEP):

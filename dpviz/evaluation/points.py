@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
+from dpviz.evaluation.experiments import SECONDS, Build, Measures, method_of_text, timed_build
 from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
 from dpviz.evaluation.truth import (
     exact_counts,
@@ -50,12 +50,12 @@ class PointBench:
         Raises:
             ParameterError: not a method for these data.
         """
-        method: PointMethod = chosen_method(self.data, described_method(text), None, {})[0]
+        method: PointMethod = chosen_method(self.data, method_of_text(text), None, {})[0]
         return method
 
     def measures(self, task: Build) -> Measures:
         """Build once, answer every size."""
-        release, seconds = timed(self.data, self.method(task.method), task)
+        release, seconds = timed_build(self.data, self.method(task.method), task)
         release.count(self.workloads[0].rects[:BULK])  # loads compiled code outside the clock
         for load in self.workloads:
             started = time.perf_counter()

@@ -94,7 +94,7 @@ def trace(
         handle: public 2-D data.
         place: coordinates, inside the domain.
         epsilon: the whole price.
-        seed: of the simulated noise, as :func:`dpviz.build` takes it.
+        seed: seed of the simulated noise, as :func:`dpviz.build` takes it.
 
     Returns:
         The path, and the decomposition that the same seed gives in :func:`dpviz.build`.

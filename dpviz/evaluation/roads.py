@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.evaluation.experiments import SECONDS, Build, Measures, described_method, timed
+from dpviz.evaluation.experiments import SECONDS, Build, Measures, method_of_text, timed_build
 from dpviz.evaluation.rows import MeasureRow
 from dpviz.evaluation.rows import summary as row_summary
 from dpviz.evaluation.truth import exact_visits
@@ -44,7 +44,7 @@ class RoadBench:
 
     Args:
         data: public.
-        lengths: of clustered queries, in edges.
+        lengths: numbers of edges of the clustered queries.
 
     Raises:
         PrivacyError: the trips are not declared public.
@@ -66,7 +66,7 @@ class RoadBench:
         Raises:
             ParameterError: not a method for these data.
         """
-        chosen = described_method(text, "roads")
+        chosen = method_of_text(text, "roads")
         method: RoadMethod = chosen_method(self.data, chosen, self._workloads[CORRIDOR], {})[0]
         return method
 
@@ -74,7 +74,7 @@ class RoadBench:
         """Build for every workload, and ask it."""
         method = self.method(task.method)
         for name, workload in self._workloads.items():
-            release, seconds = timed(self.data, method, task, workload=workload)
+            release, seconds = timed_build(self.data, method, task, workload=workload)
             truth = workload.sum(self._exact)
             yield name, ERROR, _error(release, workload, truth)
             yield name, ZERO, float(np.mean(truth**2))

@@ -19,12 +19,12 @@ class MeasureRow:
     """One measure of one release.
 
     Attributes:
-        method: as it was asked for, parameters included.
+        method: name of the method, with the parameters that were given.
         epsilon: the whole price.
         size: the workload's name.
-        repeat: from 0.
-        measure: what was measured, such as ``mean_relative_error`` or ``build_seconds``.
-        value: of the measure.
+        repeat: number of the repetition, from 0.
+        measure: name of the measure, such as ``mean_relative_error`` or ``build_seconds``.
+        value: value of the measure.
     """
 
     method: str

@@ -67,13 +67,13 @@ def sequence_subject(method: SequenceMethod, epsilon: float) -> Subject:
 def features(model: Model, target: tuple[int, ...]) -> list[float]:
     """The numbers of :data:`FEATURES`."""
     if isinstance(model, ContextTree):
-        return _of_contexts(model, target)
+        return _context_features(model, target)
     if isinstance(model, GramTree):
-        return _of_grams(model, target)
-    return _of_ranking(model, target)
+        return _gram_features(model, target)
+    return _ranking_features(model, target)
 
 
-def _of_contexts(tree: ContextTree, target: tuple[int, ...]) -> list[float]:
+def _context_features(tree: ContextTree, target: tuple[int, ...]) -> list[float]:
     """Counts: each event of the target is in one leaf."""
     text = (tree.size, *target)
     events = [tree.counts[tree.node(text[:at]), text[at]] for at in range(1, len(text))]
@@ -83,7 +83,7 @@ def _of_contexts(tree: ContextTree, target: tuple[int, ...]) -> list[float]:
     return [float(each) for each in (len(tree), *numbers)]
 
 
-def _of_grams(tree: GramTree, target: tuple[int, ...]) -> list[float]:
+def _gram_features(tree: GramTree, target: tuple[int, ...]) -> list[float]:
     """Counts: from each symbol of the target on, its text follows one path of the tree."""
     moved = 0.0
     for start in range(len(target)):
@@ -100,7 +100,7 @@ def _of_grams(tree: GramTree, target: tuple[int, ...]) -> list[float]:
     return [float(each) for each in (len(tree), *numbers)]
 
 
-def _of_ranking(ranking: Ranking, target: tuple[int, ...]) -> list[float]:
+def _ranking_features(ranking: Ranking, target: tuple[int, ...]) -> list[float]:
     """Points: the first of k strings has k, one that is not listed has none."""
     points = {string: len(ranking) - place for place, string in enumerate(ranking.strings)}
     points_of = {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DataError, ParameterError
-from dpviz.evaluation.experiments import SECONDS, Build, Measures, parsed, timed
+from dpviz.evaluation.experiments import SECONDS, Build, Measures, parsed, timed_build
 from dpviz.evaluation.rows import MeasureRow, grouped
 from dpviz.evaluation.sequence_truth import (
     exact_lengths,
@@ -81,7 +81,7 @@ class SequenceBench:
         self._strings = [string for string, _ in exact_top(data, max(tops))]
         if not self._strings:
             raise DataError(
-                f"{data.name} has no sequence over its alphabet: there is nothing to measure"
+                f"{data.name} has no sequence over its alphabet: give an alphabet of its symbols"
             )
         self._lengths = shares(exact_lengths(data))
 
@@ -100,9 +100,9 @@ class SequenceBench:
         fits_k = "k" in method.parameter_fields() and "k" not in parsed(task.method)[1]
         if fits_k:
             chosen = {k: self.method(task.method, k=k) for k in self.tops}
-            releases = {k: timed(self.data, chosen[k], task) for k in self.tops}
+            releases = {k: timed_build(self.data, chosen[k], task) for k in self.tops}
         else:
-            releases = dict.fromkeys(self.tops, timed(self.data, method, task))
+            releases = dict.fromkeys(self.tops, timed_build(self.data, method, task))
         for k, (release, _) in releases.items():
             model, wanted = release.model, set(self._strings[:k])
             listed = k if not isinstance(model, Ranking) else min(k, len(model))

@@ -26,10 +26,10 @@ class Neighbours:
     """Two neighbouring inputs.
 
     Attributes:
-        name: what they are, in words.
-        larger: what the method reads with the record.
-        smaller: and without.
-        target: the one record.
+        name: a description of the inputs.
+        larger: the input with the record.
+        smaller: the input without it.
+        target: the record.
     """
 
     name: str
@@ -44,10 +44,10 @@ class Subject:
 
     Attributes:
         cases: neighbouring inputs; sizes follow the noise, which is of the order 1/ε.
-        names: of the features, in words.
-        build: what the method releases of an input, with a budget and noise.
-        features: numbers of a release that may tell where the target is, one per name.
-        structure: the split decisions of a build, as far as their exact loss can be computed.
+        names: names of the features, in words.
+        build: function from an input, a budget and noise to a release.
+        features: function from a release and a target to one number per name.
+        structure: the split decisions of a build, if their exact loss can be computed.
     """
 
     cases: Sequence[Neighbours]

@@ -46,11 +46,11 @@ class Expected:
     """Expected count and errors of queries of one size.
 
     Attributes:
-        size: of the workload, in words.
+        size: size of the workload, in words.
         count: mean exact count, of all records.
         interval: mean 95 % half-width of the noise.
         error: mean absolute error: noise, uniformity, and what is left out.
-        left_out: of the mean count, by the bound on the records per unit.
+        left_out: records of the mean count that the bound on the records per unit leaves out.
     """
 
     size: str
@@ -65,7 +65,7 @@ class Bound:
     """Effect of a bound on the records per unit: share retained and error.
 
     Attributes:
-        max_per_unit: at most so many records of each unit are kept.
+        max_per_unit: the largest number of records kept per unit.
         kept: share of the records that is kept: a key of `expect --json`.
         error: mean absolute error of medium queries: of the release, and of what was left out.
     """
@@ -91,8 +91,8 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
 
     Args:
         domain: public; 2-D, with or without time, or 4-D.
-        records: how many; more than :data:`MOST` are represented by so many.
-        seed: of the sample.
+        records: number of records; more than :data:`MOST` are represented by that many.
+        seed: seed of the sample.
 
     Raises:
         ParameterError: a guess that :func:`check_guess` refuses, or other dimensions.
@@ -124,7 +124,7 @@ def _moments(domain: Domain, since: Float, year: float, random: np.random.Genera
     return start + (since + year * years) % (end - start)
 
 
-def of_more(records: int) -> str:
+def proxy_size_note(records: int) -> str:
     """Note for a proxy with fewer records than the owner guesses; empty if it has as many.
 
     >>> of_more(2_500_000)
@@ -156,11 +156,12 @@ def expected_errors(
         domain: the public box.
         method: a registered name.
         epsilon: the price for one privacy unit.
-        records: the owner's guess of their number; of more than :data:`MOST` see :func:`of_more`.
+        records: the owner's guess of the number of records; above :data:`MOST`, see
+            :func:`proxy_size_note`.
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         per_unit: the owner's guess of the mean records of one unit, by which the bound leaves some
             out, see :func:`retained_share`; none are for None.
-        **parameters: of the method.
+        **parameters: parameters of the method.
 
     Raises:
         ParameterError: an invalid guess, or a mean below 1 or above ``records``.
@@ -202,7 +203,7 @@ def expected_by_bound(
         epsilon: the price for one privacy unit.
         records: the owner's guess of the records, before any is left out.
         per_unit: the owner's guess of the mean records of one unit, at least 1.
-        **parameters: of the method.
+        **parameters: parameters of the method.
 
     Raises:
         ParameterError: a mean below 1.

@@ -113,7 +113,7 @@ def hot(handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0) -> 
     if queries < 1 or not index.total:
         raise ParameterError(f"size {size}: needs at least one query and one record")
     random = np.random.default_rng([seed, zlib.crc32(size.encode())])
-    centre = _drawn(index, queries, random)
+    centre = _random_places(index, queries, random)
     low, high = np.array(domain.lower), np.array(domain.upper)
     sides = random.uniform(*HOT[size], size=(queries, 1)) * (high - low)
     corner = np.clip(centre - sides / 2, low, high - sides)
@@ -129,10 +129,10 @@ def places_of_records(handle: DataHandle, n: int, seed: int = 0) -> Float:
     handle.require_public()
     if not handle._index.total:
         raise ParameterError("no record lies in the domain: choose other data, or another box")
-    return _drawn(handle._index, n, np.random.default_rng(seed))
+    return _random_places(handle._index, n, np.random.default_rng(seed))
 
 
-def _drawn(index: PointIndex, n: int, random: np.random.Generator) -> Float:
+def _random_places(index: PointIndex, n: int, random: np.random.Generator) -> Float:
     """Places of n records of an index that is not empty."""
     rows = np.searchsorted(index.cumulative, random.integers(index.total, size=n), "right")
     return index.domain.to_coordinates(index.cells[rows - 1] + 0.5)

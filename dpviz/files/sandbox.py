@@ -64,9 +64,9 @@ def confined(
 
     Args:
         task: ``module:function``, of this package; it returns a ``pyarrow.Table``.
-        arguments: of the task, such as JSON can hold.
+        arguments: arguments of the task, as JSON values.
         where: the file's name, for the message.
-        size: of the file in bytes; a large one may take more time and memory.
+        size: size of the file in bytes; a large one may take more time and memory.
         needs: libraries that the nursery loads once for all children.
 
     Raises:

@@ -43,7 +43,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     """Write to a temporary file beside the target, then rename it into place.
 
     Args:
-        path: of the target, or of a link to it; its folder must exist.
+        path: path of the target, or of a link to it; its folder must exist.
         write: takes the name of the temporary file, which has the path's ending.
 
     Raises:
@@ -59,7 +59,10 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
         write(str(temporary))
         temporary.replace(target)
     except OSError as error:
-        raise ReleaseError(f"{path.name}: cannot be written: {error.strerror or error}") from error
+        reason = error.strerror or error
+        raise ReleaseError(
+            f"{path.name}: cannot be written: {reason}; name another file"
+        ) from error
     finally:
         with suppress(OSError):  # such as on a read-only disk: then no temporary file exists
             temporary.unlink()
@@ -79,7 +82,7 @@ def destination(path: str | os.PathLike[str]) -> Path:
     try:
         target = path.resolve()
         links = [path.absolute(), *([path.readlink()] if path.is_symlink() else []), target]
-        if system := next(filter(_of_system, links), None):
+        if system := next(filter(_is_system_path, links), None):
             raise ReleaseError(f"{name} is a system path, {system}: name another file")
         if target.is_symlink():
             raise RuntimeError
@@ -100,13 +103,13 @@ def mark(target: Path) -> str:
     return hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
 
 
-def beside(path: Path, number: str) -> Path:
+def alternative_path(path: Path, number: str) -> Path:
     """Alternative path, with the ledger number, for a paid release whose target exists."""
     name = f"{path.stem}-{number[:8]}{path.suffix}"
     return path.with_name(name if len(os.fsencode(name)) <= LETTERS else number + path.suffix)
 
 
-def _of_system(path: Path) -> bool:
+def _is_system_path(path: Path) -> bool:
     """True for paths under /proc and /dev (but not /dev/shm): their links lead to open files."""
     in_memory = path.is_relative_to("/dev/shm")
     return path.is_relative_to("/proc") or (path.is_relative_to("/dev") and not in_memory)

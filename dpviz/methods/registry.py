@@ -55,7 +55,7 @@ class Method:
     """Base of every kind of method.
 
     Class attributes:
-        kind: of data that it works on: "points", "sequences", "roads" or "areas".
+        kind: kind of data that it works on: "points", "sequences", "roads" or "areas".
         name: the registered name.
         title: the name for people.
         guarantee: "ε-DP", "(ε,δ)-DP" or "none".
@@ -152,7 +152,7 @@ def names(kind: str | None = None) -> dict[str, tuple[str, dict[str, Any]]]:
     """Every accepted name, aliases included: the method's name and the preset's parameters.
 
     Args:
-        kind: of data; every kind by default.
+        kind: kind of data; every kind by default.
     """
     members = METHODS if kind is None else of_kind(kind)
     words: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in members}
@@ -165,9 +165,9 @@ def method(name: str, kind: str | None = None, **parameters: Any) -> Any:
     """The method of this name (or alias) with these parameters: the one look-up.
 
     Args:
-        name: in any case.
-        kind: of data that it must work on; any by default.
-        **parameters: in place of the preset's and the defaults.
+        name: the name, in upper or lower case.
+        kind: kind of data that it must work on; any by default.
+        **parameters: parameters that replace those of the preset and the defaults.
 
     Raises:
         ParameterError: an unknown name or parameter, a value out of range, or a method on another
@@ -209,7 +209,7 @@ def method_with(name: str, kind: str | None, parameters: Mapping[str, Any]) -> A
 
 
 def _checked(owner: str, field: dataclasses.Field[Any], value: Any) -> Any:
-    """The value in the type of the parameter, or one clear line."""
+    """Convert a value to the type of the parameter, or refuse it."""
     limits: Parameter = field.metadata["parameter"]
     what = f"{owner}: {field.name}={value!r}"
     if value is None or (isinstance(value, str) and value.lower() in {"none", "auto", ""}):

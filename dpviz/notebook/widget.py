@@ -29,12 +29,13 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
     """Releases on a map in a notebook: one, two to swipe, or a series under a slider.
 
     Attributes:
-        rectangle: as drawn, or as set from Python: west, south, east, north in degrees, or None.
-        answer: of the release to the rectangle, a tuple of answers of several; None without a
-            rectangle. One drawn outside of the domain becomes None; set from Python it raises a
-            DomainError.
-        camera: where one looks: longitude, latitude, zoom; None before the map is moved. Maps of
-            different domains are linked by ``traitlets.link((a, "camera"), (b, "camera"))``.
+        rectangle: the query rectangle, drawn or set from Python: west, south, east, north in
+            degrees, or None. A drawn rectangle outside the domain becomes None; one set from Python
+            raises a DomainError.
+        answer: the release's answer to the rectangle, or a tuple with one answer per release; None
+            without a rectangle.
+        camera: longitude, latitude and zoom of the view; None before the map is moved. Link maps of
+            different domains by ``traitlets.link((a, "camera"), (b, "camera"))``.
 
     >>> import dpviz
     >>> city = dpviz.load("city-50k")
@@ -67,9 +68,9 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
 
         Args:
             releases: up to twelve of the same domain; 2-D. Or one of areas.
-            labels: one each; by default method and ε.
-            rectangle: see above.
-            height: of the map in pixels.
+            labels: one label per release; by default method and ε.
+            rectangle: the first query rectangle.
+            height: height of the map in pixels.
 
         Raises:
             ReleaseError: no release or too many, not 2-D, or not of one domain.
@@ -107,7 +108,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
         return proposal["value"]
 
     @traitlets.observe("rectangle")  # type: ignore[untyped-decorator]
-    def _asked(self, _change: Any) -> None:
+    def _answer_rectangle(self, _change: Any) -> None:
         self.set_trait("answer", self._answers())
 
     def _answers(self) -> RangeAnswers | tuple[RangeAnswers, ...] | None:

@@ -38,7 +38,7 @@ def require_area(domain: Domain) -> None:
             )
 
 
-def doubt(domain: Domain) -> str:
+def likely_mistake(domain: Domain) -> str:
     """Warning about a likely mistake in bounds that :func:`require_area` accepts, or ''.
 
     Bounds are public, so that no record is read; the caller may go on. Four mistakes are detected:
@@ -55,7 +55,7 @@ def doubt(domain: Domain) -> str:
                 f"{described} look like degrees, but {domain.crs} counts in "
                 f"{crs.axis_info[0].unit_name}s: give them so, or name {DEGREES} as their CRS"
             )
-        if _reaches_far(domain.crs, (west, south, east, north)):
+        if _exceeds_area_of_use(domain.crs, (west, south, east, north)):
             return (
                 f"{described} reach far beyond the area of use of {domain.crs}: check their digits"
             )
@@ -95,7 +95,7 @@ def _has_land(box: tuple[float, float, float, float]) -> bool:
     return bool(kinds["land"]["geometry"]["coordinates"])
 
 
-def _reaches_far(name: str, box: Box) -> bool:
+def _exceeds_area_of_use(name: str, box: Box) -> bool:
     """Return whether a box reaches far beyond the area of use of its CRS.
 
     That is by more than the area's own width or height; in degrees beyond ±360 or a pole.

@@ -58,7 +58,7 @@ def code_of(
     """Return the code that made a release of any kind, from its header.
 
     Args:
-        release: of any kind.
+        release: a release of any kind.
         source: file of its records, if known.
 
     Raises:
@@ -67,7 +67,7 @@ def code_of(
     """
     header = release.header
     if {"marginal", "period", "kind"} & set(header.extra):
-        raise ReleaseError("a part of another release is not built: ask for the code of that")
+        raise ReleaseError("a part of a release has no code: ask for the code of the whole release")
     simulated = header.guarantee.startswith("NOT PRIVATE")
     chosen = method_with(header.method, release.kind, header.parameters)
     # Areas have no workload; a road workload is a word.
@@ -91,13 +91,13 @@ def code_of(
     }
     reading = _reading(header)
     if is_points(release) or is_areas(release):
-        return _of_places(release, source, workload, reading, building, made)
+        return _code_for_places(release, source, workload, reading, building, made)
     builtin = header.source == CITY and header.synthetic
     if is_roads(release):
-        given = _of_roads(release, builtin)
+        given = _code_for_roads(release, builtin)
     else:
         assert isinstance(release, SequenceRelease)
-        given = _of_sequences(release, builtin)
+        given = _code_for_sequences(release, builtin)
     given["building"] = {**given.get("building", {}), **building}
     if not builtin:
         account = {} if header.synthetic else _account(header, source)
@@ -140,7 +140,7 @@ def _account(header: Header, source: str | None) -> dict[str, str]:
     return {} if file and len(keys) == 1 else {"name": header.source}
 
 
-def _of_places(
+def _code_for_places(
     release: PointRelease | AreaRelease,
     source: str | None,
     workload: Declared | None,
@@ -209,11 +209,11 @@ def code_of_places(
         reading: further arguments of :func:`dpviz.load`.
         areas: a file of areas to count instead of cells, or ``h3:8`` or ``rect=W,S,E,N``.
         levels: columns of that file that name its areas, the finest last; one names them alone.
-        workload: as declared; for queries, the name of their file is not known.
+        workload: the declared workload; a placeholder stands for the file of queries.
         building: further arguments of :func:`dpviz.build`.
         **made: method, epsilon and parameters.
     """
-    bounds, stated = domain.place.bounds, _stated(domain)
+    bounds, stated = domain.place.bounds, _domain_options(domain)
     options: dict[str, Any] = {} if builtin else {"bounds": bounds, **stated}
     given, after, typed = dict(building or {}), list[str](), list[str]()
     if every is not None:
@@ -250,7 +250,7 @@ def code_of_places(
     )
 
 
-def _stated(domain: Domain) -> dict[str, Any]:
+def _domain_options(domain: Domain) -> dict[str, Any]:
     """Domain options other than bounds and defaults, for :meth:`Domain.from_bounds`."""
     place = domain.place
     defaults = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
@@ -269,7 +269,7 @@ def _stated(domain: Domain) -> dict[str, Any]:
     return {name: each for name, each in stated.items() if each not in (None, defaults.get(name))}
 
 
-def _of_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
+def _code_for_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
     """Frame of a road release: its graph's files, its workload and steps of time."""
     extra, streets = release.header.extra, release.frame.graph
     stated, columns = extra.get("workload"), extra.get("columns")
@@ -293,7 +293,7 @@ def _of_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
     }
 
 
-def _of_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
+def _code_for_sequences(release: SequenceRelease, builtin: bool) -> dict[str, Any]:
     """Frame of a sequence release: an alphabet, or cells that visits are made of."""
     header, alphabet = release.header, release.alphabet
     cells, session = cells_of(header), header.extra.get("session")

@@ -60,7 +60,7 @@ QUARTERS = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.bool_)
 
 
 def clumped(
-    domain: Domain, low: Float, high: Float, held: Int, weights: Sequence[float], seed: int
+    domain: Domain, low: Float, high: Float, per_box: Int, weights: Sequence[float], seed: int
 ) -> DataHandle:
     """Public synthetic records that are clumped inside boxes, like typical locations of people.
 
@@ -71,26 +71,26 @@ def clumped(
         domain: public, 2-D.
         low: lower corners of the boxes, coordinates, float64 (k, 2).
         high: upper ones.
-        held: number of records in each box, int64 (k,).
-        weights: of the Dirichlet law of each level: the smaller, the more clumped.
-        seed: of the draw.
+        per_box: number of records in each box, int64 (k,).
+        weights: weights of the Dirichlet law of each level: the smaller, the more clumped.
+        seed: seed of the draw.
     """
     random = np.random.default_rng(seed)
     single = []
     for weight in weights:
-        single.append(random.uniform(low, high)[held == 1])
-        low, high, held = low[held > 1], high[held > 1], held[held > 1]
+        single.append(random.uniform(low, high)[per_box == 1])
+        low, high, per_box = low[per_box > 1], high[per_box > 1], per_box[per_box > 1]
         middle = (low + high) / 2
-        quarters = random.multinomial(held, random.dirichlet(np.full(4, weight), len(held)))
+        quarters = random.multinomial(per_box, random.dirichlet(np.full(4, weight), len(per_box)))
         low = np.where(QUARTERS, middle[:, None], low[:, None]).reshape(-1, 2)
         high = np.where(QUARTERS, high[:, None], middle[:, None]).reshape(-1, 2)
-        held = quarters.reshape(-1)
-        low, high, held = low[held > 0], high[held > 0], held[held > 0]
-    spread = random.uniform(np.repeat(low, held, axis=0), np.repeat(high, held, axis=0))
+        per_box = quarters.reshape(-1)
+        low, high, per_box = low[per_box > 0], high[per_box > 0], per_box[per_box > 0]
+    spread = random.uniform(np.repeat(low, per_box, axis=0), np.repeat(high, per_box, axis=0))
     return from_points(np.concatenate([*single, spread]), domain, public=True)
 
 
-def as_clumped_as(
+def matching_clumps(
     domain: Domain, records: int, size: float, about: float, fine: float, seed: int
 ) -> list[DataHandle]:
     """Synthetic records with about this mean number of records in a square around a record.
@@ -100,10 +100,10 @@ def as_clumped_as(
     Args:
         domain: public, 2-D.
         records: their total number.
-        size: of the squares, km².
+        size: size of the squares, km².
         about: mean number of records in a square around a record.
         fine: weight of the cascade's levels below the size of a square.
-        seed: of the draws.
+        seed: seed of the draws.
     """
     # pairs: probability that two records share a quarter.
     low, high = np.array([domain.lower]), np.array([domain.upper])
@@ -131,7 +131,7 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
     Args:
         handle: public.
         each: records at a shared place.
-        seed: of the choice.
+        seed: seed of the choice.
     """
     total = exact_total(handle)
     random = np.random.default_rng(seed)
@@ -160,7 +160,7 @@ def _synthetic(
             with_spots(each, PER_SPOT * about, seed)
             for size, about in guesses
             for fine in FINE
-            for each in as_clumped_as(domain, places, size, about, fine, seed)
+            for each in matching_clumps(domain, places, size, about, fine, seed)
         ], times
     low, high = np.array([domain.lower]), np.array([domain.upper])
     towns = [
@@ -191,9 +191,11 @@ def _inside_cells(release: PointRelease, records: int | None, seed: int) -> tupl
     if not total:
         raise ParameterError("the earlier release holds no record: plan from another, or none")
     places, times = places_for(max(round(total), 1) if records is None else records)
-    held = np.random.default_rng(seed).multinomial(places, counts / total)
+    per_box = np.random.default_rng(seed).multinomial(places, counts / total)
     low, high = (domain.to_coordinates(side[leaf]) for side in (nodes.lo, nodes.hi))
-    return clumped(domain, low[held > 0], high[held > 0], held[held > 0], INSIDE, seed), times
+    return clumped(
+        domain, low[per_box > 0], high[per_box > 0], per_box[per_box > 0], INSIDE, seed
+    ), times
 
 
 def scenes_of(
@@ -206,10 +208,10 @@ def scenes_of(
     """Public scenes, the real records per record of a scene, and their assumptions.
 
     Args:
-        domain: of the release that is planned, 2-D.
+        domain: domain of the release that is planned, 2-D.
         records: a public guess of their number; None: as in ``like``.
         like: public records, or an earlier release; None: synthetic records.
-        seed: of samples.
+        seed: seed of the samples.
         wishes: accuracy targets; their squares may state how clumped the records are.
 
     Raises:

@@ -72,7 +72,7 @@ class Plan:
         epsilon: the least ε found, for one privacy unit.
         method, parameters: of the build at this ε.
         wishes: each with its probability at this ε.
-        budget: how the ε would be spent: purpose and ε.
+        budget: planned spending: purpose and ε.
         assumed: assumptions of the plan, one sentence each.
         command, python: code that builds the release.
     """
@@ -109,7 +109,7 @@ def plan(
 
     Args:
         domain: the public box, 2-D.
-        wishes: what must hold, such as ``rect=W,S,E,N ±200``, ``areas=wards.gpkg ±5% or ±20 at
+        wishes: accuracy targets, such as ``rect=W,S,E,N ±200``, ``areas=wards.gpkg ±5% or ±20 at
             95%`` or ``any 1 km² ±50``: each area by itself, a square around any record.
         records: a public guess of their number; 100,000, or as many as there are in ``like``.
         like: public records, or an earlier release, that are spread as these records are; by
@@ -118,7 +118,7 @@ def plan(
         source: a name for the command that is written; it is not opened.
         unit: column of the privacy unit, for the command.
         max_per_unit: most records of one unit: each is paid with its part of ε.
-        seed: of proxy, places and noise.
+        seed: seed of proxy, places and noise.
         as_map: consider only methods whose cells cover the box, so that other places can be
             queried too. Otherwise, if all wishes name areas of one file, or rectangles that do not
             overlap, only these are counted.
@@ -164,7 +164,7 @@ def plan(
     if trial.no_areas:
         why = f"The areas are answered by other cells, not counted themselves: {trial.no_areas}."
         assumed = (*assumed, why)
-    candidate, epsilon = least(trial, prices(at_most), progress)
+    candidate, epsilon = cheapest_candidate(trial, prices(at_most), progress)
     if candidate.areas:
         assumed = (*assumed, ALONE)
     odds = trial.probabilities(candidate, epsilon).tolist()
@@ -226,7 +226,7 @@ def candidates_for(domain: Domain, wishes: Sequence[Wish]) -> tuple[Candidate, .
     return TREE, *(Candidate("hot_grid", {"side": side}) for side in sides)
 
 
-def least(
+def cheapest_candidate(
     trial: Trial, grid: Sequence[float], progress: Progress | None = None
 ) -> tuple[Candidate, float]:
     """The candidate that needs the least ε, and how much.

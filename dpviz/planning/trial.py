@@ -56,7 +56,7 @@ class Candidate:
     """A method with its parameters.
 
     Attributes:
-        name: of the method.
+        name: name of the method.
         parameters: in place of its defaults.
         areas: True if its cells are the areas of all wishes.
     """
@@ -96,7 +96,7 @@ class Trial:
             k times as large the trial is the same: the result depends only on ε times the records
             (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
         max_per_unit: records of one privacy unit: each is paid with its part of ε.
-        seed: of places and noise. The same noise is drawn at every price.
+        seed: seed of places and noise. The same noise is drawn at every price.
         sampled: the scenes are another sample of the owner's population, so that counts in them,
             and the share of squares within tolerance, have the errors of two samples.
         anywhere: the scenes' towns are at other places than the owner's, so that a rectangle is
@@ -152,7 +152,7 @@ class Trial:
         Args:
             candidate: the method.
             epsilon: the price for one privacy unit.
-            row: of the build.
+            row: number of the build.
             factor: by which all tolerances are widened.
         """
         key, placed = (repr(candidate), epsilon, row), self.placed[row % len(self.placed)]
@@ -176,7 +176,7 @@ class Trial:
         """
         if candidate.areas:
             return self._by_area(epsilon, factor)
-        return self._together(
+        return self._joint_probability(
             [self.odds(candidate, epsilon, row, factor) for row in range(self.builds)]
         )
 
@@ -190,11 +190,11 @@ class Trial:
             tried: list[list[Float]] = []
             for row in range(self.builds):
                 tried.append(self.odds(candidate, epsilon, row))
-                if (self._together(tried) < self.confidence - slack).any():
+                if (self._joint_probability(tried) < self.confidence - slack).any():
                     return False
         return bool((self.probabilities(candidate, epsilon) >= self.confidence).all())
 
-    def _together(self, tried: list[list[Float]]) -> Float:
+    def _joint_probability(self, tried: list[list[Float]]) -> Float:
         """The probability of each wish from the odds of its answers, build by build."""
         wishes = zip(self.placed[0], zip(*tried, strict=True), strict=True)
         return np.array([_probability(each, np.stack(odds), self.sampled) for each, odds in wishes])

@@ -66,8 +66,8 @@ def on_sample(shares: Sequence[Share], rate: float) -> tuple[Share, ...]:
     A sample drawn afresh for each call makes the prices of calls add up.
 
     Args:
-        shares: of all draws on the sample; this uses them up.
-        rate: at which a record is in it.
+        shares: shares of all draws on the sample; this uses them up.
+        rate: probability of a record to be in the sample.
 
     >>> (share,) = on_sample([Budget(0.1).spend(0.1, "medians")], 0.01)
     >>> round(share.epsilon, 4), round(math.log1p(0.01 * math.expm1(share.epsilon)), 4)
@@ -133,9 +133,9 @@ class Budget:
 
         Args:
             epsilon: the price.
-            purpose: what is bought.
+            purpose: purpose of the share, for the budget breakdown.
             delta: the price in delta.
-            mechanism: that will use the share.
+            mechanism: the mechanism that will use the share.
             theorem: covers all draws that the share pays for, possibly many.
             why: without a theorem, the reason that one draw costs no more than the share.
 
@@ -194,7 +194,7 @@ def per_record(epsilon: float, group: int) -> float:
     """Epsilon of one record when a privacy unit has up to ``group`` records; rounded down.
 
     Raises:
-        ParameterError: so little that the noise would say nothing.
+        ParameterError: the ε of one record is below :data:`LEAST_EPSILON`.
     """
     share = _below(Fraction(epsilon) / group)
     if share < LEAST_EPSILON:

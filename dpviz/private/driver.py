@@ -69,10 +69,14 @@ def noise_for(
     simulate = simulate or seed is not None
     if not data.public:
         if simulate:
-            raise PrivacyError("simulated noise is NOT PRIVATE: only for data declared public")
+            raise PrivacyError(
+                "simulated noise is NOT PRIVATE, only for data declared public: "
+                "leave out simulate and seed"
+            )
         if not method.private:
             raise PrivacyError(
-                f"method {method.name} has NO PRIVACY GUARANTEE: only for data declared public"
+                f"method {method.name} has NO PRIVACY GUARANTEE, only for data declared public: "
+                "choose another method"
             )
     return SimulatedNoise(seed) if simulate else SecureNoise(progress)
 
@@ -85,7 +89,7 @@ class Price:
     and to add) cost ε wherever the records lie.
 
     Attributes:
-        epsilon, delta: for one privacy unit.
+        epsilon, delta: the price of one privacy unit.
         steps: k, of one record added or removed, from a data set to its neighbour.
         neighbouring: the relation in words.
     """
@@ -159,10 +163,10 @@ def header_of(
 
     Args:
         data: the records.
-        method: that made the release.
-        source: of its noise.
-        budget: of one step, as the method spent it.
-        price: of the whole, for one privacy unit.
+        method: the method that made the release.
+        source: source of its noise.
+        budget: budget of one step, as the method spent it.
+        price: price of the release for one privacy unit.
         **fields: other fields of the header.
     """
     claim = f"ε = {price.epsilon:g}" + (f", δ = {price.delta:g}" if price.delta else "")

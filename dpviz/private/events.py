@@ -24,8 +24,8 @@ class Events:
 
     Attributes:
         text: int64, |I| standing for both $ and &.
-        place: of each event in ``text``.
-        truncated: how many sequences are open.
+        place: position of each event in ``text``.
+        truncated: number of open sequences.
     """
 
     text: Int

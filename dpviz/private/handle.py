@@ -73,7 +73,7 @@ class Handle(ABC, Generic[R]):
     """An opaque handle on a data set of any kind: its public facts, never written or sent.
 
     Attributes:
-        kind: of data: "points", "sequences", "roads" or "areas".
+        kind: kind of data: "points", "sequences", "roads" or "areas".
         records: plural noun for the records in messages, such as ``trips``.
         name: public name of the data set, under which the ledger accounts for it.
         account: name of the ledger account that pays for builds; ``name`` by default.
@@ -121,7 +121,9 @@ class Handle(ABC, Generic[R]):
             PrivacyError: the data set is not declared public.
         """
         if not self.public:
-            raise PrivacyError("exact answers, NOT PRIVATE, are for public data only: never shown")
+            raise PrivacyError(
+                "exact answers are NOT PRIVATE, only for data declared public: query a release"
+            )
 
     def __repr__(self) -> str:
         kind = "public" if self.public else "sensitive"
@@ -133,7 +135,9 @@ class Handle(ABC, Generic[R]):
         """The public frame in a few words."""
 
     def __reduce__(self) -> Any:
-        raise TypeError("a data handle holds private records: it cannot be pickled or copied")
+        raise TypeError(
+            "a data handle holds private records: it cannot be pickled or copied; load them again"
+        )
 
 
 class DataHandle(Handle[PointRelease]):

@@ -97,7 +97,7 @@ class PointIndex:
             DataError: more records than histograms add up exactly.
         """
         if self.total + other.total >= MOST_RECORDS:
-            raise DataError("the counts add up to more than 2^53")
+            raise DataError("the counts add up to more than 2^53: give fewer records")
         weights = self.weights.copy()
         rows = np.searchsorted(self.codes, other.codes)
         known = rows < len(self.codes)
@@ -159,7 +159,7 @@ class PointIndex:
 
         Args:
             codes: prefixes of ``bits`` bits each, uint64 of any shape.
-            bits: how many leading bits of the full code a prefix holds (2-D depth h: 2·h).
+            bits: number of leading bits of the full code in a prefix (2-D depth h: 2·h).
 
         Returns:
             int64 of the shape of ``codes``.
@@ -209,8 +209,8 @@ class Layers(NamedTuple):
     """The indexes of a data set, one for each kind of records: private.
 
     Attributes:
-        counts: of the records of each kind; one index where there are no kinds.
-        sums: of the values of the same records, in steps; none where there are no values.
+        counts: counts of the records of each kind; one index where there are no kinds.
+        sums: sums of the values of the same records, in steps; none where there are no values.
     """
 
     counts: tuple[PointIndex, ...]
@@ -241,7 +241,7 @@ def _in_order(codes: Codes, weights: Int | None) -> tuple[Codes, Int | None]:
         return codes, None
     counts = weights.astype(np.int64, copy=False)
     if len(counts) != len(codes) or (counts < 0).any():
-        raise DataError("cell counts must be whole numbers from 0, one per cell")
+        raise DataError("cell counts: give whole numbers from 0, one per cell")
     if len(codes) == 0 or bool((codes[1:] > codes[:-1]).all()):
         return codes, counts
     width = int(counts.max()).bit_length()

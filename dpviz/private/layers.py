@@ -52,10 +52,10 @@ def measure_points(
     Args:
         domain: public.
         layers: the records of each kind of the domain; of all where it lists none.
-        method: of points.
-        budget: of one record.
-        noise: its source.
-        sum_share: as :func:`checked_share` gives it.
+        method: a method on points.
+        budget: budget of one record.
+        noise: source of the noise.
+        sum_share: share of the budget for sums, from :func:`checked_share`.
 
     Returns:
         A function from a header to the release, and the header fields of its noise.
@@ -90,10 +90,10 @@ def checked_share(domain: Domain, method: Any, epsilon: float, share: float | No
     """Check the share of epsilon for sums before payment; None means the default share.
 
     Args:
-        domain: of the records.
-        method: of points.
-        epsilon: of one record.
-        share: as it was given.
+        domain: domain of the records.
+        method: a method on points.
+        epsilon: ε of one record.
+        share: the share as the caller gave it.
 
     Raises:
         ParameterError: out of range, without values, or with a method whose cells overlap; or an

@@ -22,7 +22,7 @@ def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = 
 
     Args:
         ledger: may know the data as sensitive; None skips the check.
-        data: declared public. Data that are sensitive or made up by this project pass.
+        data: a handle; only data declared public, and not synthetic, are checked.
         declare: the owner insists that they are public, and the ledger records it.
 
     Raises:
@@ -65,7 +65,7 @@ def payment(
         what: the thing that is bought, for instance the method.
         epsilon: the whole price for one privacy unit.
         delta: the whole delta.
-        purpose: in the buyer's words.
+        purpose: purpose of the release, in the buyer's words.
         neighbours: the relation that the price is for, "add-remove" or "replace".
         declare_public: declare data public even if the ledger knows them as sensitive.
         conclude: record that it was released; if False, the caller does so later.

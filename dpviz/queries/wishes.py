@@ -168,17 +168,20 @@ def _target(words: str, shown: str) -> Wish:
             raise ParameterError(f"wish {shown}: name the file of the areas")
         return Wish(areas=words.removeprefix("areas=").strip())
     square = _SQUARE.fullmatch(words)
-    if square is None or not _stated(size := float(square["size"])):
+    if square is None or not _in_range(size := float(square["size"])):
         raise ParameterError(
             f"wish {shown}: {_short(words)} is not a place: write it as {EXAMPLES}"
         )
     about = float(square["about"] or 0)
-    if about and not _stated(about):
-        raise ParameterError(f"wish {shown}: {_short(square['about'])} is not a number of records")
+    if about and not _in_range(about):
+        raise ParameterError(
+            f"wish {shown}: {_short(square['about'])} is not a number of records: give "
+            f"{LEAST_NUMBER:g} to {MOST_NUMBER:g}"
+        )
     return Wish(square=size, about=about)
 
 
-def _stated(value: float) -> bool:
+def _in_range(value: float) -> bool:
     """Return whether a number is within the range allowed in a wish."""
     return LEAST_NUMBER <= value <= MOST_NUMBER
 
@@ -190,7 +193,7 @@ def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:
         share = words.endswith("%")
         name = "relative" if share else "absolute"
         value = float(words.removesuffix("%"))
-        if name in tolerances or not _stated(value) or (share and float(_digits(value)) >= 100):
+        if name in tolerances or not _in_range(value) or (share and float(_digits(value)) >= 100):
             raise ParameterError(
                 f"wish {shown}: give a positive number of records, or a share below 100%, or one "
                 "of each"
@@ -205,7 +208,7 @@ def squares(domain: Domain, centres: Float, size: float) -> Float:
     Args:
         domain: 2-D.
         centres: float64 (q, 2), in the domain's CRS.
-        size: of each, in km².
+        size: size of each, in km².
 
     Returns:
         float64 (q, 4): west, south, east, north.

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dpviz.errors import DataError, DpvizError, ReleaseError
 from dpviz.files import arrow
 from dpviz.files.sandbox import confined, warm
-from dpviz.files.writing import beside, write_file
+from dpviz.files.writing import alternative_path, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
 
@@ -72,7 +72,7 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
     except ReleaseError as error:
         if paid is None:
             raise
-        other = write_file(beside(path, paid.decode()), write)
+        other = write_file(alternative_path(path, paid.decode()), write)
         raise ReleaseError(f"{error}; this one, paid for too, is kept: {other.name}") from None
     return write_file(path, write)
 

@@ -158,12 +158,12 @@ def _crossings(graph: RoadGraph, workload: Paths) -> dict[tuple[int, int, int], 
 
 def _straightness(graph: RoadGraph, a: int, b: int) -> float:
     """1 where dart b continues dart a straight on, 0 where it turns back."""
-    u, v = _leaving(graph, a), _leaving(graph, b)
+    u, v = _direction_out(graph, a), _direction_out(graph, b)
     size = float(np.sqrt((u[0] ** 2 + u[1] ** 2) * (v[0] ** 2 + v[1] ** 2)))
     return 0.5 - 0.5 * (u[0] * v[0] + u[1] * v[1]) / size if size > 0 else 0.5
 
 
-def _leaving(graph: RoadGraph, dart: int) -> tuple[float, float]:
+def _direction_out(graph: RoadGraph, dart: int) -> tuple[float, float]:
     """The direction in which an edge leaves the node of its dart."""
     begin, end = graph.line_start[dart >> 1], graph.line_start[(dart >> 1) + 1]
     here, there = (end - 1, end - 2) if dart & 1 else (begin, begin + 1)

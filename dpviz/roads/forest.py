@@ -87,7 +87,7 @@ class Forest:
     @cached_property
     def leaf_at(self) -> Int:
         """The leaf that covers each position, int64 (m,)."""
-        return covering(is_leaf(self.parent), self.lo, self.hi)
+        return covering_leaf(is_leaf(self.parent), self.lo, self.hi)
 
     def totals(self, counts: Int) -> Int:
         """Node sums of a count per edge row, int64."""
@@ -95,7 +95,7 @@ class Forest:
         return np.asarray(running[self.hi] - running[self.lo])
 
 
-def covering(leaf: NDArray[np.bool_], lo: Int, hi: Int) -> Int:
+def covering_leaf(leaf: NDArray[np.bool_], lo: Int, hi: Int) -> Int:
     """The leaf that covers each position, int64 (m,), where leaves [lo, hi) tile them."""
     leaves = np.flatnonzero(leaf)
     leaves = leaves[np.argsort(lo[leaves])]
@@ -133,7 +133,7 @@ def divided(domains: Subdomains, lo: Int) -> Forest:
     return Forest(domains, lo, hi, np.full(len(lo), -1), np.ones(len(lo)))
 
 
-def planted(
+def path_trees(
     domains: Subdomains,
     trees: Sequence[Levels],
     weights: Sequence[Float] | None = None,
@@ -181,7 +181,7 @@ def answer_variance(parent: Int, variance: Float, weights: Float) -> float:
 
     Args:
         parent: column of a forest.
-        variance: of the noise of each node.
+        variance: variance of the noise of each node.
         weights: q at the leaves, 0 elsewhere, of the same shape.
     """
     variance = np.maximum(variance, TINY)

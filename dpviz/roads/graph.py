@@ -50,7 +50,7 @@ class RoadGraph:
         line_start: (m + 1,) offsets into ``line_xy``, int64.
         line_xy: (k, 2) geometry of the edges one after another, from the first end to the second.
         crs: the coordinate reference system, "" for a plane of its own.
-        directed: whether an edge is passed from its first end to its second only.
+        directed: True if an edge is passed from its first end to its second only.
         twins: further ids, as text, of streets that a file lists more than once, and the row number
             of the edge of each.
 
@@ -112,9 +112,9 @@ class RoadGraph:
                     f"{what} id {values[times > 1][0]!s} is given twice: make it unique"
                 )
         if (self.ends < 0).any() or (self.ends >= n).any():
-            raise DataError("an edge ends at a node that does not exist")
+            raise DataError("an edge ends at an unknown node: add the node, or drop the edge")
         if not all(0 <= edge < m for edge in self.twins.values()):
-            raise DataError("a second id is of an edge that does not exist")
+            raise DataError("a second id names an unknown edge: add the edge, or drop the id")
         limits.NAME.check(max(map(len, self.twins), default=0), "an edge")
         require_places(self.xy)
         require_places(self.line_xy)
@@ -126,7 +126,7 @@ class RoadGraph:
             )
         steps = np.diff(self.line_start)
         if self.line_start[0] != 0 or self.line_start[-1] != len(self.line_xy) or (steps < 2).any():
-            raise DataError("the geometry of an edge needs at least two points")
+            raise DataError("the geometry of an edge has fewer than two points: add points")
 
     def __len__(self) -> int:
         return len(self.edge_id)
@@ -267,14 +267,15 @@ class RoadGraph:
 
 
 def require_places(xy: Float) -> None:
-    """Refuse coordinates that nothing can be computed with.
+    """Refuse coordinates that are not finite, or too large.
 
     Raises:
-        DataError: one that is not a finite number, or too large.
+        DataError: a coordinate that is not a finite number, or too large.
     """
     if not (np.abs(xy) <= FARTHEST).all():
         raise DataError(
-            f"a node or an edge has a coordinate that is not a finite number up to {FARTHEST:g}"
+            f"a node or an edge has a coordinate that is not a finite number up to {FARTHEST:g}: "
+            "correct it, or drop the row"
         )
 
 

@@ -28,7 +28,7 @@ def line_lengths(xy: Float, start: Int, crs: str) -> Float:
     Args:
         xy: points (k, 2) of the lines one after another, at least two of each.
         start: offsets (m + 1,) into ``xy``.
-        crs: of the points, "" for a plane of its own.
+        crs: CRS of the points, "" for a plane of its own.
 
     Raises:
         DataError: coordinates that are nowhere on the Earth.

@@ -31,7 +31,7 @@ class Paths(Ragged):
     """Sequences of edge rows of a graph, one after another; both columns refuse writes.
 
     Attributes:
-        name: of a public workload that can be generated again; else empty.
+        name: name of a public workload that can be generated again; else empty.
     """
 
     name: str = ""

@@ -30,7 +30,7 @@ class Router:
         self._matrix: Any = scipy.sparse.csr_array((weight, (a, b)), shape=(n, n))
 
     def tree(self, sources: Int, limit: float = np.inf) -> tuple[Float, Int]:
-        """Distances and predecessors (s, n) from s nodes; predecessors are negative where none."""
+        """Distances and predecessors (s, n) from s nodes; a missing predecessor is negative."""
         distance, before = scipy.sparse.csgraph.dijkstra(
             self._matrix, indices=sources, return_predecessors=True, limit=limit
         )

@@ -94,9 +94,9 @@ def posterior(
 
     Args:
         noisy: counts per edge, float64 (m,).
-        scale: of the noise, above 0: of all, or float64 (m,).
-        near: which edges meet.
-        classes: of the edges, public, int64 (m,).
+        scale: scale of the noise, above 0: one number, or float64 (m,).
+        near: pairs of edges that meet.
+        classes: classes of the edges, public, int64 (m,).
 
     Returns:
         float64 (m,) each.
@@ -129,12 +129,12 @@ def smoothed(
 
     Args:
         noisy: counts per edge, float64 (m,), with independent noise.
-        variance: of the noise of all, or float64 (m,).
-        near: which edges meet.
+        variance: variance of the noise: one number, or float64 (m,).
+        near: pairs of edges that meet.
         workload: public queries.
         retained: share of the visits that truncation kept, estimated from noisy numbers: of all,
             or of each edge, float64 (m,).
-        classes: of the edges, public, int64 (m,); see :func:`posterior`.
+        classes: classes of the edges, public, int64 (m,); see :func:`posterior`.
     """
     variance = np.broadcast_to(np.asarray(variance, dtype=np.float64), noisy.shape)
     if not len(workload) or variance.max() < 1e-6:

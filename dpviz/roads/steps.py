@@ -26,12 +26,12 @@ class Steps:
     """Half-open steps that follow one another: a time is in one of them, or in none.
 
     Attributes:
-        column: of the time at which a trip starts.
+        column: column of the time at which a trip starts.
         period: start and end (exclusive) on the axis: seconds since 1970 UTC, or of a cycle.
         every: the length of a step, see :meth:`Calendar.edges`; the outer ones may be cut.
-        zone: of times that state none, and on whose clocks steps of a day and longer begin.
+        zone: time zone of times that state none; steps of a day and longer begin on its clocks.
         cycle: the axis is the time since the last beginning of a ``day`` or ``week``.
-        span: with a cycle, the period that trips are of.
+        span: with a cycle, the period of the trips.
 
     Raises:
         DomainError: no such period, step, zone or cycle, or too many steps.
@@ -47,7 +47,9 @@ class Steps:
     def __post_init__(self) -> None:
         start, end = self.period
         if not start < end or (self.cycle and not 0 <= start < end <= self.calendar.length):
-            raise DomainError("the period of trips must end after its start, within its cycle")
+            raise DomainError(
+                "period of trips: give an end after the start, both within the cycle if any"
+            )
         whole = self.period if self.cycle is None else (0.0, self.calendar.length)
         object.__setattr__(self, "span", self.calendar.checked_span(whole, 0.0, self.span))
         if len(self) > MOST:
@@ -75,7 +77,7 @@ class Steps:
             cycle: ``day`` or ``week``; then the period may be left out.
 
         Raises:
-            DomainError: one without the others, or as above.
+            DomainError: an option is missing; or see :class:`Steps`.
 
         >>> steps = Steps.of("start", "2024-03-04,2024-03-06", "1d")
         >>> steps.of_moments(np.array([1709510400.0, 1709596800.0, 1709683200.0])).tolist()
@@ -115,7 +117,7 @@ class Steps:
     def of_moments(self, moments: Float) -> Int:
         """The step of each moment in seconds since 1970 UTC, int64 (n,); −1 for none.
 
-        Each by itself; what is no time (NaN) is in none.
+        Each moment by itself; NaN is in no step.
         """
         moments = np.where(np.isfinite(moments), moments, np.nan)
         place = np.asarray(self.calendar.on_axis(moments), dtype=np.float64)
@@ -126,7 +128,7 @@ class Steps:
         return np.where(within, step, -1).astype(np.int64)
 
     def during(self, period: Any) -> Steps:
-        """The steps of a part of the period; what of it lies outside is cut.
+        """The steps of a part of the period; what lies outside the period is ignored.
 
         Raises:
             DomainError: no such part, or one that cuts a step.
@@ -136,7 +138,10 @@ class Steps:
             asked, covered = (
                 " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)
             )
-            raise DomainError(f"the period from {asked} lies outside that of the trips, {covered}")
+            raise DomainError(
+                f"the period from {asked} lies outside that of the trips, {covered}: "
+                "give one that overlaps"
+            )
         start, end = max(start, self.period[0]), min(end, self.period[1])
         for each in (start, end):
             at = int(np.searchsorted(self.edges, each))
@@ -172,7 +177,7 @@ class Steps:
         """Refuse a release of more counts than its file may hold.
 
         Raises:
-            DomainError: so many steps of so many edges.
+            DomainError: too many steps for this number of edges.
         """
         if len(self) * edges > MOST_COUNTS:
             raise DomainError(

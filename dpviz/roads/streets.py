@@ -28,24 +28,26 @@ class StreetCosts:
     """Sums over the queries of a workload, by sub-domain: float64 (paths,).
 
     Attributes:
-        apart: noise in the answers if every edge has a count, in variances of one count.
-        together: the same if the street has one count, spread evenly over its edges.
-        hidden: squared error of the answers by spreading it, if the step from each edge to the next
-            has variance 1.
+        noise_per_edge: noise in the answers if every edge has a count, in variances of one count.
+        noise_per_street: the same if the street has one count, spread evenly over its edges.
+        spreading_error: squared error of the answers from spreading the count evenly, if the step
+            from each edge to the next has variance 1.
     """
 
-    apart: Float
-    together: Float
-    hidden: Float
+    noise_per_edge: Float
+    noise_per_street: Float
+    spreading_error: Float
 
     def chosen(self, noise: float, step: float) -> Mask:
-        """The streets that get one count: what it hides is less than the noise that it saves.
+        """Mask of the streets for which one count saves more noise than it adds error.
 
         Args:
             noise: variance of one count.
             step: guess of the mean square of the step from an edge to the next.
         """
-        return np.asarray(noise * (self.apart - self.together) > step * self.hidden)
+        return np.asarray(
+            noise * (self.noise_per_edge - self.noise_per_street) > step * self.spreading_error
+        )
 
 
 def street_costs(domains: Subdomains, workload: Paths) -> StreetCosts:

@@ -54,9 +54,9 @@ def road_graph(
             course, in metres on the ground, or in units of a plane of its own. The id is ``edge``
             or ``id``; or with a ``key``, as OSMnx writes them, ``u-v-key``; or ``osmid`` or
             ``fid``; row numbers by default.
-        crs: of the coordinates and the geometry; "" for a plane of its own unless they are
+        crs: CRS of the coordinates and the geometry; "" for a plane of its own unless they are
             longitude and latitude; "none" for a plane of its own.
-        components: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
+        components: treatment of a disconnected graph; see :meth:`RoadGraph.connected`.
         directed: whether edges run from ``src`` to ``dst`` only, or as lines without nodes are
             drawn.
 
@@ -145,7 +145,7 @@ def agreed_crs(given: str, stated: str, what: str) -> str:
     """The CRS that a file states, or the given one where it states none; "" for neither.
 
     Raises:
-        DataError: both, and they differ.
+        DataError: the file states another CRS than the given one.
         DomainError: an unknown CRS.
     """
     if not stated:
@@ -230,7 +230,9 @@ def _numbers(values: ArrayLike, name: str, what: str) -> Float:
     try:
         return np.array(values, dtype=np.float64)  # None becomes NaN
     except (TypeError, ValueError):
-        raise DataError(f"column {name!r} of the {what} must be numbers, one each") from None
+        raise DataError(
+            f"column {name!r} of the {what} does not hold numbers: give one number per row"
+        ) from None
 
 
 def _joined(lines: NDArray[Any]) -> tuple[Float, Int]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dpviz.roads.decompose import Subdomains
-from dpviz.roads.forest import Forest, Levels, planted
+from dpviz.roads.forest import Forest, Levels, path_trees
 from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths
 
@@ -35,7 +35,7 @@ def qardaji_fanout(k: int) -> int:
 
 def boost(domains: Subdomains) -> Forest:
     """Uniform trees with the fanout of Qardaji et al., whatever the workload."""
-    return planted(domains, [_levels(k, qardaji_fanout(k)) for k in np.diff(domains.start)])
+    return path_trees(domains, [_levels(k, qardaji_fanout(k)) for k in np.diff(domains.start)])
 
 
 def optimised(domains: Subdomains, workload: Paths) -> Forest:
@@ -49,7 +49,7 @@ def optimised(domains: Subdomains, workload: Paths) -> Forest:
         if len(low) and len(size) > 2:
             optimise(bounds, size, low, high, weight)
         trees.append(_rows(bounds, size))
-    return planted(domains, trees)
+    return path_trees(domains, trees)
 
 
 def best(domains: Subdomains, workload: Paths) -> Forest:
@@ -72,7 +72,7 @@ def best(domains: Subdomains, workload: Paths) -> Forest:
         trees.append(
             [level for level, some in zip(_rows(bounds, size), measured, strict=True) if some]
         )
-    return planted(domains, trees)
+    return path_trees(domains, trees)
 
 
 def weighted_binary(domains: Subdomains, workload: Paths) -> Forest:
@@ -92,7 +92,7 @@ def weighted_binary(domains: Subdomains, workload: Paths) -> Forest:
         share = np.cbrt(uses[crossed])
         trees.append([levels[h] for h in crossed.tolist()])
         weights.append(share / share.sum())
-    return planted(domains, trees, weights)
+    return path_trees(domains, trees, weights)
 
 
 def level_uses(levels: Levels, low: Int, high: Int, weight: Float) -> Float:

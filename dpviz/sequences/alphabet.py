@@ -25,7 +25,7 @@ class Alphabet:
     """Symbols and their allowed successors: public, never taken from the sequences.
 
     Attributes:
-        names: of the symbols, distinct.
+        names: names of the symbols, distinct.
         follows: bool (|I|, |I|), whether a symbol may come right after another; None where any may.
             The end may come after every symbol.
 

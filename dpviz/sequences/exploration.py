@@ -21,7 +21,7 @@ class Level:
         suffix: row, in the whole tree, of the Markov parent; −1 for the empty string; int64 (n,).
         rate: ε of the counts of the extensions, float64 (n,).
         spent: ε of all counts along the path, these included, float64 (n,).
-        last: whether the path has no ε left, so that no extension is explored; bool (n,).
+        last: True if the path has no ε left, so that no extension is explored; bool (n,).
         possible: extensions that can occur by public rules, bool (n, |I| + 1).
         noisy: counts, 0 where impossible, int64 (n, |I| + 1).
         released: extensions whose noisy count is kept, bool (n, |I| + 1).
@@ -48,7 +48,7 @@ class Exploration:
         size: symbols of the alphabet.
         follows: the alphabet's rule, or None.
         rate: ε of the counts of single symbols.
-        last: whether they are all that is counted.
+        last: True if only single symbols are counted.
     """
 
     def __init__(self, size: int, follows: Mask | None, rate: float, last: bool) -> None:
@@ -81,7 +81,7 @@ class Exploration:
 
         Args:
             parent: rows in the present level.
-            symbol: what they are extended by.
+            symbol: the symbol that extends each string.
 
         Returns:
             Rows in the whole tree, int64 (n,); 0, the empty string, always is such an end.

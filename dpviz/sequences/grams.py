@@ -17,9 +17,9 @@ from dpviz.sequences.model import (
     ContextTree,
     Mask,
     best_first,
-    checked,
+    checked_symbols,
+    freeze_counts,
     sequence_rows,
-    settle,
 )
 from dpviz.trees.lattice import Float, Int
 
@@ -32,9 +32,9 @@ class GramTree:
 
     Attributes:
         child: row of each extension, −1 where it was not explored; int64 (n, |I|).
-        counts: of each extension: every symbol, then the end mark &; float64 (n, |I| + 1),
+        counts: counts of each extension: every symbol, then the end mark &; float64 (n, |I| + 1),
             non-negative.
-        variance: of the noise in the count of one symbol, before consistency.
+        variance: variance of the noise in the count of one symbol, before consistency.
         follows: bool (|I|, |I|), the alphabet's rule where the model keeps it, else None.
     """
 
@@ -51,7 +51,7 @@ class GramTree:
         inner = self.child[parent, symbol]
         if not np.array_equal(np.sort(inner), np.arange(1, n)) or (inner <= parent).any():
             raise ReleaseError("the strings do not form a tree")
-        settle(self.counts, self.child)
+        freeze_counts(self.counts, self.child)
         _ = self.depth  # endless strings are refused here
 
     @property
@@ -107,7 +107,7 @@ class GramTree:
 
     def following(self, context: Sequence[int] | Int) -> Float:
         """P(symbol or end | context), float64 (|I| + 1,)."""
-        return np.asarray(self._chances(checked(context, self.size)[None])[0])
+        return np.asarray(self._chances(checked_symbols(context, self.size)[None])[0])
 
     def count(self, string: Sequence[int] | Int) -> float:
         """Estimated occurrences of a string; beyond the tree, by the longest known end.
@@ -115,7 +115,7 @@ class GramTree:
         Raises:
             ParameterError: an empty string, or a number outside the alphabet.
         """
-        codes = checked(string, self.size)
+        codes = checked_symbols(string, self.size)
         if not len(codes):
             raise ParameterError("an empty string has no count: give at least one symbol")
         row, count = 0, 0.0
@@ -163,7 +163,7 @@ class Ranking:
 
     Attributes:
         size: symbols of the alphabet.
-        strings: of symbols, distinct and not empty.
+        strings: strings of symbols, distinct and not empty.
     """
 
     size: int

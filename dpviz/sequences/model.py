@@ -40,13 +40,14 @@ class ContextTree:
     order, every symbol of the alphabet, then the start mark $.
 
     Attributes:
-        first_child: of each node, −1 for a leaf; its |I| + 1 children are contiguous; int64 (n,).
-        counts: of what follows: every symbol, then the end mark &; float64 (n, |I| + 1),
+        first_child: first child of each node, −1 for a leaf, int64 (n,). The |I| + 1 children of a
+            node are contiguous.
+        counts: counts of what follows: every symbol, then the end mark &; float64 (n, |I| + 1),
             non-negative.
-        variance: of the noise in one count of a leaf.
+        variance: variance of the noise in one count of a leaf.
         follows: bool (|I|, |I|), the alphabet's rule where the model keeps it, else None.
-        root_variance: of the noise in the root's counts as they were measured beside the leaves;
-            None where they are sums of leaves only.
+        root_variance: variance of the noise in the root's counts, where they were measured in
+            addition to the leaves; None where they are sums of leaves only.
     """
 
     first_child: Int
@@ -68,7 +69,7 @@ class ContextTree:
             raise ReleaseError("the contexts are not in breadth-first order")
         if self.root_variance is not None and not 0 <= self.root_variance < math.inf:
             raise ReleaseError("the variance of the root's counts must be finite and not negative")
-        settle(self.counts, self.first_child)
+        freeze_counts(self.counts, self.first_child)
         _ = self.depth  # endless contexts are refused here
 
     @property
@@ -148,7 +149,7 @@ class ContextTree:
 
     def following(self, context: Sequence[int] | Int) -> Float:
         """P(symbol or end | context), float64 (|I| + 1,)."""
-        return np.asarray(self.chances[self.node(checked(context, self.size))])
+        return np.asarray(self.chances[self.node(checked_symbols(context, self.size))])
 
     def count(self, string: Sequence[int] | Int) -> float:
         """Estimated occurrences of a string of symbols in all sequences.
@@ -156,7 +157,7 @@ class ContextTree:
         Raises:
             ParameterError: an empty string, or a number outside the alphabet.
         """
-        codes = checked(string, self.size)
+        codes = checked_symbols(string, self.size)
         if not len(codes):
             raise ParameterError("an empty string has no count: give at least one symbol")
         count = float(self.counts[0, codes[0]])
@@ -218,15 +219,15 @@ def best_first(
     k: int,
     longest: int,
 ) -> list[tuple[tuple[int, ...], float]]:
-    """The k most frequent strings with their counts: none is more frequent than its beginning.
+    """The k most frequent strings with their counts: a string is at most as frequent as its prefix.
 
     The extensions wait in a queue, of which as many stay as are still wanted: what is behind them
     never has its turn.
 
     Args:
-        counts: of the single symbols, then of the end mark, float64 (|I| + 1,).
-        longer: the counts of a string's extensions, from the string and its count, likewise.
-        k: how many.
+        counts: counts of the single symbols, then of the end mark, float64 (|I| + 1,).
+        longer: function from a string and its count to the counts of its extensions.
+        k: number of strings.
         longest: symbols of the longest.
 
     Raises:
@@ -253,8 +254,8 @@ def best_first(
     return strings
 
 
-def settle(counts: Float, *links: Int) -> None:
-    """Refuse counts that are no estimates, and any later write to a model's columns.
+def freeze_counts(counts: Float, *links: Int) -> None:
+    """Freeze the columns of a model; refuse counts that are negative or not finite.
 
     Raises:
         ReleaseError: a count that is negative or not finite.
@@ -265,7 +266,7 @@ def settle(counts: Float, *links: Int) -> None:
         column.flags.writeable = False
 
 
-def checked(symbols: Sequence[int] | Int, size: int) -> Int:
+def checked_symbols(symbols: Sequence[int] | Int, size: int) -> Int:
     """Numbers of symbols as an array.
 
     Raises:
@@ -291,7 +292,7 @@ def sequence_rows(
         chances: P(next), float64 (m, |I| + 1), after the last symbols of m texts, int64 (m, ≤
             ``reach``).
         size: symbols of the alphabet, and the number of the end mark.
-        n: how many.
+        n: number of sequences.
         seed: makes the draw repeatable.
         longest: symbols of the longest.
         reach: symbols that what comes next may depend on.

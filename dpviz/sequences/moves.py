@@ -30,7 +30,7 @@ class Strings:
     """Strings of symbols, the most frequent first.
 
     Attributes:
-        symbols: of each.
+        symbols: symbols of each string.
         count: estimated occurrences, float64 (n,); None where only the order was released.
         sd: standard deviation of the noise in them; None where the model does not tell.
     """
@@ -43,7 +43,7 @@ class Strings:
         return len(self.symbols)
 
     def first(self, n: int) -> Strings:
-        """The n most frequent of them."""
+        """The n most frequent strings."""
         count, sd = (None if each is None else each[:n] for each in (self.count, self.sd))
         return Strings(self.symbols[:n], count, sd)
 
@@ -73,10 +73,10 @@ def frequent(
 
     Args:
         model: any.
-        k: how many.
+        k: number of strings.
         shortest: symbols at least.
         longest: symbols at most.
-        returns: whether a symbol may stand in a string twice.
+        returns: True if a string may contain a symbol twice.
 
     Raises:
         ParameterError: fewer than one string.
@@ -158,14 +158,14 @@ def _cells(model: ContextTree, newest: int | None) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A context of the tree: what came before, and what comes after it.
+    """A context of the tree, and the probabilities of the next symbol.
 
     Attributes:
         symbols: the oldest first; |I| stands for the start.
         seen: estimated occurrences that anything follows, the end included.
-        seen_sd: of the noise in them.
+        seen_sd: standard deviation of the noise in these counts.
         chance: P(next), float64 (|I| + 1,).
-        sd: of the noise in it.
+        sd: standard deviation of the noise in it.
     """
 
     symbols: String

@@ -31,17 +31,19 @@ def coherence(nodes: Decomposition, records: Float) -> float:
     then need a ρ of 0.56 although their parents show one of 0.1. Computed once per tree.
 
     Args:
-        nodes: of a release.
+        nodes: the decomposition of a release.
         records: in each node, without the noise of raw leaves, float64 (n,).
     """
     if nodes.dims != 3:
         return nodes.coherence
     if nodes not in _MEASURED:
-        _MEASURED[nodes] = min(max(nodes.coherence, FINER * _of_parents(nodes, records)), ADAPTED)
+        _MEASURED[nodes] = min(
+            max(nodes.coherence, FINER * _parent_deviations(nodes, records)), ADAPTED
+        )
     return _MEASURED[nodes]
 
 
-def _of_parents(nodes: Decomposition, records: Float) -> float:
+def _parent_deviations(nodes: Decomposition, records: Float) -> float:
     """Deviation of children from an even spread in time, relative to the model's deviations.
 
     The ratio of two root mean squares over moments: of the deviations added up over parents, and

@@ -31,7 +31,7 @@ def compiled(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """A loop that numba compiles at its first call and keeps on disk for the next process.
 
     Where nothing can be kept (the package cannot be written to, nor can the user's folder of
-    caches) each process compiles for itself. A parallel one is called as :func:`_in_turn` says.
+    caches) each process compiles for itself. A parallel one is called as :func:`_serialised` says.
     """
 
     def compile_later(loop: Callable[..., Any]) -> Any:
@@ -39,12 +39,12 @@ def compiled(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
             kernel = nb.njit(cache=True, parallel=parallel, nogil=True)(loop)
         except RuntimeError:  # no folder that can be written to
             kernel = nb.njit(parallel=parallel, nogil=True)(loop)
-        return _in_turn(kernel, loop) if parallel else kernel
+        return _serialised(kernel, loop) if parallel else kernel
 
     return compile_later
 
 
-def _in_turn(kernel: Any, loop: Callable[..., Any]) -> Callable[..., Any]:
+def _serialised(kernel: Any, loop: Callable[..., Any]) -> Callable[..., Any]:
     """Serialise the calls of a parallel kernel and give it read-only columns.
 
     Each call uses every core as it is. Where numba finds no OpenMP, as on many Macs, two calls at

@@ -41,7 +41,7 @@ def side_by_side(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
     return results
 
 
-def at_once(work: Callable[[], R], other: Callable[[], P]) -> tuple[R, P]:
+def run_both(work: Callable[[], R], other: Callable[[], P]) -> tuple[R, P]:
     """Run two pieces in parallel and return both results: the first runs in this thread.
 
     Checkpoints of the first work as usual. If it raises, the other ends at its next checkpoint.

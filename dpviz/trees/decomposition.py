@@ -45,11 +45,11 @@ class Decomposition:
         parent: index of the parent, int32; −1 for a root.
         count: estimate of the records in the box, float64, after consistency.
         variance: variance of the noise in ``count``, float64.
-        assumed: of a map that was made from more axes, the variance of what uniformity along those
-            already assumes of each count, float64; None elsewhere.
-        measured: on streets, variance of the noise that each node was measured with, before least
-            squares, float64; None elsewhere. What the variance of a root without children is above
-            it is of an error that all such share, as that of a correction by a noisy factor.
+        assumed: for maps made from more axes, variance in each count due to the uniformity assumed
+            along the omitted axes, float64; None otherwise.
+        measured: on streets, variance of the noise of each node's own measurement, before least
+            squares, float64; None otherwise. Where ``variance`` of a root without children is
+            larger, the excess is an error that all such roots share, such as a noisy factor.
     """
 
     lo: Int
@@ -62,7 +62,7 @@ class Decomposition:
 
     def __post_init__(self) -> None:
         for name, column in self.columns.items():
-            self._put(name, column)
+            self._set_column(name, column)
         self._check_nodes()
         self._check_estimates()
 
@@ -71,13 +71,13 @@ class Decomposition:
         """Build from boxes made by halving one box; their structure is valid and is not checked."""
         nodes = object.__new__(cls)
         for name, column in columns.items():
-            nodes._put(name, column)
+            nodes._set_column(name, column)
         nodes._check_estimates()
         return nodes
 
-    def _put(self, name: str, given: ArrayLike) -> None:
+    def _set_column(self, name: str, given: ArrayLike) -> None:
         checkpoint()
-        column = _whole(name, given) if name in _WHOLE else _owned(given, np.float64)
+        column = _whole_numbers(name, given) if name in _WHOLE else _column_copy(given, np.float64)
         object.__setattr__(self, name, _frozen(column))
 
     def _check_estimates(self) -> None:
@@ -116,8 +116,8 @@ class Decomposition:
             checkpoint()
             part = slice(start, start + STRIP)
             above = self.parent[part]
-            stray = self.lo[part] < _taken(self.lo, above)
-            stray |= self.hi[part] > _taken(self.hi, above)
+            stray = self.lo[part] < _lattice_rows(self.lo, above)
+            stray |= self.hi[part] > _lattice_rows(self.hi, above)
             if stray.any():
                 raise ReleaseError(
                     "children outside their parent " + _rows(stray.any(axis=1), start)
@@ -264,7 +264,7 @@ class Decomposition:
         if columns.keys() <= {"count", "variance", "measured"}:
             other = copy(self)
             for name, column in columns.items():
-                other._put(name, column)
+                other._set_column(name, column)
             other._check_estimates()
             return other
         return Decomposition(**{**self.columns, **columns})
@@ -293,7 +293,7 @@ def is_leaf(parent: ArrayLike) -> NDArray[np.bool_]:
     return leaf
 
 
-def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:
+def _whole_numbers(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:
     """The column as integers; a cast alone would wrap around, and make numbers of NaN."""
     values = np.asarray(values)
     limits = np.iinfo(_WHOLE[name])
@@ -305,10 +305,10 @@ def _whole(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any]]:
         )
     ):
         raise ReleaseError(f"{name} must hold whole numbers up to {limits.max:,}")
-    return _owned(values, _WHOLE[name])
+    return _column_copy(values, _WHOLE[name])
 
 
-def _owned(values: ArrayLike, kind: Any) -> NDArray[Any]:
+def _column_copy(values: ArrayLike, kind: Any) -> NDArray[Any]:
     """Copy the values into a column; one that is read-only already is shared."""
     values = np.asarray(values)
     shared = values.base is None and not values.flags.writeable
@@ -320,7 +320,7 @@ def _frozen(column: NDArray[np.generic]) -> NDArray:  # type: ignore[type-arg]
     return column
 
 
-def _taken(boxes: Int, rows: Int32 | Int) -> Int:
+def _lattice_rows(boxes: Int, rows: Int32 | Int) -> Int:
     """Some rows of (n, d) lattice numbers."""
     return np.asarray(rowwise(boxes)[rows].view(np.int64).reshape(len(rows), -1))
 

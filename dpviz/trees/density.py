@@ -38,7 +38,7 @@ def uniformity_variance(count: Float, share: Float) -> Float:
 
     Args:
         count: estimates of the leaves; negative ones count as none.
-        share: of each leaf's volume, between 0 and 1.
+        share: share of each leaf's volume, between 0 and 1.
     """
     return np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0
 

@@ -39,7 +39,7 @@ class HaarNoise:
     one block a level, so a sum has 1 + log2(cells) coefficients in it.
 
     Attributes:
-        variance: of one coefficient's noise, in records squared.
+        variance: variance of one coefficient's noise, in records squared.
         cells: per axis, a power of two.
         side: lattice lines per axis.
     """
@@ -89,7 +89,7 @@ class HaarNoise:
         Args:
             lo: limits over the other axes, shape (d − 2,).
             hi: their ends.
-            cells: of the marginal per axis, a power of two.
+            cells: cells of the marginal per axis, a power of two.
             side: lattice lines of the marginal per axis.
         """
         return HaarNoise(
@@ -155,7 +155,7 @@ class HaarNoise:
         Args:
             lo: boxes of the nodes, int64 of shape (k, 2).
             hi: their ends.
-            share: what each node gives, shape (k,).
+            share: contribution of each node, shape (k,).
         """
         lines, corners = [], []
         for axis in range(2):

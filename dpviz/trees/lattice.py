@@ -181,7 +181,7 @@ def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tupl
 
     Args:
         runs: the leading ``bits`` bits of the positions in each run, shape (n,).
-        bits: how many; the runs hold 2^(dims·order − bits) cells each.
+        bits: number of leading bits; a run holds 2^(dims·order − bits) cells.
         order: bits per axis of the grid.
         dims: number of axes.
 

@@ -40,10 +40,10 @@ def gamma_posterior(
 
     Args:
         noisy: counts, float64 (n,).
-        scale: of the noise, above 0: of all, or float64 (n,).
+        scale: scale of the noise, above 0: one number, or float64 (n,).
         mean: guesses, above 0, float64 (n,).
         least: least count of the quadrature.
-        shapes: that the prior may have.
+        shapes: shapes of the prior to choose from.
 
     Returns:
         float64 (n,) each.

@@ -24,7 +24,7 @@ LEAST = 1e-18
 """Least variance."""
 
 
-def shared(nodes: Decomposition, raw: tuple[Float, Float]) -> Float:
+def reshared_counts(nodes: Decomposition, raw: tuple[Float, Float]) -> Float:
     """Estimates of the nodes, shared anew inside each family from the root down, float64 (n,).
 
     With z a child's own estimate in standard deviations of its noise, its share of its parent's

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import Families, families, sum_up, upward, variances
-from dpviz.trees.cores import at_once, side_by_side
+from dpviz.trees.cores import run_both, side_by_side
 from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
@@ -91,7 +91,7 @@ def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
         side_by_side(shrink, sorted(levels, key=lambda part: part.start - part.stop))  # large first
         return nonnegative(parent, target, weight)
 
-    return at_once(final, lambda: variances(parent, given))
+    return run_both(final, lambda: variances(parent, given))
 
 
 class Doubts(NamedTuple):
@@ -111,18 +111,20 @@ class Doubts(NamedTuple):
         return cls(np.full(nodes, np.inf), np.full(nodes, -np.inf))
 
     @classmethod
-    def of(cls, decided: NDArray[np.bool_], final: Float, few: Float, deviation: Float) -> Doubts:
+    def of(
+        cls, decided: NDArray[np.bool_], final: Float, threshold: Float, deviation: Float
+    ) -> Doubts:
         """Doubts of one level.
 
         Args:
-            decided: whether a node's look decided, (n,).
-            final: the variance that its final estimate had if it stopped, of each of these, (k,).
-            few: the threshold below which it stops, in records, (k,).
-            deviation: the standard deviation of its look, (k,).
+            decided: True for nodes whose look decided, (n,).
+            final: variance of the final estimate of each of these nodes if it had stopped, (k,).
+            threshold: the threshold below which each of these stops, in records, (k,).
+            deviation: the standard deviation of the look of each of these, (k,).
         """
         doubts = cls.none(len(decided))
         doubts.final[decided] = final
-        doubts.certain[decided] = few + CERTAIN * deviation
+        doubts.certain[decided] = threshold + CERTAIN * deviation
         return doubts
 
     @classmethod
@@ -134,8 +136,8 @@ class Doubts(NamedTuple):
         """Limit on the weight of each node's noisy count, (n,); 1 if its decision was not in doubt.
 
         Args:
-            variance: of its look.
-            estimate: of its records.
+            variance: variance of each node's look, (n,).
+            estimate: estimate of each node's records, (n,).
         """
         limited = (self.final < variance) & (estimate < self.certain)
         ratio = np.divide(self.final, variance, out=np.ones(len(variance)), where=limited)
@@ -167,7 +169,7 @@ def estimated(
         parent: breadth-first parents, −1 for roots.
         noisy: measurements.
         variance: their variances, infinite for a node that was not measured.
-        doubts: of the nodes' looks; None where no measurement decided.
+        doubts: doubts in the decisions on the nodes; None where no measurement decided.
         block: leaves from which on weights are limited.
     """
     target, weight = upward(parent, noisy, variance)
@@ -189,7 +191,7 @@ def selection_variance(parent: ArrayLike, variance: ArrayLike) -> Float:
 
     Args:
         parent: breadth-first parents, −1 for roots.
-        variance: of the measurements.
+        variance: variance of the measurements.
     """
     parent = np.asarray(parent)
     leaf = is_leaf(parent)
@@ -237,7 +239,7 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
     Args:
         target: values wanted, shape (n,).
         weight: their variances, shape (n,).
-        level: whose members the values are of.
+        level: the level whose members have these values.
         total: non-negative sums, shape (f,).
     """
     weight = np.maximum(weight, 1e-9)
@@ -273,9 +275,9 @@ def shrunk(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> tuple[F
     while a posterior given all that was seen of a node is the same whatever it decided.
 
     Args:
-        estimate: of each node from its own subtree, (n,).
-        variance: of each.
-        leaf: whether each is one.
+        estimate: estimate of each node from its own subtree, (n,).
+        variance: variance of each.
+        leaf: True for leaves.
     """
     deviation = np.sqrt(variance)
     noisy = deviation > 0

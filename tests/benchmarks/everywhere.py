@@ -30,7 +30,7 @@ import numpy as np
 import dpviz
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
-from dpviz.evaluation.experiments import described_method, fitted
+from dpviz.evaluation.experiments import method_of_text, with_workload
 from dpviz.evaluation.metrics import relative_errors, sanity_bound
 from dpviz.evaluation.truth import HOT, exact_counts, hot
 from dpviz.methods.points.declared import Declared
@@ -218,7 +218,7 @@ class Bench:
         """One method, with its parameters after its name."""
         for repeat in range(repeats):
             seed = zlib.crc32(f"{self.handle.name} {name} {epsilon} {repeat}".encode())
-            release = dpviz.build(self.handle, described_method(name), epsilon, seed=seed)
+            release = dpviz.build(self.handle, method_of_text(name), epsilon, seed=seed)
             for column in columns:
                 error = self.error(column, release.count(self.rects[column]).count)
                 yield self.handle.name, epsilon, column, name, repeat, error
@@ -229,7 +229,7 @@ class Bench:
         for column in self.rects:
             declared, plane = COLUMNS[column], self.handle.domain.dims == 2
             best = "hot_grid" if declared.name == "hot" and plane else "ladder_tree"
-            chosen[fitted(best, declared)].append(column)
+            chosen[with_workload(best, declared)].append(column)
         return chosen
 
 

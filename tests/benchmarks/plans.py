@@ -22,7 +22,7 @@ from dpviz.domain.crs import METRES_PER_DEGREE
 from dpviz.errors import ParameterError
 from dpviz.evaluation.truth import exact_counts, exact_total, places_of_records
 from dpviz.planning.proxy import scenes_of
-from dpviz.planning.search import candidates_for, least, prices
+from dpviz.planning.search import candidates_for, cheapest_candidate, prices
 from dpviz.planning.trial import Trial
 from dpviz.queries.wishes import parse_all, squares
 from tests.vault import index_of
@@ -145,7 +145,7 @@ def case(folder, name, kind, number):
     options = {"sampled": like is not None, "anywhere": like is None}
     trial = Trial(scenes, asked, times=times, seed=number, as_map=True, **options)
     try:
-        candidate, epsilon = least(trial, grid)
+        candidate, epsilon = cheapest_candidate(trial, grid)
     except ParameterError:
         return row | {"method": "refused"}
     row |= {"epsilon": epsilon, "method": words(candidate)}

@@ -14,8 +14,8 @@ from scipy import stats
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
-from dpviz.evaluation.audit import audit, tiny
-from dpviz.evaluation.audits import settings, small, table
+from dpviz.evaluation.audit import audit, small_builds
+from dpviz.evaluation.audits import settings, small_method, table
 from dpviz.evaluation.events import clopper_pearson, epsilon_bound
 from dpviz.evaluation.exact import _Threshold, chain_losses, shared_threshold_loss
 from dpviz.evaluation.point_audit import feature_names, features, point_cases
@@ -72,15 +72,15 @@ def test_nothing_that_claims_epsilon_is_refuted(name):
     """Methods on all kinds of data; an output that is there with a trip alone, or with a sequence
     alone, would have a bound of 1.3 and more.
     """
-    assert not audit(small(name), 1.0, trials=100, confidence=SURE).violates
+    assert not audit(small_method(name), 1.0, trials=100, confidence=SURE).violates
 
 
 @pytest.mark.slow
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", [name for name in settings() if tiny(name).private])
+@pytest.mark.parametrize("name", [name for name in settings() if small_builds(name).private])
 def test_nothing_that_claims_epsilon_is_refuted_by_many_trials(name):
     """A thousand here; ``dpviz audit all --trials 20000`` takes about ten minutes."""
-    assert not audit(tiny(name), 1.0, trials=1_000, confidence=SURE, seed=1).violates
+    assert not audit(small_builds(name), 1.0, trials=1_000, confidence=SURE, seed=1).violates
 
 
 STEERING = ("axes", "switch")
@@ -96,7 +96,7 @@ def extremes():
         for name, cls in sorted(of_kind(kind).items()):
             low = {"max_depth": 4} if kind == "points" and "max_depth" in cls().parameters() else {}
             for key, field in cls.parameter_fields().items():
-                limits, value = field.metadata["parameter"], small(name).parameters()[key]
+                limits, value = field.metadata["parameter"], small_method(name).parameters()[key]
                 whole = str(field.type).startswith("int")
                 ends = list(limits.choices) or [limits.low, limits.high]
                 if isinstance(value, bool):
@@ -107,7 +107,7 @@ def extremes():
                     ends = [1, 2]
                 for end in ends:
                     chosen = {**low, key: end}
-                    if end != value and small(name, **chosen).private:
+                    if end != value and small_method(name, **chosen).private:
                         yield name, chosen
 
 
@@ -122,22 +122,24 @@ def test_every_method_has_extremes():
 @pytest.mark.campaign
 @pytest.mark.parametrize(("name", "chosen"), list(extremes()))
 def test_nothing_that_claims_epsilon_is_refuted_at_its_extremes(name, chosen):
-    assert not audit(small(name, **chosen), 1.0, trials=100, confidence=SURE, seed=2).violates
+    assert not audit(
+        small_method(name, **chosen), 1.0, trials=100, confidence=SURE, seed=2
+    ).violates
 
 
 def test_every_registered_method_and_every_preset_is_audited():
     words = settings()
     assert set(of_kind("points")) <= set(words)
     assert len(words) == len(set(words))
-    audited = [tiny(word) for word in words]
+    audited = [small_builds(word) for word in words]
     for kind in of_kind("points").values():
-        assert all(tiny(preset) in audited for preset in kind.presets)
+        assert all(small_builds(preset) in audited for preset in kind.presets)
 
 
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_the_published_binary_sparse_vector_tree_is_refuted_by_its_runs():
-    result = audit(tiny("binary_svt_tree"), 2.0, trials=20_000)
+    result = audit(small_builds("binary_svt_tree"), 2.0, trials=20_000)
     assert result.epsilon_lower_bound > 2.0
     assert "49 places" in result.neighbours
     assert result.structure_epsilon > result.epsilon_lower_bound
@@ -187,7 +189,7 @@ def test_audit_all_prints_a_table_with_refuted_methods_first(monkeypatch):
     assert {row["setting"]: row["violates"] for row in rows} == {"ugrid": False, "inln_dpsd": True}
     assert {"epsilon_lower_bound", "event", "structure_epsilon", "exact_epsilon"} <= set(rows[0])
     text = "\n".join(
-        table([(word, audit(small(word), trials=200)) for word in audits.settings("")])
+        table([(word, audit(small_method(word), trials=200)) for word in audits.settings("")])
     )
     assert text.index("`inln_dpsd` | NOT PRIVATE") < text.index("`ugrid` | 1 |")
     assert "--set is for one method" in fails("audit", "all", "--set", "height=3")
@@ -195,7 +197,7 @@ def test_audit_all_prints_a_table_with_refuted_methods_first(monkeypatch):
 
 @pytest.mark.slow
 def test_the_secure_source_can_be_audited():
-    result = audit(tiny("ugrid"), 1.0, trials=100, confidence=SURE, secure=True)
+    result = audit(small_builds("ugrid"), 1.0, trials=100, confidence=SURE, secure=True)
     assert result.secure
     assert result.epsilon_lower_bound <= 1.0
 
@@ -325,12 +327,12 @@ def test_bad_settings_get_one_clear_line(change, message):
 
 def test_a_word_without_a_value_and_none_at_all_are_named():
     with pytest.raises(ParameterError, match="no parameter 'foo'"):
-        small("privtree", foo=1)
+        small_method("privtree", foo=1)
     with pytest.raises(ParameterError, match="unknown method ' '"):
-        small(" ")
+        small_method(" ")
 
 
 @pytest.mark.parametrize("name", ["ugrid", "markov", "basic", "areas"])
 def test_an_audit_whose_inputs_would_not_fit_is_refused(name):
     with pytest.raises(ParameterError, match="epsilon=1e-300: an audit needs at least"):
-        audit(small(name), 1e-300, trials=100)
+        audit(small_method(name), 1e-300, trials=100)

@@ -10,7 +10,7 @@ import pytest
 
 from dpviz import Ledger
 from dpviz.errors import ReleaseError
-from dpviz.files.writing import beside, destination, write_bytes, write_file
+from dpviz.files.writing import alternative_path, destination, write_bytes, write_file
 
 
 def interrupted_at(step, act):
@@ -103,8 +103,8 @@ def test_a_release_whose_name_is_as_long_as_any_is_kept_beside_it_too(tmp_path):
     for letter in "nλ":
         path = tmp_path / f"{letter * (247 // len(letter.encode()))}.parquet"
         path.touch()
-        beside(path, 32 * "a").touch()
-        assert beside(path.with_name("r.parquet"), 32 * "a").name == "r-aaaaaaaa.parquet"
+        alternative_path(path, 32 * "a").touch()
+        assert alternative_path(path.with_name("r.parquet"), 32 * "a").name == "r-aaaaaaaa.parquet"
 
 
 def test_a_link_in_a_circle_is_refused(tmp_path):
@@ -151,5 +151,7 @@ def test_a_disk_that_takes_no_writes_is_one_line(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "touch", refused)
     monkeypatch.setattr(Path, "unlink", refused)
-    with pytest.raises(ReleaseError, match=r"^a\.txt: cannot be written: Read-only file system$"):
+    with pytest.raises(
+        ReleaseError, match=r"^a\.txt: cannot be written: Read-only file system; name"
+    ):
         write_bytes(tmp_path / "a.txt", b"")

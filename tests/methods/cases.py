@@ -185,17 +185,17 @@ def priced(module, cls):
     """Of builds of a ladder: each draw's (price, counts, sensitivity); each tree's price and the
     price of its dearest path. No node above the first level is paid for.
     """
-    drawn, paths, grow = [], [], cls.grown
+    drawn, paths, grow = [], [], cls.grow
 
     def logged(noise, share, counts, sensitivity=1):
         drawn.append((Fraction(share.epsilon), len(counts), sensitivity))
         return geometric(noise, share, counts, sensitivity)
 
-    def grown(self, index, share, noise, level):
+    def logged_grow(self, index, share, noise, level):
         tree, noisy, paid, limit = grow(self, index, share, noise, level)
         paths.append((Fraction(share.epsilon), max(path_totals(tree.parent, paid))))
         assert (paid[tree.depth < min(level, self.max_depth, tree.max_depth)] == 0).all()
         return tree, noisy, paid, limit
 
-    with patch.object(module, "geometric", logged), patch.object(cls, "grown", grown):
+    with patch.object(module, "geometric", logged), patch.object(cls, "grow", logged_grow):
         yield drawn, paths

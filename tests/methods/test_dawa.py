@@ -76,7 +76,7 @@ def quad_tree(seed):
     points = np.random.default_rng(seed).beta(1, 4, (400, 2))
     index = PointIndex.from_points(SQUARE, points)
     share = Budget(0.5).spend(0.5, "partition", theorem="test")
-    tree = ladder_buckets(LadderTree(max_depth=3).grown(index, share, SimulatedNoise(seed))[0])
+    tree = ladder_buckets(LadderTree(max_depth=3).grow(index, share, SimulatedNoise(seed))[0])
     return replace(tree, lo=tree.lo * 8 // SQUARE.side, hi=tree.hi * 8 // SQUARE.side)
 
 
@@ -100,7 +100,7 @@ def test_prices_of_both_stages_add_up_to_at_most_epsilon_on_every_path(
     budget, noise = Budget(epsilon), SimulatedNoise(seed)
     first = budget.spend(part * epsilon, "partition", theorem="test")
     second = budget.spend(budget.left, "counts", theorem="test")
-    cells, _, paid, _ = LadderTree(max_depth=4).grown(index, first, noise)
+    cells, _, paid, _ = LadderTree(max_depth=4).grow(index, first, noise)
     random = np.random.default_rng(seed)
     low = random.integers(0, index.domain.side // 2, (queries, index.domain.dims))
     high = low + random.integers(1, index.domain.side // 2, low.shape)

@@ -31,7 +31,7 @@ REACH = 30
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
     """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
-    tree, _, paid, _ = chosen.grown(index, share, SimulatedNoise(seed))
+    tree, _, paid, _ = chosen.grow(index, share, SimulatedNoise(seed))
     totals = path_totals(tree.parent, paid)
     assert max(totals) <= Fraction(epsilon)
     # Nothing is left unspent on any path, but what is too little to measure anything with.
@@ -107,11 +107,11 @@ def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
         marginal = joint.sum(axis=tuple(range(seen + 1, rungs)))
         values = np.array(list(itertools.product(window.tolist(), repeat=seen + 1))).T
         counts = at[values[[*range(seen + 1), *[seen] * (rungs - seen - 1)]]]
-        rung, weight, few = chosen.look(counts, np.repeat(rates, counts.shape[1], axis=1))
+        rung, weight, limit = chosen.look(counts, np.repeat(rates, counts.shape[1], axis=1))
         ends_here = rung == seen  # else it looks further, or stopped looking before
         visited |= set(rung[ends_here].tolist())
         fine = joint.sum(axis=tuple(range(seen + 1, rungs - 1)))
-        stops = weight <= few
+        stops = weight <= limit
         for what, chosen_rows, law, price in (
             ("goes on", ends_here & ~stops, marginal, rates[seen, 0]),
             ("stops", ends_here & stops, fine, rates[-1, 0]),
@@ -135,11 +135,11 @@ def test_looking_again_depends_on_what_was_seen_only():
     left = random.uniform(0.01, 2, n)
     rates = chosen.rungs(random.uniform(0.01, 1, n) * left, left)
     noisy = np.cumsum(random.integers(-40, 41, (len(rates), n)), axis=0) + 60
-    rung, weight, few = chosen.look(noisy, rates)
+    rung, weight, limit = chosen.look(noisy, rates)
     hidden = np.arange(len(rates))[:, None] > rung
     other = np.where(hidden, random.integers(-1000, 1000, noisy.shape), noisy)
     again = chosen.look(other, rates)
-    for first, second in zip((rung, weight, few), again, strict=True):
+    for first, second in zip((rung, weight, limit), again, strict=True):
         np.testing.assert_array_equal(first, second)
     assert set(rung.tolist()) == {0, 1, 2, 3}
 

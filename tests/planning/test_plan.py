@@ -14,8 +14,8 @@ import dpviz
 from dpviz.errors import DomainError, ParameterError, PrivacyError
 from dpviz.evaluation.truth import exact_counts, places_of_records
 from dpviz.planning import proxy, search, trial
-from dpviz.planning.proxy import as_clumped_as, clumped
-from dpviz.planning.search import STEP, first_row, least, prices
+from dpviz.planning.proxy import clumped, matching_clumps
+from dpviz.planning.search import STEP, cheapest_candidate, first_row, prices
 from dpviz.planning.trial import Candidate, Trial
 from dpviz.queries.wishes import parse_all, squares
 from dpviz.releases.points.promises import promises, within
@@ -65,7 +65,7 @@ def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
     wishes = parse_all(["rect=2,48,3,49 ±300"])
     tried = Trial([handle], wishes, as_map=True)
     grid = prices(10)
-    candidate, epsilon = least(tried, grid)
+    candidate, epsilon = cheapest_candidate(tried, grid)
     assert tried.holds(candidate, epsilon)
     assert not tried.holds(candidate, grid[grid.index(epsilon) - 1])
     alone = grid[first_row(tried, FEW[0], grid)]
@@ -199,7 +199,7 @@ def test_a_square_is_planned_for_what_it_holds_and_says_so():
     """By the owner's guess, beside a rectangle, too."""
     stated, whole = "any 400 km2 of about 1000 ±600", "rect=2,48,3,49 ±2000"
     assert str(parse_all([stated])[0]) == "any 400 km² of about 1000 ±600 at 95%"
-    for records in as_clumped_as(DOMAIN, 4_000, 400.0, 1_000.0, proxy.FINE[0], 0):
+    for records in matching_clumps(DOMAIN, 4_000, 400.0, 1_000.0, proxy.FINE[0], 0):
         rects = squares(DOMAIN, places_of_records(records, 500, 1), 400.0)
         assert exact_counts(records, rects).mean() == pytest.approx(1_000, rel=0.5)
     guessed = dpviz.plan(DOMAIN, [whole, stated], records=20_000)

@@ -20,7 +20,7 @@ from dpviz.private.mechanisms.noise import (
     SecureNoise,
     SimulatedNoise,
     geometric,
-    nested_at,
+    nested_counts,
 )
 from tests.strategies import share
 
@@ -81,7 +81,7 @@ def test_every_prefix_decides_as_the_whole_number_would(q):
         undecided.append(n)
         return np.zeros(n, dtype=np.uint64)  # then U is the prefix itself
 
-    yes = comparison.less(words, 1 << 16, float(q), lambda _: bounds.number(q))
+    yes = comparison.is_below(words, 1 << 16, float(q), lambda _: bounds.number(q))
     assert (yes == [Fraction(prefix, 1 << 16) < q for prefix in range(1 << 16)]).all()
     assert len(undecided) <= 2
 
@@ -92,7 +92,7 @@ def test_a_doubtful_prefix_is_decided_by_the_bits_behind_it(q, prefix, behind):
     whole = Fraction(prefix << 64 | behind, 1 << 80)
     if whole == exact:
         return
-    decided = comparison.settled(
+    decided = comparison.decide_exactly(
         scripted(behind, *[0] * 4), prefix, comparison.FIRST, bounds.number(exact)
     )
     assert decided == (whole < exact)
@@ -128,7 +128,7 @@ def outcomes(sampler, ratio, monkeypatch):
             bits = [decide(Fraction(1, 2)) << place for place in range(most)]
             return np.array([sum(bits)], dtype=np.int32)
 
-        def less(
+        def is_below(
             words, n, approximate, exact, decide=decide, attempts=attempts, so_far=probability
         ):
             near(approximate, n, exact)
@@ -137,11 +137,11 @@ def outcomes(sampler, ratio, monkeypatch):
                 return np.array([True])
             return np.array([decide(middle(exact(row))) for row in range(n)], dtype=bool)
 
-        def fair(words, n, decide=decide):
+        def fair_bits(words, n, decide=decide):
             return np.array([decide(Fraction(1, 2)) for _ in range(n)], dtype=bool)
 
-        monkeypatch.setattr(samplers, "less", less)
-        monkeypatch.setattr(samplers, "fair", fair)
+        monkeypatch.setattr(samplers, "is_below", is_below)
+        monkeypatch.setattr(samplers, "fair_bits", fair_bits)
         monkeypatch.setattr(samplers, "uniform", uniform)
         result = sampler()
         law[result] += math.prod(probability)
@@ -157,12 +157,12 @@ def near(approximate, n, exact):
 def test_first_bits_are_near_enough_at_every_rate(monkeypatch):
     seen = []
 
-    def less(words, n, approximate, exact):
+    def is_below(words, n, approximate, exact):
         near(approximate, n, exact)
         seen.append(n)
         return np.full(n, len(seen) < 3)  # none is 0, all are accepted, no coin falls
 
-    monkeypatch.setattr(samplers, "less", less)
+    monkeypatch.setattr(samplers, "is_below", is_below)
     draws = samplers.two_sided(SimulatedNoise(1).words, 804, np.geomspace(2.0**-40, 1e6, 804))
     assert seen == [804] * 3
     assert (np.abs(draws) < 1 + np.geomspace(2.0**40, 1e-6, 804)).all()
@@ -175,7 +175,7 @@ def test_a_rejected_attempt_is_drawn_anew_and_the_others_stay(many, monkeypatch)
     attempts = [[1, 2, 3, 4], [5, 6], [7]]
     wanted = []
 
-    def less(words, n, approximate, exact):
+    def is_below(words, n, approximate, exact):
         tried = wanted.pop()
         near(approximate, n, exact)
         real = [float(middle(exact(row))) for row in range(n)]
@@ -188,7 +188,7 @@ def test_a_rejected_attempt_is_drawn_anew_and_the_others_stay(many, monkeypatch)
         assert (np.asarray(places) == 3).all()  # 0.1 · 2³ is from ½ to below 1
         return np.array(wanted[0], dtype=np.int32)
 
-    monkeypatch.setattr(samplers, "less", less)
+    monkeypatch.setattr(samplers, "is_below", is_below)
     monkeypatch.setattr(samplers, "uniform", uniform)
     monkeypatch.setattr(samplers, "_heights", lambda words, n, rates: np.zeros(n, dtype=np.int64))
     draws = samplers.one_sided(None, 4, np.full(4, 0.1) if many else 0.1)
@@ -310,7 +310,7 @@ def test_counts_of_any_layout_type_and_number_get_their_noise_in_place():
         np.testing.assert_array_equal(noisy, exact)
     for n in (0, 1, 24):
         rates = np.full((48, 3), 500.0)[: 2 * n : 2].T  # strided along both axes
-        noisy = nested_at(SecureNoise(), share(9.0), table.ravel()[:n], rates)
+        noisy = nested_counts(SecureNoise(), share(9.0), table.ravel()[:n], rates)
         assert (noisy == np.arange(n)).all()
 
 
@@ -335,7 +335,7 @@ def test_nested_counts_have_their_laws_and_know_nothing_more(noise):
     """
     n = 100_000
     rates = np.repeat([[0.2], [0.4], [0.4], [1.5]], n, axis=1)
-    noisy = nested_at(noise, share(9.0), np.full(n, 10), rates)
+    noisy = nested_counts(noise, share(9.0), np.full(n, 10), rates)
     assert noisy.shape == (4, n)
     for level, rate in enumerate(rates[:, 0]):
         assert law_pvalue(noisy[level] - 10, 1 / rate) > ALARM / 20
@@ -349,7 +349,7 @@ def test_nested_counts_have_their_laws_and_know_nothing_more(noise):
 
 def test_nested_rates_must_not_fall():
     with pytest.raises(ValueError, match="must not fall"):
-        nested_at(SecureNoise(), share(9.0), [1], [[0.5], [0.4]])
+        nested_counts(SecureNoise(), share(9.0), [1], [[0.5], [0.4]])
 
 
 def test_enumerated_refinements_give_the_law(monkeypatch):

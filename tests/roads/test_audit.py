@@ -7,7 +7,7 @@ claim that is false, or the audit could not find anything.
 import numpy as np
 import pytest
 
-from dpviz.evaluation.audit import tiny
+from dpviz.evaluation.audit import small_builds
 from dpviz.evaluation.road_audit import EDGES, road_subject, street
 from dpviz.evaluation.search import Search
 from dpviz.private.budget import Budget
@@ -21,14 +21,14 @@ CONFIDENCE = 1 - 1e-6
 
 def test_the_audit_finds_a_false_claim():
     """Noise for ε = 6, claimed as 1.5."""
-    subject = road_subject(tiny("dwork", "roads"), 1.5)
+    subject = road_subject(small_builds("dwork", "roads"), 1.5)
     search = Search(subject, Budget(6.0), SimulatedNoise(0), 900)
     assert search.finding(CONFIDENCE).epsilon_lower_bound > 1.5
 
 
 @pytest.mark.parametrize("word", ["min+opt+tru", "gs", "flows"])
 def test_features_are_those_of_the_estimates(word):
-    subject = road_subject(tiny(word, "roads"), 1.0)
+    subject = road_subject(small_builds(word, "roads"), 1.0)
     for case in subject.cases:
         assert len(case.larger) == len(case.smaller) + 1
         release = subject.build(case.larger, Budget(1.0), SimulatedNoise(3))

@@ -12,7 +12,7 @@ from dpviz.build import build
 from dpviz.evaluation.truth import exact_visits
 from dpviz.methods.roads import flows
 from dpviz.methods.roads.base import RoadTask
-from dpviz.methods.roads.flows import USUAL, drawn, factors
+from dpviz.methods.roads.flows import USUAL_LOSS, factors, shrunk_loss
 from dpviz.private.budget import Budget
 from dpviz.private.mechanisms.noise import SimulatedNoise
 from dpviz.private.roads import RoadData
@@ -66,10 +66,10 @@ def test_costs_are_those_of_dense_matrices():
         error = q - q @ spread
         wanted += weight * np.array([q @ q, (q.sum() / 5) ** 2, ((error @ steps) ** 2).sum()])
     costs = street_costs(domains, workload)
-    sums = [costs.apart[0], costs.together[0], costs.hidden[0]]
+    sums = [costs.noise_per_edge[0], costs.noise_per_street[0], costs.spreading_error[0]]
     np.testing.assert_allclose(sums, wanted)
-    assert costs.hidden[1] == 0
-    assert costs.apart[1] == costs.together[1]
+    assert costs.spreading_error[1] == 0
+    assert costs.noise_per_edge[1] == costs.noise_per_street[1]
     assert costs.chosen(1.0, 0.0).tolist() == [True, False]
     assert costs.chosen(1.0, 1e9).tolist() == [False, False]
 
@@ -96,9 +96,9 @@ def test_a_factor_is_a_measured_loss_as_far_as_it_is_sure():
     assert sure.max() < 1e-3
     vague, unsure = factors(lost, 1e18, visits)
     assert unsure.min() > 0.99
-    np.testing.assert_allclose(vague, 1 + drawn(np.maximum(lost, 0) / 1e9, unsure), rtol=1e-6)
-    assert drawn(0.7, 1e9) == pytest.approx(USUAL)
-    assert drawn(0.7, 0.0) == 0.7
+    np.testing.assert_allclose(vague, 1 + shrunk_loss(np.maximum(lost, 0) / 1e9, unsure), rtol=1e-6)
+    assert shrunk_loss(0.7, 1e9) == pytest.approx(USUAL_LOSS)
+    assert shrunk_loss(0.7, 0.0) == 0.7
 
 
 class Steady(SimulatedNoise):

@@ -193,7 +193,7 @@ def test_a_damaged_file_is_refused(release, tmp_path):
             header = header_of(table)
             header["time"] |= {"cycle": "day", "period": [0, 1e9]}
             wrong = with_header(table, header)
-            message = "within its cycle"
+            message = "within the cycle"
         pq.write_table(wrong, tmp_path / "bad.parquet")
         with pytest.raises(ReleaseError, match=message):
             dpviz.read(tmp_path / "bad.parquet")

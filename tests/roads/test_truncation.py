@@ -10,13 +10,13 @@ from dpviz.build import build
 from dpviz.methods.roads.truncation import (
     RATIO,
     break_even,
-    kept_share,
     length_bins,
     length_share,
     lengths_part,
     lost_visits,
     paper_length,
     private_quantile,
+    retained_share,
     workload_length,
 )
 from dpviz.private.budget import Budget
@@ -183,7 +183,7 @@ def test_the_noise_of_lengths_makes_no_long_trips():
     rng, length = np.random.default_rng(0), np.arange(1, 101)
     exact = np.bincount(rng.integers(5, 41, 20_000), minlength=101)[1:]
     drawn = [rng.geometric(-np.expm1(-0.13), (400, 100)) for _ in range(2)]
-    estimates = np.array([kept_share(row, length, 10) for row in exact + drawn[0] - drawn[1]])
+    estimates = np.array([retained_share(row, length, 10) for row in exact + drawn[0] - drawn[1]])
     off = estimates.mean() - exact @ np.minimum(length, 10) / (exact @ length)
     assert abs(off) < 4.9 * estimates.std() / 20
 
@@ -216,8 +216,8 @@ def test_the_paper_s_l_follows_its_formula():
 
 def test_kept_share():
     lengths = [1, 2, 3]
-    assert kept_share([1, 1, 1], lengths, 1) == pytest.approx(3 / 6)
-    assert kept_share([9, -9, 9], lengths, 3) == 1
-    assert kept_share([9, 0, 0], lengths, 1) == 0.9999  # longer trips that no number tells of
-    assert kept_share([0, 0], lengths[:2], 1) is None
-    assert kept_share([1, 1, 1], lengths, 1, 1.0) is None  # 6 visits ± 7.5
+    assert retained_share([1, 1, 1], lengths, 1) == pytest.approx(3 / 6)
+    assert retained_share([9, -9, 9], lengths, 3) == 1
+    assert retained_share([9, 0, 0], lengths, 1) == 0.9999  # longer trips that no number tells of
+    assert retained_share([0, 0], lengths[:2], 1) is None
+    assert retained_share([1, 1, 1], lengths, 1, 1.0) is None  # 6 visits ± 7.5

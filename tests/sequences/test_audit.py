@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpviz.evaluation.audit import audit
-from dpviz.evaluation.audits import small
+from dpviz.evaluation.audits import small_method
 from dpviz.evaluation.exact import chain_losses
 from dpviz.evaluation.sequence_audit import ALPHABET, FEATURES, features, pairs
 from dpviz.evaluation.subject import neighbours_of
@@ -55,7 +55,7 @@ def test_noise_for_one_event_of_three_is_caught():
 
 
 def test_the_reference_without_noise_is_caught():
-    result = audit(small("truncate"), 1.0, trials=300, confidence=SURE)
+    result = audit(small_method("truncate"), 1.0, trials=300, confidence=SURE)
     assert result.violates
     assert result.epsilon_lower_bound > 2
 
@@ -63,7 +63,7 @@ def test_the_reference_without_noise_is_caught():
 @pytest.mark.slow
 def test_the_mechanism_that_chooses_strings_is_audited_with_power():
     """One choice: the loss is at most 1, and reached where the others weigh much."""
-    result = audit(small("topk_em", k=1), 1.0, trials=2_000, confidence=SURE)
+    result = audit(small_method("topk_em", k=1), 1.0, trials=2_000, confidence=SURE)
     assert 0.3 < result.epsilon_lower_bound <= 1.0
 
 
@@ -97,6 +97,6 @@ def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():
 def test_every_model_has_every_feature(name):
     for case in neighbours_of(pairs(1.0, 3), Sequences.of):
         task = SequenceTask(case.larger, ALPHABET, Budget(1e6), SimulatedNoise(1))
-        values = features(small(name).build(task), case.target)
+        values = features(small_method(name).build(task), case.target)
         assert len(values) == len(FEATURES)
         assert np.isfinite(values).all()

@@ -14,7 +14,7 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.methods import method as find_method
 from dpviz.methods.sequences import markov
 from dpviz.methods.sequences.base import SequenceTask
-from dpviz.methods.sequences.markov import Markov, grown
+from dpviz.methods.sequences.markov import Markov, grow_contexts
 from dpviz.private.budget import Budget
 from dpviz.private.events import events_of
 from dpviz.private.mechanisms.noise import SimulatedNoise
@@ -64,7 +64,9 @@ def test_a_sequence_has_at_most_l_top_events_and_longer_ones_lose_their_end(rows
 def test_counts_of_every_context_are_those_of_brute_force(rows, l_top, seed, depth):
     random = np.random.default_rng(seed)
     events = events_of(Sequences.of(rows), 3, l_top)
-    first_child, exact = grown(events, 3, lambda scores, _: random.random(len(scores)) < 0.7, depth)
+    first_child, exact = grow_contexts(
+        events, 3, lambda scores, _: random.random(len(scores)) < 0.7, depth
+    )
     for node, context in contexts(first_child, 4).items():
         assert exact[node].tolist() == after(rows, l_top, context)
     inner = np.flatnonzero(first_child >= 0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from dpviz.trees.coherence import FINER, MOMENTS, _of_parents, coherence
+from dpviz.trees.coherence import FINER, MOMENTS, _parent_deviations, coherence
 from dpviz.trees.decomposition import ADAPTED, Decomposition
 from tests.strategies import trees
 
@@ -29,7 +29,7 @@ def brute_force(nodes):
 
 @given(trees(3, side=32))
 def test_what_parents_show_equals_brute_force(nodes):
-    both = _of_parents(nodes, nodes.count), brute_force(nodes)
+    both = _parent_deviations(nodes, nodes.count), brute_force(nodes)
     assert min(both[0], 1.0) == pytest.approx(min(both[1], 1.0), rel=1e-6, abs=1e-9)
 
 

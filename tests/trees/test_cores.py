@@ -9,7 +9,7 @@ import pytest
 import dpviz
 from dpviz.progress import Reports, checkpoint, listening
 from dpviz.trees import cores
-from dpviz.trees.cores import at_once, side_by_side
+from dpviz.trees.cores import run_both, side_by_side
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
 
@@ -42,7 +42,7 @@ def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monk
         together.wait(60)  # both at a time, or never
         return threading.get_ident()
 
-    first, other = at_once(work, work)
+    first, other = run_both(work, work)
     assert first == here != other
 
     def fails():
@@ -50,7 +50,7 @@ def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monk
 
     for pieces in ((fails, lambda: 1), (lambda: 1, fails)):
         with pytest.raises(ValueError, match="no such piece"):
-            at_once(*pieces)
+            run_both(*pieces)
     started = threading.Event()
 
     def endless():
@@ -63,10 +63,10 @@ def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monk
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        at_once(cancelled, endless)  # which ends, or this test never does
+        run_both(cancelled, endless)  # which ends, or this test never does
     assert threading.active_count() == before
     monkeypatch.setattr(cores, "cores", lambda: 1)
-    assert at_once(threading.get_ident, threading.get_ident) == (here, here)
+    assert run_both(threading.get_ident, threading.get_ident) == (here, here)
 
 
 def test_what_a_piece_raises_or_a_listener_ends_the_rest(two, monkeypatch):

@@ -10,7 +10,7 @@ from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.private.index import PointIndex
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.sharing import shared
+from dpviz.trees.sharing import reshared_counts
 from tests.methods.cases import handle
 
 SQUARE = Domain((0.0, 0.0), (1.0, 1.0))
@@ -30,7 +30,7 @@ def tree(seed: int) -> Decomposition:
 @pytest.mark.parametrize("seed", range(3))
 def test_children_stay_above_zero_and_sum_to_their_parents(seed):
     nodes = tree(seed)
-    count = shared(nodes, (nodes.count - 3.0 * np.cos(nodes.count), 2.0 + nodes.count % 5))
+    count = reshared_counts(nodes, (nodes.count - 3.0 * np.cos(nodes.count), 2.0 + nodes.count % 5))
     assert (count >= 0).all()
     assert count[0] == nodes.count[0]
     np.testing.assert_allclose(sum_up(nodes.parent, count), count, rtol=1e-12, atol=1e-9)
@@ -43,7 +43,7 @@ def test_a_child_below_zero_takes_less_than_its_sisters():
         boxes, boxes + np.array([[2, 2], *[[1, 1]] * 4]), np.array([-1, 0, 0, 0, 0]),
         np.array([8.0, 2, 2, 2, 2]), np.ones(5),
     )  # fmt: skip
-    count = shared(nodes, (np.array([8.0, -2, 0, 1, 9]), np.ones(5)))
+    count = reshared_counts(nodes, (np.array([8.0, -2, 0, 1, 9]), np.ones(5)))
     assert (np.diff(count[1:]) > 0).all()
     assert count[2] / count[1] == pytest.approx(np.exp(2.0))
 
@@ -55,7 +55,7 @@ def test_only_shrunk_trees_are_shared_anew(parameters, monkeypatch):
     def refused(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("dpviz.methods.points.ladder_tree.shared", refused)
+    monkeypatch.setattr("dpviz.methods.points.ladder_tree.reshared_counts", refused)
     dpviz.build(data, LadderTree(**parameters), 1.0, seed=1)
     with pytest.raises(AssertionError):
         dpviz.build(data, "ladder_tree", 1.0, seed=1)

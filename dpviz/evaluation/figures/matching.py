@@ -13,7 +13,7 @@ from typing import Any
 from dpviz.build import build, from_points
 from dpviz.datasets import registers
 from dpviz.domain import Domain
-from dpviz.evaluation.experiments import SECONDS, Build, described_method, parsed, timed
+from dpviz.evaluation.experiments import SECONDS, Build, method_of_text, parsed, timed_build
 from dpviz.evaluation.figures.report import Reproduction, Statement, least_of
 from dpviz.evaluation.matching import match_truth
 from dpviz.evaluation.plots import Lines, line_figure
@@ -126,12 +126,12 @@ def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[Mea
                     "true_reduction_ratio": round(truth.reduction_ratio, 6),
                     "recall": round(truth.recall, 6),
                 }
-                size = named(dims, padding)
+                size = size_label(dims, padding)
                 rows += [MeasureRow(name, epsilon, size, repeat, *each) for each in values.items()]
     return rows
 
 
-def named(dims: int, padding: str) -> str:
+def size_label(dims: int, padding: str) -> str:
     """The size column of a row."""
     return f"{dims} attributes, {padding}"
 
@@ -142,7 +142,7 @@ def construction(repeats: int, seed: int) -> list[MeasureRow]:
     rows = []
     for (name, words), repeat in itertools.product(CONSTRUCTION.items(), range(repeats)):
         task = Build(name, 1.0, repeat, seed + repeat)
-        _, seconds = timed(data, described_method(words), task)
+        _, seconds = timed_build(data, method_of_text(words), task)
         rows.append(MeasureRow(name, 1.0, TIMED, repeat, SECONDS, seconds))
     return rows
 
@@ -155,7 +155,7 @@ def table(mean: Means) -> str:
     )
     lines = []
     for dims, name, epsilon in itertools.product(ATTRIBUTES, TREES, EPSILONS):
-        noisy, upward = ((name, epsilon, named(dims, each)) for each in ("noisy", "upward"))
+        noisy, upward = ((name, epsilon, size_label(dims, each)) for each in ("noisy", "upward"))
         cells = [f"{dims}", name, f"{mean[*noisy, 'leaves']:,.0f}", f"{epsilon:g}"]
         for at in (noisy, upward):
             cells += [f"{mean[*at, RATIO]:.4f}", f"{mean[*at, 'recall']:.3f}"]
@@ -168,7 +168,7 @@ def compare(mean: Means, seconds: dict[str, float]) -> list[Statement]:
     settings = [(dims, epsilon) for dims in ATTRIBUTES for epsilon in EPSILONS]
 
     def work(name: str, dims: int, epsilon: float) -> float:
-        return 1 - mean[name, epsilon, named(dims, "noisy"), RATIO]
+        return 1 - mean[name, epsilon, size_label(dims, "noisy"), RATIO]
 
     def wins(better: str, other: str) -> str:
         count = sum(work(better, *at) < work(other, *at) for at in settings)

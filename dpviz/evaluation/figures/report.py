@@ -28,7 +28,7 @@ class Reproduction:
     """A figure redone, before it is written.
 
     Attributes:
-        title: of the page.
+        title: title of the page.
         intro: what was done, in Markdown.
         statements: the paper's, and what we find.
         tables: rows, by the name of their file.

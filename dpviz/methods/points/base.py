@@ -34,8 +34,8 @@ class PointMethod(Method):
 
     Class attributes:
         dims: supported dimensions.
-        overlapping: whether boxes of siblings may overlap (R-trees), so that a count of a node is
-            not the count of its box.
+        overlapping: True if boxes of siblings may overlap (R-trees), so that the count of a node
+            is not the count of its box.
         measured: parameters that switch off models of unmeasured data (a density inside
             leaves), so that every node's count tends to the exact one as ε grows.
     """

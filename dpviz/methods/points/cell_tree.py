@@ -15,10 +15,10 @@ from dpviz.methods.points.base import PointMethod, parameter
 from dpviz.methods.points.levels import leaf_sums
 from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
+from dpviz.private.mechanisms.noise import Noise, geometric_by_rate, geometric_variance
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import combine, downward
-from dpviz.trees.cores import at_once, side_by_side, strips
+from dpviz.trees.cores import run_both, side_by_side, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
@@ -184,7 +184,7 @@ class ShrunkTree(PointMethod):
             tree: the structure.
             noisy: measurements of its nodes.
             variance: their variances; infinite where a node was not measured.
-            doubts: of the inner counts, which have decided, too; how much they weigh, see
+            doubts: the looks at inner counts that also decided about splits; for their weight see
                 :func:`~dpviz.trees.shrinkage.estimated`.
         """
         parent = tree.parent
@@ -201,7 +201,7 @@ class ShrunkTree(PointMethod):
                 _ = nodes.beside, nodes.volume  # computed here in parallel, used later
             return nodes
 
-        (raw, count, spread), nodes = at_once(estimates, cells)
+        (raw, count, spread), nodes = run_both(estimates, cells)
         if decided is not None:
             spread = np.where(nodes.leaf, spread, DECIDED * spread)
         elif np.isfinite(variance[parent[len(tree.codes[0]) :]]).any():
@@ -232,7 +232,7 @@ def rate_variances(rate: Float) -> Float:
 def counts_at(noise: Noise, share: Share, exact: Int, rate: Float) -> tuple[Float, Float]:
     """Noisy counts and their variances; where a rate is 0, the count is 0, variance infinite."""
     noisy, measured = np.zeros(len(exact)), rate > 0
-    noisy[measured] = geometric_at(noise, share, exact[measured], rate[measured])
+    noisy[measured] = geometric_by_rate(noise, share, exact[measured], rate[measured])
     return noisy, rate_variances(rate)
 
 

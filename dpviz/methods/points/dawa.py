@@ -129,7 +129,7 @@ class Dawa(PointMethod):
             return Decomposition(tree.lo, tree.hi, tree.parent, count, variance)
         levels = power * (domain.dims if domain.dims >= MANY else 1)
         ladder = LadderTree(max_depth=levels, slopes=self.slopes, sharing=False)
-        cells, count, paid, doubts = ladder.grown(index, first, noise)
+        cells, count, paid, doubts = ladder.grow(index, first, noise)
         rate, of_leaf = node_rates(ladder_buckets(cells), low, high, second.epsilon)
         again, spread = counts_at(noise, second, cells.counts(), rate)
         variance = rate_variances(paid)

@@ -52,8 +52,8 @@ class Declared:
     """A declared workload.
 
     Attributes:
-        name: of :data:`WORKLOADS`.
-        side: of queries that were given, the typical side as a share of the domain's.
+        name: a key of :data:`WORKLOADS`.
+        side: typical side of the given queries, as a share of the domain's side.
 
     Raises:
         ParameterError: another name.

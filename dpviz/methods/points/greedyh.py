@@ -22,10 +22,10 @@ class BucketTree:
     """The tree above the buckets, breadth-first, level by level.
 
     Attributes:
-        leaf: of the nodes of each level, whether they are buckets.
+        leaf: by level, True for the nodes that are buckets.
         parent: breadth-first parents.
         lo: first cells of all nodes, int64 of shape (n, d).
-        hi: cells after their last.
+        hi: cells after their last cells.
         fanout: children of every node that is not a bucket.
     """
 

@@ -131,7 +131,7 @@ class HotGrid(Ladder):
             mechanism="nested geometric",
             theorem="ladder (docstring): the rates of a path add up to what is left of ε",
         )
-        tree, noisy, paid, doubts = self.grown(index, share, noise, level)
+        tree, noisy, paid, doubts = self.grow(index, share, noise, level)
         variance = rate_variances(paid)
         noisy[0], variance[0] = total[0], spread[0]
         return self.finish(tree, noisy, variance, doubts)
@@ -200,7 +200,7 @@ def in_full_cells(index: PointIndex, level: int, full: int) -> int:
     Args:
         index: the records, in two dimensions.
         level: 4^level cells.
-        full: from 1 to 2^31.
+        full: records from which a cell is full, 1 to 2^31.
     """
     cells = index.codes >> np.uint64(2 * (index.domain.bits - level))
     last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]

@@ -13,10 +13,10 @@ from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import PLANE, CellTree, ShrunkTree, path_part, rate_variances
 from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, nested_at
+from dpviz.private.mechanisms.noise import Noise, nested_counts
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.sharing import shared
+from dpviz.trees.sharing import reshared_counts
 from dpviz.trees.shrinkage import Doubts
 
 SURE = 12.0
@@ -79,7 +79,7 @@ class Ladder(ShrunkTree):
     first: float = FIRST
     looks: int = LOOKS
 
-    def grown(
+    def grow(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
     ) -> tuple[CellTree, Float, Float, Doubts]:
         """Grow the tree; return it with noisy counts, ε per node (0: not measured), doubts.
@@ -112,12 +112,12 @@ class Ladder(ShrunkTree):
             rule, measured = self.at(dims, depth), np.flatnonzero(rate)
             budget = left.take(measured)
             rates = self.rungs(rate.take(measured), budget)
-            noisy = nested_at(noise, share, tree.level_counts(depth).take(measured), rates)
-            rung, weight, few = rule.look(noisy, rates)
+            noisy = nested_counts(noise, share, tree.level_counts(depth).take(measured), rates)
+            rung, weight, limit = rule.look(noisy, rates)
             at = rung * len(measured) + np.arange(len(measured))
             last_look, paid = noisy.take(at), rates.take(at)
             budget_left = unspent(budget, paid)
-            stopping = ((weight <= few) & (depth > 0)) | (budget_left <= LEAST) | (depth == cap)
+            stopping = ((weight <= limit) & (depth > 0)) | (budget_left <= LEAST) | (depth == cap)
             double = (weight > JUMP * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
             stops, twice, decides = np.zeros((3, len(rate)), dtype=np.bool_)
             stops[measured], twice[measured] = stopping, double
@@ -131,12 +131,14 @@ class Ladder(ShrunkTree):
             # All columns below hold only the nodes that split, about a quarter.
             splitting = np.flatnonzero(~stopping)
             measured, double = measured[splitting], double[splitting]
-            budget, budget_left, paid, weight, few = (
-                each[splitting] for each in (budget, budget_left, paid, weight, few)
+            budget, budget_left, paid, weight, limit = (
+                each[splitting] for each in (budget, budget_left, paid, weight, limit)
             )
             decides[measured] = depth > 0  # the root always splits
             doubts.append(
-                Doubts.of(decides, rate_variances(budget), few / budget_left, math.sqrt(2.0) / paid)
+                Doubts.of(
+                    decides, rate_variances(budget), limit / budget_left, math.sqrt(2.0) / paid
+                )
             )
             if stops.all():
                 break
@@ -175,15 +177,15 @@ class Ladder(ShrunkTree):
             The rung, its weight w, and the weight up to which the node stops, (n,) each.
         """
         rung = np.zeros(noisy.shape[1], dtype=np.int64)
-        weight, few, doubtful = self._weighed(noisy[0], rates[0], rates[-1])
+        weight, limit, doubtful = self._weighed(noisy[0], rates[0], rates[-1])
         nodes = np.flatnonzero(doubtful)
         for again in range(1, self.looks + 1):
             rung[nodes] = again
-            weight[nodes], few[nodes], doubtful = self._weighed(
+            weight[nodes], limit[nodes], doubtful = self._weighed(
                 noisy[again].take(nodes), rates[again].take(nodes), rates[-1].take(nodes)
             )
             nodes = nodes[doubtful]
-        return rung, weight, few
+        return rung, weight, limit
 
     def _weighed(
         self, noisy: Int, rate: Float, left: Float
@@ -212,13 +214,13 @@ class LadderTree(Ladder):
     Ours. A node has the unspent budget B of its path, and its count is measured coarsely first,
     then more precisely: it has nested noisy counts of rates r₀ ≤ r₁ ≤ … ≤ B, r_k = min(UP^k·r₀,
     TOP·B): each is the next finer one plus noise independent of the count. At rung k, with L = B −
-    r_k and the weight w = N_k·L, few = min(c + κ√2·L/r_k, max(c, MOST)). While w is within ``BAND``
-    standard deviations √2·L/r_k of few, the node looks at rung k + 1. Then, if w ≤ few, it stops
-    and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it splits β²-ways; else
-    β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children start at the part
-    (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its first look is
-    coarse, and a small data set would otherwise end in one box. A level whose children would pass
-    the public cap on nodes is the last.
+    r_k and the weight w = N_k·L, the limit is min(c + κ√2·L/r_k, max(c, MOST)). While w is within
+    ``BAND`` standard deviations √2·L/r_k of the limit, the node looks at rung k + 1. Then, if w is
+    at most the limit, it stops and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it
+    splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
+    start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its
+    first look is coarse, and a small data set would otherwise end in one box. A level whose
+    children would pass the public cap on nodes is the last.
 
     In four dimensions records form few clusters, so a leaf's error comes mostly from uneven records
     inside it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node
@@ -259,13 +261,13 @@ class LadderTree(Ladder):
             mechanism="nested geometric",
             theorem="ladder (docstring): the rates of a path add up to this share",
         )
-        tree, noisy, paid, doubts = self.grown(index, share, noise)
+        tree, noisy, paid, doubts = self.grow(index, share, noise)
         return self.finish(tree, noisy, rate_variances(paid), doubts)
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
         """Redistribute estimates inside families, in two dimensions only."""
         if self.sharing and self.shrink and nodes.dims == PLANE:
-            return nodes.replace(count=shared(nodes, raw))
+            return nodes.replace(count=reshared_counts(nodes, raw))
         return nodes
 
 

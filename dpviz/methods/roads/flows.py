@@ -27,9 +27,9 @@ LENGTHS = 0.5
 LOSS_SHARE = 0.05
 """Share of ε for what truncation loses."""
 
-USUAL, GIVE = 0.1, 0.15
+USUAL_LOSS, LOSS_DEVIATION = 0.1, 0.15
 """Loss by truncation as a share of the visits that stay, and its standard deviation: a public
-guess, to which a measured loss is drawn as far as it is unsure."""
+guess, to which an uncertain measured loss is shrunk."""
 
 MOST = 3.0
 """Greatest factor by which counts grow."""
@@ -78,7 +78,7 @@ class Flows(RoadMethod):
         cap = task.cap(self.max_length)
         trips = truncated(task.trips, cap, noise)
         loss = LOSS_SHARE * budget.epsilon
-        together = float(costs.together.sum()) / len(workload)
+        together = float(costs.noise_per_street.sum()) / len(workload)
         c = break_even(len(graph), len(workload.edge) / len(workload), together)
         lengths = NoisyLengths.measured(task, trips, cap, LENGTHS * lengths_part(c))
         left = budget.left - loss
@@ -117,7 +117,7 @@ class Flows(RoadMethod):
             np.float64
         )
         grown, lossy = factors(lost, lost_variance, retained)
-        of_classes = grown, lossy, doubt(lossy) / grown
+        of_classes = grown, lossy, shrunk_deviation(lossy) / grown
         factor, unsure, off = (np.bincount(street, each[use_class]) / size for each in of_classes)
         variance = variance * factor**2
         near = graph.remembered("neighbours", lambda: neighbours(graph)).between(street)
@@ -153,7 +153,7 @@ def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
 
     Args:
         lost: noisy numbers of visits that truncation loses, up to the reach.
-        variance: of their noise.
+        variance: variance of the noise in these numbers.
         visits: estimated visits that were not lost.
 
     Returns:
@@ -162,20 +162,22 @@ def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
     deviation = variance**0.5
     visited = np.maximum(visits, deviation + 1.0)
     unsure = np.asarray(deviation / visited)
-    return np.minimum(1.0 + drawn(np.maximum(lost, 0.0) / visited, unsure), MOST), unsure
+    return np.minimum(1.0 + shrunk_loss(np.maximum(lost, 0.0) / visited, unsure), MOST), unsure
 
 
-def doubt(unsure: Float) -> Float:
-    """One standard deviation of a factor that is drawn to :data:`USUAL`."""
-    return np.asarray(unsure * GIVE / np.hypot(unsure, GIVE))
+def shrunk_deviation(unsure: Float) -> Float:
+    """One standard deviation of a factor that is shrunk to :data:`USUAL_LOSS`."""
+    return np.asarray(unsure * LOSS_DEVIATION / np.hypot(unsure, LOSS_DEVIATION))
 
 
-def drawn(share: Float, unsure: Float) -> Float:
-    """A class's loss as a share of its visits, drawn to :data:`USUAL` as far as it is unsure."""
-    return np.asarray(USUAL + (share - USUAL) * GIVE**2 / (GIVE**2 + unsure**2))
+def shrunk_loss(share: Float, unsure: Float) -> Float:
+    """Loss of a class as a share of its visits, shrunk to :data:`USUAL_LOSS` by uncertainty."""
+    return np.asarray(
+        USUAL_LOSS + (share - USUAL_LOSS) * LOSS_DEVIATION**2 / (LOSS_DEVIATION**2 + unsure**2)
+    )
 
 
 def _planned(task: RoadTask) -> tuple[Subdomains, StreetCosts]:
-    """Public, and the same at every ε: kept for the next release on the same graph."""
+    """Public plan, the same for every ε: cached for later releases on the same graph."""
     domains = chains(task.graph)
     return domains, street_costs(domains, task.workload)

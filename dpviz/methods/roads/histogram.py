@@ -14,11 +14,11 @@ from dpviz.methods.roads.base import PAPER, Measured, RoadMethod, RoadTask, para
 from dpviz.methods.roads.truncation import (
     NoisyLengths,
     break_even,
-    kept_share,
     length_share,
     lengths_part,
     paper_length,
     private_quantile,
+    retained_share,
 )
 from dpviz.private.mechanisms.noise import geometric
 from dpviz.private.roads import truncated, visits
@@ -209,7 +209,7 @@ class EventHistogram(RoadMethod):
             limit = lengths.limit(budget.left, c)
         width = np.diff(lengths.bins)
         extra["lengths"] = np.repeat(np.round(lengths.counts / width, 2), width).tolist()
-        retained = kept_share(lengths.counts, lengths.middle, limit, lengths.variance)
+        retained = retained_share(lengths.counts, lengths.middle, limit, lengths.variance)
         if retained is not None:
             extra["kept"] = round(retained, 4)
         return limit
@@ -225,5 +225,5 @@ class EventHistogram(RoadMethod):
 
 
 def _planned(graph: RoadGraph, workload: Paths, decomposition: str, index: str) -> Forest:
-    """Public, and the same at every ε: kept for the next release on the same graph."""
+    """Public plan, the same for every ε: cached for later releases on the same graph."""
     return INDEXES[index](DECOMPOSITIONS[decomposition](graph, workload), workload)

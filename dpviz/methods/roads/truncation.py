@@ -64,8 +64,8 @@ class NoisyLengths(NamedTuple):
 
     Attributes:
         bins: see :func:`length_bins`, (k + 1,).
-        counts: with independent noise, (k,).
-        variance: of each, (k,).
+        counts: noisy numbers of trips, with independent noise, (k,).
+        variance: variance of each count, (k,).
         epsilon: ε₁, which paid for them.
     """
 
@@ -186,7 +186,7 @@ def workload_length(
         bins: see :func:`length_bins`.
         epsilon_lengths: ε₁.
         epsilon_counts: ε₂.
-        c: of the rule.
+        c: constant of the workload rule.
     """
     total = np.concatenate([[0.0], np.cumsum(np.asarray(noisy, dtype=np.float64))])
     at = np.arange(len(total))
@@ -218,7 +218,7 @@ def private_quantile(noise: Noise, share: Share, lengths: Int, cap: int, q: floa
     return exponential(noise, share, score, Fraction(most)) + 1
 
 
-def kept_share(
+def retained_share(
     counts: ArrayLike, length: ArrayLike, limit: int, variance: ArrayLike = 0.0
 ) -> float | None:
     """Estimated share of edge visits that a cut to ``limit`` keeps, from noisy lengths.
@@ -230,7 +230,7 @@ def kept_share(
         counts: noisy numbers of trips.
         length: their mean lengths, ascending.
         limit: L; no bin has lengths on both sides of it.
-        variance: of the noise in each of them.
+        variance: variance of the noise in each count.
 
     Returns:
         1 only where L cuts nothing: no noisy number tells that no trip is longer. None where all

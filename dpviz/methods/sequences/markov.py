@@ -126,7 +126,7 @@ class Markov(SequenceMethod):
             return bernoulli(task.noise, first, no, exact)
 
         events = events_of(task.sequences, size, self.l_top)
-        first_child, exact = grown(events, size, split, self.max_depth)
+        first_child, exact = grow_contexts(events, size, split, self.max_depth)
         single = None
         if size >= MANY:
             root = task.budget.spend(
@@ -191,7 +191,7 @@ def noisy_contexts(
     Args:
         noise: the source of randomness.
         share: pays for the counts of the leaves.
-        first_child: of each context, −1 for a leaf, int64 (n,).
+        first_child: first child of each context, −1 for a leaf, int64 (n,).
         exact: counts of what follows, int64 (n, |I| + 1): private.
         l_top: events of a sequence, each in one leaf: the sensitivity.
         follows: the alphabet's rule, if it is kept.
@@ -226,7 +226,7 @@ def noisy_contexts(
 Split = Callable[[Int, int], NDArray[np.bool_]]
 
 
-def grown(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int, Int]:
+def grow_contexts(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int, Int]:
     """Grow contexts level by level.
 
     Returns:
@@ -273,9 +273,9 @@ def drawn_to_shorter(counts: Float, first_child: Int, allowed: Mask | None, weig
 
     Args:
         counts: non-negative, (n, |I| + 1).
-        first_child: of each context, −1 for a leaf, int64 (n,).
-        allowed: what may follow each context, or None.
-        weight: of the shorter context, in records, for a leaf; √k times that above k leaves.
+        first_child: first child of each context, −1 for a leaf, int64 (n,).
+        allowed: symbols that may follow each context, bool (n, |I| + 1), or None.
+        weight: weight of a leaf's shorter context, in records; √k times that above k leaves.
     """
     mixed, width = counts.copy(), counts.shape[1]
     leaves = leaves_below(first_child, width)

@@ -11,7 +11,7 @@ import numpy as np
 from dpviz.methods.sequences.base import SequenceMethod, SequenceTask, parameter, register
 from dpviz.private.budget import Share
 from dpviz.private.events import Events, events_of
-from dpviz.private.mechanisms.noise import Noise, geometric_at, geometric_variance
+from dpviz.private.mechanisms.noise import Noise, geometric_by_rate, geometric_variance
 from dpviz.sequences.exploration import Exploration
 from dpviz.sequences.grams import GramTree
 from dpviz.sequences.model import MAX_CELLS
@@ -89,7 +89,7 @@ class NGram(SequenceMethod):
         rates = np.broadcast_to(level.rate[:, None] / self.l_top, exact.shape)
         noisy = np.zeros(exact.shape, dtype=np.int64)
         at = level.possible
-        noisy[at] = geometric_at(noise, share, exact[at], rates[at])
+        noisy[at] = geometric_by_rate(noise, share, exact[at], rates[at])
         floor = np.array([self.threshold(rate, tree.size) for rate in level.rate.tolist()])
         whole = level.last | (len(tree.levels) == 1)  # single symbols are released in any case
         tree.observe(noisy, at & ((noisy > floor[:, None]) | whole[:, None]))

@@ -25,7 +25,7 @@ from dpviz.private.ledger.entries import (
     balances,
     probability,
 )
-from dpviz.private.ledger.file import default_path, located, opened
+from dpviz.private.ledger.file import default_path, expand_home, opened
 from dpviz.private.ledger.names import account_key, checked_name
 
 
@@ -38,7 +38,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         if not isinstance(path, str | os.PathLike | None):
             raise LedgerError(f"path={path!r}: give the ledger's file")
-        self._path = None if path is None else located(path)
+        self._path = None if path is None else expand_home(path)
 
     @property
     def path(self) -> Path:
@@ -119,7 +119,7 @@ class Ledger:
             epsilon: the whole price for one privacy unit.
             delta: the whole delta.
             what: the thing that is bought, for instance the method.
-            purpose: what for, in the buyer's words.
+            purpose: purpose of the release, in the buyer's words.
             unit: the privacy unit without its bound. Prices for different units do not add up, so
                 that the first spend fixes the unit of a data set.
             neighbours: the relation that the price is for, "add-remove" or "replace". An account
@@ -191,7 +191,7 @@ class Ledger:
             if db is None:
                 return 0
             if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != b"ok":
-                raise DamageError("integrity check failed")
+                raise DamageError("its integrity check failed")
             try:
                 _, head = chain.checked_entries(db, before)
             except DamageError:

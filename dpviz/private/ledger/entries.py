@@ -26,7 +26,7 @@ class Spend:
 
     Attributes:
         epsilon, delta: the price as the release states it, under ``neighbours``.
-        charged: what of it the account counts: the ε to add or remove one unit.
+        charged: the ε that the account counts: the price to add or remove one unit.
         outcome: ``released``; ``failed``; ``lost``, a release that could not be written; or
             ``paid`` while a build runs, and permanently after a crash. All count in full.
     """

@@ -42,7 +42,7 @@ def default_path() -> Path:
     given = os.environ.get(VARIABLE)
     if not given:
         return user_data_path("dpviz", appauthor=False) / "ledger.sqlite"
-    path = located(given)
+    path = expand_home(given)
     if not path.is_absolute():
         raise LedgerError(
             f"{VARIABLE}={given}: a relative path names another ledger in each folder, and budgets "
@@ -52,7 +52,7 @@ def default_path() -> Path:
     return path
 
 
-def located(path: str | os.PathLike[str]) -> Path:
+def expand_home(path: str | os.PathLike[str]) -> Path:
     """Expand ``~`` in a path: no shell expands it in ``--ledger=~/a.sqlite``.
 
     A folder literally called ~ would hold a second ledger, and the budget could be spent again.

@@ -80,9 +80,9 @@ def engine_layers(
     """The indexes of a relation's records inside the domain, counted by the engine.
 
     Args:
-        engine: where the relation is.
-        relation: from :meth:`Engine.relation`.
-        name: of the relation, for messages.
+        engine: the engine that holds the relation.
+        relation: a result of :meth:`Engine.relation`.
+        name: name of the relation, for messages.
         domain: the public box, in the CRS of the coordinates.
         chosen: columns (in 2-D also one column of points), bits, unit; its progress is called while
             the engine works, and cancels the query by raising an exception.
@@ -180,7 +180,7 @@ def layers_of_rows(rows: Rows, domain: Domain, bits: int) -> Layers:
     """The indexes of (cell, count) rows, by kind.
 
     Args:
-        rows: in any order; the kind stands before the number of a cell.
+        rows: cell numbers, which begin with the kind, and counts, in any order.
         domain: the public box of the grid.
         bits: grid bits per axis.
     """

@@ -47,8 +47,8 @@ def cell_sql(
     Args:
         relation: name of a table or view: ``table``, ``schema.table``.
         domain: the public box, in the CRS of the columns.
-        columns: of coordinates; by default those of the domain.
-        bits: of the public grid, 2^bits steps per axis; 16 in 2-D by default.
+        columns: columns of the coordinates; by default those of the domain.
+        bits: bits of the public grid, which has 2^bits steps per axis; 16 in 2-D by default.
         unit: column of the privacy unit; the query then keeps at most ``max_per_unit`` records of
             each, chosen at random by a fresh salt: write a new query for each count.
         max_per_unit: see ``unit``.
@@ -93,9 +93,9 @@ def cell_counts(
 
     Args:
         frame: a part in memory, as :func:`dpviz.load` takes it.
-        domain: as for :func:`cell_sql`, like the other arguments.
-        columns: of coordinates.
-        bits: of the public grid.
+        domain: see :func:`cell_sql`, also for the other arguments.
+        columns: columns of the coordinates.
+        bits: bits of the public grid, per axis.
         unit: column of the privacy unit. ALL RECORDS OF A UNIT MUST BE IN ONE PART (shuffle by the
             unit first): the bound is kept within a part, and parts do not know of each other.
         max_per_unit: see ``unit``.
@@ -117,7 +117,9 @@ def cell_counts(
         name="part",
     )
     indexes = part._layers.counts
-    cell = np.concatenate([_numbered(each, query.bits, kind) for kind, each in enumerate(indexes)])
+    cell = np.concatenate(
+        [_cell_numbers(each, query.bits, kind) for kind, each in enumerate(indexes)]
+    )
     weights = np.concatenate([each.weights for each in indexes])
     return pa.table({"cell": arrow.numbers(cell), query.count_column: arrow.numbers(weights)})
 
@@ -147,7 +149,7 @@ def from_counts(
             :func:`cell_sql` and :func:`cell_counts`. Counts of a cell add up.
         domain: the public box.
         name: public name of the data set, under which the ledger pays.
-        bits: of the public grid; 16 in 2-D by default.
+        bits: bits of the public grid, per axis; 16 in 2-D by default.
         unit: the privacy unit; a record by default.
         max_per_unit: most records that one unit adds.
         public: True if the owner declares every record public.
@@ -177,11 +179,11 @@ def _is_table(value: Any) -> bool:
 
 def _arrow(part: Any) -> pa.Table:
     if not hasattr(part, "__arrow_c_stream__"):
-        raise DataError(f"{TITLE} must be a pyarrow, pandas or polars table")
+        raise DataError(f"{TITLE} must be tables: give pyarrow, pandas or polars tables")
     return pa.table(part)
 
 
-def _numbered(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
+def _cell_numbers(index: PointIndex, bits: int, kind: int) -> NDArray[np.int64]:
     """Numbers of the cells of one kind, as in :mod:`dpviz.private.load.cellquery`."""
     dims = index.domain.dims
     steps = unmorton(index.codes >> np.uint64(dims * (index.domain.bits - bits)), dims)

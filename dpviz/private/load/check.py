@@ -34,7 +34,7 @@ def check_source(
     """Exact counts of a source's records by outcome, and a description of their form.
 
     Args:
-        source: as :func:`dpviz.load` takes it.
+        source: a source of :func:`dpviz.load`.
         domain: decides the form of the records: points, or places in time if ``how`` names a time;
             trips or events; sequences of symbols.
         **how: further arguments of the reader. The cells of places do not matter: sequences are cut

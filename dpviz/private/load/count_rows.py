@@ -52,8 +52,8 @@ def counted_handle(
     Args:
         tables: each with a column of cells and one of counts.
         chosen: the public facts that they were counted with.
-        title: of the source, for messages.
-        name: of the data set, unless ``chosen`` has one.
+        title: title of the source, for messages.
+        name: name of the data set, unless ``chosen`` has one.
         one_query: the rows are the result of a single query, so that with a unit no cell may occur
             twice: the bounds of several queries would add up.
 
@@ -64,11 +64,13 @@ def counted_handle(
     for table in tables:
         columns = _columns([column.name for column in table.columns])
         if columns is None:
-            raise DataError(f"{title} needs the columns cell and n, or those of dpviz.cell_sql")
+            raise DataError(
+                f"{title} has other columns than cell and n: give the result of dpviz.cell_sql"
+            )
         _check_facts(columns[1], chosen, title)
         for block in table.blocks(columns):
             for column, collected in zip(columns, (cells, counts), strict=True):
-                collected.append(_whole(block.columns[column], column, title))
+                collected.append(_whole_numbers(block.columns[column], column, title))
     rows = np.concatenate(cells), np.concatenate(counts)
     if one_query and chosen.unit is not None and len(np.unique(rows[0])) < len(rows[0]):
         raise DataError(
@@ -94,7 +96,7 @@ def _check_facts(count: str, chosen: Selection, title: str) -> None:
     Args:
         count: name of the column of counts, which carries a checksum of the facts.
         chosen: the declared facts.
-        title: of the source, for messages.
+        title: title of the source, for messages.
 
     Raises:
         DataError: they were counted with other facts, or without a bound for each unit.
@@ -114,7 +116,7 @@ def _check_facts(count: str, chosen: Selection, title: str) -> None:
         )
 
 
-def _whole(column: Any, name: str, file: str) -> Any:
+def _whole_numbers(column: Any, name: str, file: str) -> Any:
     """Convert a column of cells or counts to whole numbers.
 
     Raises:
@@ -129,7 +131,9 @@ def _whole(column: Any, name: str, file: str) -> Any:
     try:
         return arrow.number_array(column.cast(pa.int64()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise DataError(f"{file}: column {name} does not hold whole numbers") from None
+        raise DataError(
+            f"{file}: column {name} does not hold whole numbers: give the query's result unchanged"
+        ) from None
 
 
 def _checked_layers(rows: Rows, chosen: Selection, file: str) -> Layers:
@@ -151,7 +155,7 @@ def _checked_layers(rows: Rows, chosen: Selection, file: str) -> Layers:
             f"give the bits that it was counted with (now {bits} per axis)"
         )
     if (count < 0).any():
-        raise DataError(f"{file}: a count is below 0")
+        raise DataError(f"{file}: a count is below 0: give the query's result unchanged")
     if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
-        raise DataError(f"{file}: the counts add up to more than 2^53")
+        raise DataError(f"{file}: the counts add up to more than 2^53: give fewer records")
     return layers_of_rows(rows, domain, bits)

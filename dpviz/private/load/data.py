@@ -111,11 +111,10 @@ def load(
             URL of a database (with ``table``), or the name of a built-in data set: ``city`` for
             sequences and trips. Points also come from a folder of Parquet, and from a file or a
             folder of (cell, count) rows, the result of :func:`cell_sql`.
-        domain: what a record may be, public and chosen without looking at the records: a
-            :class:`Domain`, the box of points or places; an :class:`Alphabet`, of sequences of
-            symbols; a :class:`RoadGraph`, of trips. A built-in data set has its own. Records
-            outside are dropped.
-        kind: of data, "points", "sequences" or "roads"; by default the domain decides. With
+        domain: the public domain, chosen without looking at the records: a :class:`Domain`, the box
+            of points or places; an :class:`Alphabet` for sequences of symbols; a :class:`RoadGraph`
+            for trips. A built-in data set has its own. Records outside are dropped.
+        kind: kind of data, "points", "sequences" or "roads"; by default the domain decides. With
             "sequences" and a box, each unit's places in time become sequences of cells.
         columns: coordinate columns in the domain's order, or in 2-D one column of points; by
             default the geometry, or columns recognised by their names (see ``handle.columns``).
@@ -129,35 +128,35 @@ def load(
             states another CRS.
         unit: column that names the privacy unit (a person), and records without an id in it are
             dropped; by default a record is the unit.
-        max_per_unit: with ``unit``, at most this many records of each are kept, chosen at random.
+        max_per_unit: with ``unit``, the largest number of records kept per unit, chosen at random.
         public: True if the owner declares every record public; false for files by default.
         name: public name of the data set, of letters, digits, spaces and ``. _ -``; by default the
             file's name without its ending, or the table's, with ``_`` for other characters.
-        table: with a URL (``postgresql://…``, ``duckdb:///FILE``, ``spark://…``), the table; or a
-            layer of a GeoPackage, a sheet of a workbook.
+        table: name of a table of a database (``postgresql://…``, ``duckdb:///FILE``,
+            ``spark://…``), a layer of a GeoPackage, or a sheet of a workbook.
         bits: points are moved to a public grid of 2^bits steps per axis. Folders and tables always
             are: 16 in 2-D, 10 in 4-D by default. Other sources keep the domain's own lattice.
-        time: of places, the column of the time; of trips, that of their start, with ``period`` or
-            ``cycle`` and ``every``: each trip is counted in the step in which it starts.
-        side: of places, cells along each axis of the public grid; 8 by default.
-        gap: of places, the session gap in hours; a longer one begins a new sequence. 12 by default.
-        neighbours: of places, only steps to a cell that touches; sequences are cut at others.
+        time: column of the time of a place, or of the start of a trip. For trips give ``every``
+            and ``period`` or ``cycle``: each trip is counted in the step in which it starts.
+        side: for places, number of cells along each axis of the public grid; 8 by default.
+        gap: for places, the session gap in hours; a longer gap begins a new sequence. Default: 12.
+        neighbours: for places, allow only steps to a touching cell; cut sequences at other steps.
         drop_unknown: drop symbols that the alphabet lacks, or edges that the graph lacks, instead
             of the whole record. Without it, such a record is an error if the data are public.
-        period: of trips with time, the public start and end (exclusive).
+        period: for trips with time, the public start and end (exclusive).
         every: the public step, such as ``1h``.
-        zone: of times that state none, such as ``Europe/Berlin``; UTC by default.
-        cycle: ``day`` or ``week``: steps are of the time since its last beginning.
+        zone: zone of times that state none, such as ``Europe/Berlin``; UTC by default.
+        cycle: ``day`` or ``week``: steps divide the time since its last beginning.
         decimal: the decimal mark of numbers in text, ``.`` or ``,``; a point by default, and in
             text whose fields semicolons divide a point or a comma.
         thousands: the mark between groups of three digits, such as ``,``; none by default, so that
             ``1,250`` is no number.
-        time_format: how times are written: ``iso``, ``us`` (03/31/2024, perhaps with 10:00 PM or
+        time_format: notation of times: ``iso``, ``us`` (03/31/2024, perhaps with 10:00 PM or
             22:00), ``eu`` (31/03/2024), ``seconds`` or ``milliseconds`` since 1970 UTC, ``excel``
             (days since 1899-12-30 in the zone), or a pattern of strptime. By default text is
             ISO 8601, and a number in a column of numbers is seconds.
-        order: of the coordinates in one column of text, ``lat,lon`` or ``lon,lat``.
-        progress: of points, called while an engine counts; raising an exception cancels.
+        order: order of the coordinates in one column of text, ``lat,lon`` or ``lon,lat``.
+        progress: called while an engine counts points; raise an exception to cancel.
 
     Raises:
         DataError: the source cannot be read as this kind, or an argument is for another kind.
@@ -213,7 +212,9 @@ def load(
         data.facts |= stated
         return data
     if domain is None:
-        raise DataError(f"{form} need a domain, {_NEEDED[form]}: chosen without looking at them")
+        raise DataError(
+            f"{form} need a domain: give {_NEEDED[form]}, chosen without looking at the records"
+        )
     read: Any = {"places in time": read_places, "trips": read_trips}.get(form, read_sequences)
     tally = Tally()
     handle: Handle[Any] = read(source, domain, public=bool(public), counts=tally, **options)
@@ -230,7 +231,7 @@ def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str
     if stated is not None and kind not in (stated, None):
         raise DataError(f"a domain of {stated}, and kind={kind!r}: leave out the kind")
     if isinstance(domain, Domain) and kind == "roads":
-        raise DataError("trips need a RoadGraph as their domain, not a box")
+        raise DataError("trips need a road graph, not a box: give domain=dpviz.read_graph(…)")
     if stated == "sequences":
         return "sequences of symbols"
     return {"sequences": "places in time", "roads": "trips"}.get(kind or stated or "", "points")

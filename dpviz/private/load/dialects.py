@@ -168,7 +168,7 @@ def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
     Args:
         geometry: the column.
         dialect: one of :data:`DIALECTS`.
-        srid: of the domain's CRS in PostGIS: a column that declares none may hold places of many.
+        srid: SRID of the domain's CRS in PostGIS, where a column without one may mix several.
     """
     if dialect == "duckdb":  # its ST_X needs an extension to be downloaded
         text = exp.Anonymous(this="ST_ASTEXT", expressions=[geometry])

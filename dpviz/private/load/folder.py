@@ -26,7 +26,7 @@ class Footers:
     Attributes:
         files: without repeats.
         columns: names of the columns of the first file.
-        shapes: by geometry column that holds no points in any file, the shapes that it holds.
+        shapes: types of geometry, by column, for columns that hold no points in any file.
         mixed: message about a column whose type differs between files, which an engine would cast;
             empty if there is none.
     """

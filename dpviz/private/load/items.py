@@ -44,7 +44,7 @@ class Items(Ragged):
 
     Attributes:
         unit: number of each record's privacy unit (n,); None if a record is the unit.
-        ids: of the units by number.
+        ids: ids of the units by number.
         when: moment of each record (n,), in seconds since 1970 UTC or NaN; None without time.
     """
 
@@ -114,7 +114,7 @@ def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -
     """Records whose items all have public names.
 
     Args:
-        items: −1 for items without a public name.
+        items: the records, with −1 for items without a public name.
         drop_unknown: drop unknown items instead of the records that hold them.
         counts: receives the outcome of every record.
         refusal: for public data, the error if a record holds an unknown item; ``{}`` is replaced by

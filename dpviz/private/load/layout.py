@@ -21,14 +21,14 @@ class Layout:
     """The columns to read and how to read them: decided by the schema alone, so public.
 
     Attributes:
-        columns: of the coordinates, in the domain's order; or one column of points; empty if the
+        columns: coordinate columns in the domain's order; or one column of points; empty if the
             geometry holds the points.
-        crs: of the coordinates.
+        crs: CRS of the coordinates.
         unit: column of the privacy unit.
         time: column of the time.
         kinds: the public list of kinds, and their column.
         values: the public clip of values, and their column.
-        notation: of numbers, times and points in text.
+        notation: notation of numbers, times and points in text.
     """
 
     columns: tuple[str, ...]

@@ -68,7 +68,7 @@ def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str,
     """The coordinate columns recognised by name; None if no names match.
 
     Raises:
-        DataError: several may be meant.
+        DataError: several columns match.
     """
     candidates = coordinate_candidates(existing, domain)
     if len(candidates) > 1:

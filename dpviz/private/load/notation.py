@@ -40,7 +40,7 @@ class Notation:
         thousands: the mark between groups of three digits; none by default.
         time_format: one of :data:`TIME_FORMATS` or a pattern of strptime. By default text is
             ISO 8601, and numbers, in columns of numbers, are seconds since 1970 UTC.
-        order: of the coordinates in one column of text, such as ``lat,lon``.
+        order: order of the coordinates in one column of text, such as ``lat,lon``.
         semicolons: True if fields of the file are separated by semicolons.
 
     Raises:

@@ -70,7 +70,7 @@ def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
 
 
 @dataclass(frozen=True, repr=False)
-class _Located:
+class _ClippedBlock:
     """Records of one block that are inside the domain."""
 
     points: NDArray[np.float64]
@@ -80,7 +80,9 @@ class _Located:
     value: NDArray[np.int64] | None = None
 
 
-def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterator[_Located]:
+def clipped_blocks(
+    table: Table, how: Layout, domain: Domain, counts: Tally
+) -> Iterator[_ClippedBlock]:
     """Parse, type, project and clip records, block by block; drop incomplete ones.
 
     With a unit, records without an id are dropped; with kinds, records of unlisted kinds; with
@@ -139,7 +141,7 @@ def located(table: Table, how: Layout, domain: Domain, counts: Tally) -> Iterato
             kind = None if kind is None else kind[rows]
             value = None if value is None else value[rows]
         steps = None if values is None or value is None else values.steps(value)
-        yield _Located(points, unit, time, kind, steps)
+        yield _ClippedBlock(points, unit, time, kind, steps)
 
 
 def read_records(source: Any, chosen: Selection, counts: Tally | None = None) -> Records:
@@ -154,7 +156,7 @@ def read_records(source: Any, chosen: Selection, counts: Tally | None = None) ->
     opened = open_table(source, chosen.table)
     how, domain = layout(opened, chosen), chosen.box(opened.name)
     counts = Tally() if counts is None else counts
-    blocks = list(located(opened, how, domain, counts))
+    blocks = list(clipped_blocks(opened, how, domain, counts))
     if chosen.public:
         _suspect_places(opened, how, domain, counts)
     points = [np.empty((0, domain.dims)), *(part.points for part in blocks)]
@@ -194,7 +196,7 @@ def read_layers(
     counts, domain = Tally() if counts is None else counts, chosen.box(table.name)
     codes, ids = [np.empty(0, dtype=np.uint64)], []
     kinds, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    for part in located(table, how, domain, counts):
+    for part in clipped_blocks(table, how, domain, counts):
         codes.append(encoded(domain, part.points))
         if how.unit is not None:
             ids.append(part.unit)
@@ -262,7 +264,7 @@ def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) ->
         return
     turned = Domain(domain.lower[::-1], domain.upper[::-1], domain.columns[::-1], domain.crs)
     swapped = Tally()
-    for _ in located(
+    for _ in clipped_blocks(
         table, replace(how, unit=None, time=None, kinds=None, values=None), turned, swapped
     ):
         pass

@@ -111,7 +111,7 @@ def read_trips(
     if steps is not None:
         steps.require_room(len(graph))
     opened, placed, form = open_table(source), "", _named_form(columns)
-    if form is None and (columns is not None or _of_events(opened)):
+    if form is None and (columns is not None or _holds_events(opened)):
         if drop_unknown:
             raise DataError("drop_unknown is for trips that name their edges: leave it out")
         traces = opened.declares and TRIP in [column.name for column in opened.columns]
@@ -188,7 +188,7 @@ def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
     return items.take(np.flatnonzero(~unread & ~outside))
 
 
-def _of_events(table: Table) -> bool:
+def _holds_events(table: Table) -> bool:
     """True if rows are events: they have columns of places and no columns of trips.
 
     Without declared columns, as in GeoJSON, the geometry decides; records never do.

@@ -47,7 +47,7 @@ class Selection:
         """The domain.
 
         Raises:
-            DataError: none was given.
+            DataError: no domain was given.
         """
         if self.domain is None:
             raise DataError(
@@ -85,8 +85,8 @@ class Selection:
 
         Args:
             layers: their indexes.
-            name: of the data set, if none is declared.
-            bits: of the grid that the records are on; None for the domain's lattice.
+            name: name of the data set, if none is declared.
+            bits: bits per axis of the records' grid; None for the domain's lattice.
         """
         return DataHandle(
             self.name or name,

@@ -33,8 +33,8 @@ class File:
     """One file; it need not exist.
 
     Attributes:
-        path: of the file.
-        layer: of a GeoPackage, or a sheet of a workbook.
+        path: path of the file.
+        layer: layer of a GeoPackage, or sheet of a workbook.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class Database:
     """A table of a database.
 
     Attributes:
-        url: of the database, which may hold a password.
+        url: URL of the database, which may hold a password.
         table: its name, with or without a schema.
     """
 
@@ -101,7 +101,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
 
     Args:
         given: any of these, or a source.
-        table: of a database; a layer of a GeoPackage, a sheet of a workbook.
+        table: table of a database, layer of a GeoPackage, or sheet of a workbook.
         built_in: True if a name may be that of a built-in data set of points.
 
     Raises:

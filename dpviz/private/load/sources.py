@@ -73,7 +73,7 @@ def read_points(source: Source, chosen: Selection) -> DataHandle:
     match source:
         case Frame():
             name = chosen.name or source.name
-            return _of_table(MemoryTable(source.table, name), name, chosen)
+            return _table_handle(MemoryTable(source.table, name), name, chosen)
         case Database():
             domain = chosen.box(source.name)
             with table_relation(source) as relation:
@@ -81,12 +81,12 @@ def read_points(source: Source, chosen: Selection) -> DataHandle:
         case BuiltIn():
             return _built_in(source.dataset, chosen)
         case Folder():
-            return _of_folder(source, chosen)
+            return _folder_handle(source, chosen)
         case File():
-            return _of_file(source, chosen)
+            return _file_handle(source, chosen)
 
 
-def _of_file(source: File, chosen: Selection) -> DataHandle:
+def _file_handle(source: File, chosen: Selection) -> DataHandle:
     """A handle on a file of records, or of counts."""
     path = source.path
     _require_named(path)
@@ -94,10 +94,10 @@ def _of_file(source: File, chosen: Selection) -> DataHandle:
     table = open_table(source)  # opened once: each access starts a child process
     if chosen.columns is None and are_counts(path, [column.name for column in table.columns]):
         return result_handle([table], chosen, path)
-    return _of_table(table, source.name, chosen)
+    return _table_handle(table, source.name, chosen)
 
 
-def _of_folder(source: Folder, chosen: Selection) -> DataHandle:
+def _folder_handle(source: Folder, chosen: Selection) -> DataHandle:
     """A handle on a folder of Parquet."""
     domain = chosen.box(source.path.name)
     footers = folder_footers(source.path)
@@ -122,7 +122,7 @@ def _counted(
     return handle
 
 
-def _of_table(table: Table, title: str, chosen: Selection) -> DataHandle:
+def _table_handle(table: Table, title: str, chosen: Selection) -> DataHandle:
     """A handle on the records of an open table, bounded per unit."""
     domain, tally = chosen.box(table.name), Tally()
     how = layout(table, chosen)
@@ -145,7 +145,7 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
     public = dataset.public if chosen.public is None else chosen.public
     names = tuple(chosen.columns or dataset.domain.place.columns)
     table = MemoryTable(pa.table(dataset.table()), dataset.name)
-    handle = _of_table(
+    handle = _table_handle(
         table,
         dataset.name,
         replace(chosen, domain=domain, public=public, columns=names, crs=dataset.domain.crs),

@@ -20,7 +20,7 @@ from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.private.load.layout import layout
 from dpviz.private.load.notation import TIME_FORMATS, Notation
-from dpviz.private.load.points import located
+from dpviz.private.load.points import clipped_blocks
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
@@ -39,7 +39,7 @@ class Survey:
     """Outcome of every record if no area were drawn, and the extent of those with a place.
 
     Attributes:
-        tally: of all records.
+        tally: tally of all records.
         extent: west, south, east and north, in the CRS of the columns; None without any place.
         geometry: True if the places are features, not columns.
     """
@@ -68,7 +68,7 @@ def survey(
     stated = None if opened.crs and columns is None else crs
     how = layout(opened, Selection(everywhere, columns, stated, notation=Notation(**forms)))
     tally, corners = Tally(), []
-    for block in located(opened, how, everywhere, tally):
+    for block in clipped_blocks(opened, how, everywhere, tally):
         tally.add(Fact.LOADED, len(block.points))
         if len(block.points):
             places = block.points.reshape(-1, 2)

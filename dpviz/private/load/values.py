@@ -121,7 +121,7 @@ def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) 
         micro = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
         seconds = _float(pc.cast(micro, pa.float64(), safe=False)) / 1e6
         stated = types.is_timestamp(kind) and kind.tz is not None
-        return seconds if stated else _of_zone(seconds, zone)
+        return seconds if stated else _utc_seconds(seconds, zone)
     if types.is_nested(kind) or types.is_boolean(kind) or types.is_time(kind):
         raise DataError(
             f"column {shown(name)} holds {kind}, not times: use ISO 8601, for example "
@@ -133,7 +133,7 @@ def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) 
         return _parsed_times(pc.cast(column, pa.large_binary()), zone, notation)
     if form == EXCEL:
         clocks = np.round((numbers(column, name, notation) - _EXCEL_DAYS) * 86_400, 3)
-        return np.asarray(_of_zone(clocks, zone))
+        return np.asarray(_utc_seconds(clocks, zone))
     return numbers(column, name, notation) / (notation.per_second or 1.0)
 
 
@@ -160,9 +160,9 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     is a point only if the SRID is that of the column.
 
     Args:
-        column: of text or bytes.
-        name: of the column.
-        srid: of the column's CRS, if it has one.
+        column: column of text or bytes.
+        name: name of the column.
+        srid: SRID of the column's CRS, if it has one.
     """
     column = texts(column, name) if isinstance(column, list) else plain(column)
     if not is_text(column.type):  # no rows, or missing values only
@@ -235,7 +235,7 @@ def _iso_times(cells: Any, zone: str) -> Float:
         text = pc.cast(cells.filter(known), pa.large_string())
         micro = pc.cast(pc.cast(text, pa.timestamp("us", tz=tz)), pa.int64())
         moments = _moments(_float(pc.cast(micro, pa.float64(), safe=False)))
-        seconds[arrow.number_array(known)] = moments if tz else _of_zone(moments, zone)
+        seconds[arrow.number_array(known)] = moments if tz else _utc_seconds(moments, zone)
     return seconds
 
 
@@ -256,7 +256,7 @@ def _pattern_times(cells: Any, zone: str, pattern: str) -> Float:
         query = "SELECT epoch_us(try_strptime(CAST(cell AS VARCHAR), ?)) AS micro FROM texts"
         micro = engine.execute(query, [pattern]).fetchnumpy()["micro"]
     moments = _moments(np.ma.filled(np.ma.asarray(micro, dtype=np.float64), np.nan))
-    return moments if "%z" in pattern else _of_zone(moments, zone)
+    return moments if "%z" in pattern else _utc_seconds(moments, zone)
 
 
 def _moments(micro: Float) -> Float:
@@ -264,6 +264,6 @@ def _moments(micro: Float) -> Float:
     return np.where(micro < _YEAR_1 * 1e6, np.nan, micro / 1e6)
 
 
-def _of_zone(clocks: Any, zone: str) -> Any:
+def _utc_seconds(clocks: Any, zone: str) -> Any:
     """Convert local times of a zone to seconds since 1970 UTC, cell by cell."""
     return clocks if zone == ZONE else offsets(zone).to_moments(clocks)

@@ -43,7 +43,7 @@ def texts(column: Any, name: str) -> Any:
     """
     if isinstance(column, list):
         return arrow.binaries([_text(cell) or None for cell in column])
-    column = _stored(plain(column))
+    column = _storage(plain(column))
     kind = column.type
     if is_text(kind) or pa.types.is_null(kind):
         written = pc.cast(column, pa.large_binary())
@@ -51,7 +51,7 @@ def texts(column: Any, name: str) -> Any:
     if pa.types.is_nested(kind):
         raise DataError(f"column {shown(name)} holds {kind}: an id must be a number or text")
     if pa.types.is_floating(kind):
-        return pc.cast(_of_floats(column), pa.large_binary())
+        return pc.cast(_float_texts(column), pa.large_binary())
     try:
         if pa.types.is_timestamp(kind):
             pc.cast(pa.scalar(0, kind), pa.large_string())  # an unknown zone fails, even if unused
@@ -124,7 +124,7 @@ def _text(cell: Any) -> bytes | None:
     if isinstance(cell, (int, np.integer)):
         return str(int(cell)).encode() if abs(int(cell)) < 2**128 else None
     if isinstance(cell, (float, np.floating)):  # more digits than a double: no id
-        return _of_float(float(cell)) if float(cell) == cell else None
+        return _float_text(float(cell)) if float(cell) == cell else None
     if isinstance(cell, Decimal):
         return None if cell.is_nan() else str(cell).encode()
     if isinstance(cell, (date, time, UUID)):
@@ -133,11 +133,11 @@ def _text(cell: Any) -> bytes | None:
     return None
 
 
-def _of_float(value: float) -> bytes:
+def _float_text(value: float) -> bytes:
     return repr(value).removesuffix(".0").encode()
 
 
-def _of_floats(column: Any) -> Any:
+def _float_texts(column: Any) -> Any:
     """Floats of any width as large_string; NaN is null, whole numbers have no point."""
     with np.errstate(invalid="ignore"):  # signalling NaNs warn in every operation
         values = arrow.number_array(column).astype(np.float64)
@@ -175,7 +175,7 @@ def _starts(column: Any) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(length, dtype=np.int64)])
 
 
-def _stored(column: Any) -> Any:
+def _storage(column: Any) -> Any:
     """Storage of an extension-type column; UUIDs become text."""
     if not isinstance(column.type, pa.BaseExtensionType):
         return column

@@ -104,8 +104,8 @@ def changed(rate: Fraction, finest: Fraction) -> Bounds:
     """Odds that a refinement changes anything: 2(p − q)(1 − pq) / ((1 + p)(1 − q)²).
 
     With p = e^(−rate), q = e^(−finest) and 0 < rate ≤ finest; see
-    :func:`~dpviz.private.mechanisms.counts.nested_at`. As 1 − q is at least about the rate, twice
-    the bits of 1/rate more keep the quotient exact to the bits asked for.
+    :func:`~dpviz.private.mechanisms.counts.nested_counts`. As 1 − q is at least about the rate,
+    twice the bits of 1/rate more keep the quotient exact to the bits asked for.
     """
     small = 2 * max(0, (rate.denominator // rate.numerator).bit_length()) + 2
 

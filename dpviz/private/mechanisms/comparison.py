@@ -37,12 +37,12 @@ FIRST = 16
 """Bits of the uniform number that are drawn first."""
 
 
-def less(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int], Bounds]) -> Bits:
+def is_below(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int], Bounds]) -> Bits:
     """One exact Bernoulli bit per row: true with its probability q.
 
     Args:
         words: the source of randomness.
-        n: how many.
+        n: number of comparisons.
         approximate: q to within BAND: one number, or of shape (n,).
         exact: from a row to the bounds of its q.
     """
@@ -54,11 +54,11 @@ def less(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int], B
     yes: Bits = drawn < low
     doubtful = drawn - low <= span
     for row in np.flatnonzero(doubtful).tolist():
-        yes[row] = settled(words, int(drawn[row]), FIRST, exact(row))
+        yes[row] = decide_exactly(words, int(drawn[row]), FIRST, exact(row))
     return yes
 
 
-def settled(words: Source, drawn: int, width: int, bounds: Bounds) -> bool:
+def decide_exactly(words: Source, drawn: int, width: int, bounds: Bounds) -> bool:
     """True if the uniform number whose first ``width`` bits are ``drawn`` is below q.
 
     More bits are drawn until the bounds of q decide.
@@ -73,7 +73,7 @@ def settled(words: Source, drawn: int, width: int, bounds: Bounds) -> bool:
         width += 64
 
 
-def fair(words: Source, n: int) -> Bits:
+def fair_bits(words: Source, n: int) -> Bits:
     """One fair bit per row."""
     drawn = words(-(-n // 64)).view(np.uint8)
     return np.unpackbits(drawn, count=n).view(np.bool_)

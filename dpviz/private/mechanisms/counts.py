@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.private.budget import Share
 from dpviz.private.mechanisms.bounds import Bounds, changed
-from dpviz.private.mechanisms.comparison import Float, fair, less
+from dpviz.private.mechanisms.comparison import Float, fair_bits, is_below
 from dpviz.private.mechanisms.samplers import Int, checked_rates
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.trees.consistency import geometric_variance as geometric_variance
@@ -56,7 +56,7 @@ def geometric(
     return noisy, np.full(counts.shape, geometric_variance(1.0 / rate))
 
 
-def geometric_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
+def geometric_by_rate(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
     """Counts plus discrete Laplace noise of a rate (epsilon) of their own each, shape (n,).
 
     The theorem behind ``share`` says why the rates along any path add up to its epsilon.
@@ -73,7 +73,7 @@ def _noisy(noise: Noise, counts: Int, rates: ArrayLike) -> Int:
     return np.clip(draws, -MOST, MOST, out=draws)
 
 
-def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
+def nested_counts(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
     """Each count k times, with noise of k rates, each coarser one made from the next finer one.
 
     With rates r₁ ≤ … ≤ rₖ, N_k = count + two-sided geometric noise of rate rₖ, and
@@ -113,7 +113,7 @@ def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -
     if (rates[1:] < rates[:-1]).any():
         raise ValueError("rates of nested counts must not fall from coarse to fine")
     noisy = np.empty((len(rates), len(counts)), dtype=np.int64)
-    noisy[-1] = geometric_at(noise, share, counts, rates[-1])
+    noisy[-1] = geometric_by_rate(noise, share, counts, rates[-1])
     for level in range(len(rates) - 2, -1, -1):
         noisy[level] = noisy[level + 1]
         differ = np.flatnonzero(rates[level] < rates[level + 1])
@@ -123,7 +123,7 @@ def nested_at(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -
 
 
 def change_probability(rates: ArrayLike, finest: ArrayLike) -> NDArray[np.floating[Any]]:
-    """The probability t of :func:`nested_at` that W is not 0; 0 where the rates are equal.
+    """The probability t of :func:`nested_counts` that W is not 0; 0 where the rates are equal.
 
     In single precision where both rates are: to within a quarter of
     :data:`~dpviz.private.mechanisms.comparison.BAND`.
@@ -135,15 +135,15 @@ def change_probability(rates: ArrayLike, finest: ArrayLike) -> NDArray[np.floati
 
 
 def _added(noise: Noise, rates: Float, finest: Float) -> tuple[Int, Int]:
-    """W of :func:`nested_at`: the rows where it is not 0, and its values there."""
+    """W of :func:`nested_counts`: the rows where it is not 0, and its values there."""
 
     def bounds(row: int) -> Bounds:
         return changed(Fraction(float(rates[row])), Fraction(float(finest[row])))
 
     odds = change_probability(rates.astype(np.float32), finest.astype(np.float32))
-    rows = np.flatnonzero(less(noise.words, len(rates), odds, bounds))
+    rows = np.flatnonzero(is_below(noise.words, len(rates), odds, bounds))
     sizes = 1 + noise.one_sided(len(rows), rates.take(rows))
-    signs = 2 * fair(noise.words, len(rows)).view(np.int8) - 1
+    signs = 2 * fair_bits(noise.words, len(rows)).view(np.int8) - 1
     return rows, sizes * signs
 
 

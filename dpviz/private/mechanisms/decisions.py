@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.private.budget import Share
 from dpviz.private.mechanisms.bounds import Bounds, laplace_below, number
-from dpviz.private.mechanisms.comparison import Float, settled
+from dpviz.private.mechanisms.comparison import Float, decide_exactly
 from dpviz.private.mechanisms.sources import Noise
 
 NO_SPLIT_FLOOR = 2.0**-32
@@ -26,8 +26,8 @@ class Exact:
     """The real probabilities behind computed ones.
 
     Attributes:
-        bounds: from a row to the bounds of its probability.
-        error: how far the double of each may be from it, (n,).
+        bounds: function from a row to the bounds of its probability.
+        error: largest rounding error of each double, (n,).
     """
 
     bounds: Callable[[int], Bounds]
@@ -81,7 +81,7 @@ def bernoulli(
     yes = drawn > high
     for row in np.flatnonzero((drawn >= low) & ~yes).tolist():
         bounds = exact.bounds(row) if exact else number(Fraction(float(no[row])))
-        yes[row] = not settled(noise.words, int(drawn[row]), 64, _cut(bounds))
+        yes[row] = not decide_exactly(noise.words, int(drawn[row]), 64, _cut(bounds))
     return yes.reshape(q.shape)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.private.budget import Share
 from dpviz.private.mechanisms.bounds import Bounds
 from dpviz.private.mechanisms.bounds import exponential as exponential_bounds
-from dpviz.private.mechanisms.comparison import fair, less
+from dpviz.private.mechanisms.comparison import fair_bits, is_below
 from dpviz.private.mechanisms.counts import geometric, geometric_each
 from dpviz.private.mechanisms.samplers import checked_rates
 from dpviz.private.mechanisms.samples import uniform_below
@@ -97,7 +97,7 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
         noise: the source of randomness.
         share: pays for the whole level.
         column: the cells; see :class:`CellColumn`.
-        factor: of ε in the exponent; ½ is the paper's mechanism.
+        factor: factor of ε in the exponent; ½ is the paper's mechanism.
 
     Returns:
         One cut per cell, int64 of shape (k,).
@@ -210,10 +210,10 @@ def rounded_laplace(noise: Noise, rates: Float) -> Int:
     def bounds(row: int) -> Bounds:
         return exponential_bounds(Fraction(float(rates[row])) / 2)
 
-    rows = np.flatnonzero(less(noise.words, len(rates), np.exp(-rates / 2.0), bounds))
+    rows = np.flatnonzero(is_below(noise.words, len(rates), np.exp(-rates / 2.0), bounds))
     sizes = 1 + noise.one_sided(len(rows), rates[rows])
     draws: Int = np.zeros(len(rates), dtype=np.int64)
-    draws[rows] = np.where(fair(noise.words, len(rows)), sizes, -sizes)
+    draws[rows] = np.where(fair_bits(noise.words, len(rows)), sizes, -sizes)
     return draws
 
 

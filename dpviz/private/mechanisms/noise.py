@@ -11,11 +11,11 @@ from dpviz.private.mechanisms.comparison import Float, Words
 from dpviz.private.mechanisms.counts import (
     change_probability,
     geometric,
-    geometric_at,
+    geometric_by_rate,
     geometric_each,
     geometric_variance,
     laplace_rate,
-    nested_at,
+    nested_counts,
 )
 from dpviz.private.mechanisms.decisions import NO_SPLIT_FLOOR, bernoulli, biased_laplace
 from dpviz.private.mechanisms.published import exponential_draws, laplace, published_laplace
@@ -38,12 +38,12 @@ __all__ = [
     "exponential",
     "exponential_draws",
     "geometric",
-    "geometric_at",
+    "geometric_by_rate",
     "geometric_each",
     "geometric_variance",
     "laplace",
     "laplace_rate",
-    "nested_at",
+    "nested_counts",
     "poisson_sample",
     "published_laplace",
     "random_ranks",

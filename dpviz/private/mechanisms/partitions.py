@@ -54,7 +54,7 @@ def cheapest_partition(costs: list[Float]) -> Flags:
     """The exact dynamic programme over dyadic buckets; on a tie the longer bucket.
 
     Args:
-        costs: of every dyadic bucket, level by level, whole line first.
+        costs: costs of every dyadic bucket, level by level, whole line first.
 
     Returns:
         For each level, whole line first: True where a node is the root of a bucket or lies in one.

@@ -11,9 +11,9 @@ then at least 0.63 of the l are accepted, and H needs 2.5 coins on average at mo
 *Two-sided*, P(K = k) = (1 − a)/(1 + a)·a^|k|: K ≠ 0 with probability 2a/(1 + a) = 2/(1 + e^rate),
 and then its sign is fair and |K| − 1 is one-sided, as P(|K| = k) is in proportion to aᵏ.
 
-Every coin is decided by :func:`~dpviz.private.mechanisms.comparison.less`, so the laws are exact.
-Draws are int64, those above 2^62 cut to it. At the rates of counts (2^−40 and above) the odds of
-that are e^(−2^22), below 10^−900000.
+Every coin is decided by :func:`~dpviz.private.mechanisms.comparison.is_below`, so the laws are
+exact. Draws are int64, those above 2^62 cut to it. At the rates of counts (2^−40 and above) the
+odds of that are e^(−2^22), below 10^−900000.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ParameterError
 from dpviz.private.mechanisms.bounds import Bounds, digit, exponential
-from dpviz.private.mechanisms.comparison import Float, Source, fair, less, uniform
+from dpviz.private.mechanisms.comparison import Float, Source, fair_bits, is_below, uniform
 
 Int = NDArray[np.int64]
 
@@ -43,7 +43,7 @@ def two_sided(words: Source, n: int, rates: ArrayLike) -> Int:
 
     Args:
         words: the source of randomness.
-        n: how many.
+        n: number of draws.
         rates: one for all, or one each, (n,); as :func:`checked_rates` gives them.
     """
     rates = np.asarray(rates, dtype=np.float64)
@@ -52,11 +52,11 @@ def two_sided(words: Source, n: int, rates: ArrayLike) -> Int:
     def nonzero(row: int) -> Bounds:
         return digit(_exact(rates, row), times=2)
 
-    rows = np.flatnonzero(less(words, n, 2.0 * ratio / (1.0 + ratio), nonzero))
+    rows = np.flatnonzero(is_below(words, n, 2.0 * ratio / (1.0 + ratio), nonzero))
     sizes = one_sided(words, len(rows), rates[rows] if rates.ndim else rates)
     sizes = np.minimum(sizes + 1, MOST)
     draws: Int = np.zeros(n, dtype=np.int64)
-    draws[rows] = np.where(fair(words, len(rows)), sizes, -sizes)
+    draws[rows] = np.where(fair_bits(words, len(rows)), sizes, -sizes)
     return draws
 
 
@@ -88,7 +88,9 @@ def _remainders(words: Source, draws: Int, rates: Float, places: NDArray[np.int3
             return exponential(_exact(rates, at) * int(tried[row]))
 
         draws[rows] = tried
-        again = np.flatnonzero(~less(words, many, np.exp(slope * tried.astype(np.float32)), stays))
+        again = np.flatnonzero(
+            ~is_below(words, many, np.exp(slope * tried.astype(np.float32)), stays)
+        )
         rows = again if isinstance(rows, slice) else rows[again]
         many = len(rows)
 
@@ -103,7 +105,7 @@ def _heights(words: Source, n: int, rates: Float) -> Int:
         def more(row: int, rows: Int = rows) -> Bounds:
             return exponential(_exact(rates, int(rows[row])))
 
-        coins = less(words, len(rows), ratio, more)
+        coins = is_below(words, len(rows), ratio, more)
         rows = rows[coins]
         ratio = ratio[coins] if ratio.ndim else ratio
         heights[rows] += 1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.private.mechanisms.bounds import Bounds, number
-from dpviz.private.mechanisms.comparison import less
+from dpviz.private.mechanisms.comparison import is_below
 from dpviz.private.mechanisms.samplers import Int
 from dpviz.private.mechanisms.sources import Noise
 
@@ -45,7 +45,7 @@ def poisson_sample(noise: Noise, weights: ArrayLike, rate: float) -> Int:
     exact: Bounds = number(Fraction(rate))
     stays = []
     for start in range(0, n, SAMPLE_BLOCK):
-        coins = less(noise.words, min(SAMPLE_BLOCK, n - start), rate, lambda _: exact)
+        coins = is_below(noise.words, min(SAMPLE_BLOCK, n - start), rate, lambda _: exact)
         stays.append(start + np.flatnonzero(coins))
     rows = np.concatenate(stays) if stays else np.empty(0, dtype=np.int64)
     owner = np.searchsorted(ends, rows, side="right")

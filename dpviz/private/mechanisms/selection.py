@@ -70,14 +70,14 @@ def chosen_rows(
         (place - total[rows] <= margin) & (total[rows] > base)
     )
     exactly = {
-        group: settled_choice(words, int(drawn[group]), *candidates(group))
+        group: exact_choice(words, int(drawn[group]), *candidates(group))
         for group in np.flatnonzero(doubtful).tolist()
     }
     rows[list(exactly)] = starts[:-1][list(exactly)]
     return rows, exactly
 
 
-def settled_choice(words: Source, drawn: int, candidates: Candidates, rate: Fraction) -> int:
+def exact_choice(words: Source, drawn: int, candidates: Candidates, rate: Fraction) -> int:
     """The candidate of the uniform number whose first 64 bits were ``drawn``."""
     lengths, distances = candidates
     best = min(each for each, length in zip(distances, lengths, strict=True) if length)

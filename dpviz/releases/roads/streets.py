@@ -32,7 +32,7 @@ from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
 from dpviz.releases.roads.path_variance import path_variance
 from dpviz.roads.decompose import Subdomains, separate
-from dpviz.roads.forest import covering
+from dpviz.roads.forest import covering_leaf
 from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.paths import Paths, require_paths, require_workload
 from dpviz.trees.decomposition import Decomposition
@@ -101,7 +101,7 @@ class Streets(Frame):
 
     def leaves(self, nodes: Decomposition) -> tuple[Int, Float]:
         """Leaf of each edge row, and the edge's share of it: 1, or 1/g in a group of g."""
-        leaf = covering(nodes.leaf, nodes.lo[:, 0], nodes.hi[:, 0])[self.domains.position]
+        leaf = covering_leaf(nodes.leaf, nodes.lo[:, 0], nodes.hi[:, 0])[self.domains.position]
         return leaf, 1.0 / nodes.volume[leaf]
 
     def answers(self, nodes: Decomposition) -> Answers:

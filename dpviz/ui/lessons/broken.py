@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.build import build, from_points
-from dpviz.evaluation.audit import Audit, audit, tiny
+from dpviz.evaluation.audit import Audit, audit, small_builds
 from dpviz.evaluation.exact import structure_loss
 from dpviz.evaluation.search import FINAL
 from dpviz.methods import method
@@ -22,26 +22,26 @@ from dpviz.ui.shared.text import cells_in_words
 
 TITLE, ORDER = "Published and broken", 9
 QUESTION = (
-    "A published method splits a cell iff its exact count is above 100, and adds noise to every "
+    "A published method splits a cell only if its exact count is above 100. It adds noise to every "
     "count that it prints. Is its map private?"
 )
 CHOICES = (
     "Yes: every number in it is noisy",
     "Yes, if ε is small enough",
-    "No: the cells themselves give people away",
+    "No: the cells themselves reveal people",
 )
 ANSWER = 2
-REVEAL = "Where a cell ends was decided without noise, so its shape is an exact answer."
+REVEAL = "The method decides without noise whether to split a cell, so its cells are exact answers."
 DO = (
-    "Put people at one place and look at the two maps: which of them has one person more? At 100, "
-    "the threshold that the method publishes, anybody can tell."
+    "Put people at one place and look at the two maps: which of them has one person more? At 100 "
+    "people, the published threshold of the method, everybody can see it."
 )
 TAKEAWAY = (
-    "A guarantee is a theorem about the whole algorithm: one exact comparison, or one noisy "
-    "threshold used again and again, and the promised ε does not hold."
+    "A guarantee is a theorem about the whole algorithm: one exact comparison breaks it, and so "
+    "does one noisy threshold that is used again and again."
 )
 FORMULA = (
-    r"Private means for every event $P(\text{more}) \le e^{\varepsilon} P(\text{fewer})$; here an "
+    r"Private means: for every event $P(\text{more}) \le e^{\varepsilon} P(\text{fewer})$. Here an "
     r"event has $P(\text{more}) = 1$ and $P(\text{fewer}) = 0$."
 )
 SOURCE = (
@@ -66,11 +66,11 @@ def body(room: Room) -> None:
     _attack(room, people)
     svt, sound = (_loss(each, room.epsilon, room.data) for each in (SHARED_THRESHOLD, SOUND))
     st.markdown(
-        f"**{method(SHARED_THRESHOLD).title}.** One noisy threshold serves all nodes. Those that "
-        "do not split tell where it lies; then every level of a path tells more about the same "
-        f"record: over {LEVELS} levels the log ratio of an event reaches **{svt:.3g}**, though "
-        f"{0.5 * room.epsilon:g} was paid. PrivTree takes a constant off the count per level, with "
-        f"noise at every node: its worst event has **{sound:.3g}**."
+        f"**{method(SHARED_THRESHOLD).title}.** All nodes use one noisy threshold. The nodes that "
+        "do not split reveal this threshold; then every level of a path reveals more about the "
+        f"same record. Over {LEVELS} levels the log ratio of an event reaches **{svt:.3g}**, but "
+        f"only {0.5 * room.epsilon:g} was paid. PrivTree subtracts a constant per level and adds "
+        f"noise at every node: its worst event has a log ratio of **{sound:.3g}**."
     )
 
 
@@ -117,30 +117,31 @@ def _attack(room: Room, people: int) -> None:
         )
     )
     st.markdown(
-        f"**{method(EXACT_SPLITS).title}.** It splits a cell iff its *exact* count is above 100, "
-        "with noise on the leaves only. The attack just counts the cells."
+        f"**{method(EXACT_SPLITS).title}.** It splits a cell if its *exact* count is above 100, "
+        "and adds noise to the leaves only. The attack only counts the cells of the map."
     )
     if right == GUESSES:
         st.markdown(
-            f":red-badge[:material/warning: Distinguished {right} times of {GUESSES}] One cell: "
-            f"{people} people. Many: {people + 1}. The ratio is 1 ÷ 0, whatever ε is."
+            f":red-badge[:material/warning: Distinguished {right} times of {GUESSES}] One cell "
+            f"means {people} people; more cells mean {people + 1}. The ratio of the probabilities "
+            "is 1 ÷ 0 for every ε."
         )
     else:
         st.markdown(f"Distinguished {right} times of {GUESSES}: try another number of people.")
     audits = _audited(room.epsilon)
     more, fewer = audits.probabilities
     st.markdown(
-        f"The project's audit, at a claim of ε = {room.epsilon:g}: the event that it chose was "
-        f"seen in **{percent(more)}** of {int(FINAL * TRIALS)} fresh runs on one neighbour and in "
-        f"**{percent(fewer)}** on the other, so ε is **at least "
-        f"{audits.epsilon_lower_bound:.2f}** with {percent(audits.confidence, 2)} confidence. "
+        f"An audit of the claim ε = {room.epsilon:g}: one event occurred in **{percent(more)}** of "
+        f"{int(FINAL * TRIALS)} new runs on one data set and in **{percent(fewer)}** of the runs "
+        f"on its neighbour. So ε is **at least {audits.epsilon_lower_bound:.2f}** with "
+        f"{percent(audits.confidence, 2)} confidence. "
         + ("The claim is refuted." if audits.violates else "So few runs cannot show more.")
     )
 
 
 @st.cache_data(max_entries=64, show_spinner="Auditing …")
 def _audited(epsilon: float) -> Audit:
-    return audit(tiny(EXACT_SPLITS), epsilon, trials=TRIALS)
+    return audit(small_builds(EXACT_SPLITS), epsilon, trials=TRIALS)
 
 
 @st.cache_data(max_entries=64, show_spinner="Calculating losses …")

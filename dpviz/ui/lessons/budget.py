@@ -26,27 +26,27 @@ from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "Spending a budget", 4
 QUESTION = (
-    "The count of a square is published ten times, each time with fresh noise and the same ε. What "
-    "does somebody gain who collects all ten?"
+    "The count of a square is published ten times, each time with new noise and the same ε. What "
+    "does an attacker gain who collects all ten?"
 )
 CHOICES = (
     "Nothing: each of them is private",
-    "Up to ten times the ε: losses of privacy add up",
-    "Everything: the noise averages out at once",
+    "Up to ten times the ε: privacy losses add up",
+    "Everything: the average has no noise",
 )
 ANSWER = 1
-REVEAL = "Each release multiplies the odds by up to the same factor, and exponents add up."
+REVEAL = "Each release multiplies the odds by up to e^ε, so the exponents add up."
 DO = (
-    "Publish the count more than once, and watch the two worlds drift apart. Then lower ε: the "
-    "same total may be spent on one release or on many."
+    "Publish the count more than once, and watch the two worlds move apart. Then lower ε: you can "
+    "spend the same total on one release or on many."
 )
 TAKEAWAY = (
-    "Privacy is spent: whatever is published of the same people draws on one budget, which is "
-    "fixed before the first release and does not come back."
+    "Privacy is spent: all releases about the same people share one budget, which is fixed before "
+    "the first release and does not come back."
 )
 FORMULA = (
-    "k releases at ε each are together one release at $k\\varepsilon$: odds move by up to "
-    "$e^{k\\varepsilon}$."
+    "k releases at ε each count as one release at $k\\varepsilon$: the odds change by a factor of "
+    "up to $e^{k\\varepsilon}$."
 )
 SOURCE = (
     "Composition: C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, "
@@ -106,6 +106,6 @@ def _certainty(epsilon: float, releases: int) -> None:
     certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
     st.markdown(
         f"Spent: {releases} × {epsilon:g} = **ε = {spent:g}**. No answer is more than "
-        rf"$e^{{k\varepsilon}}$ = {odds(spent)} times as likely in one world as in the other: an "
-        f"attacker who began at even odds may become {certainty}, whatever else they know."
+        rf"$e^{{k\varepsilon}}$ = {odds(spent)} times as likely in one world as in the other. An "
+        f"attacker who began at 50 % can become {certainty}."
     )

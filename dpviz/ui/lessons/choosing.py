@@ -18,30 +18,30 @@ from dpviz.ui.shared.charts import DASHES
 
 TITLE, ORDER = "Choosing ε", 11
 QUESTION = (
-    "You take a better method at the same ε, and the map gets more useful: its errors shrink. What "
-    "happens to the privacy of the people in it?"
+    "You choose a better method at the same ε, and the errors of the map get smaller. What happens "
+    "to the privacy of the people in the data?"
 )
 CHOICES = (
-    "It shrinks, too: more useful is less private",
+    "It shrinks, too: a more useful map is less private",
     "It stays the same: ε sets it, not the method",
     "It grows: the method is better",
 )
 ANSWER = 1
 REVEAL = (
-    "More useful does **not** mean less private: a better method wastes less of the same ε. Only "
-    "a larger ε is paid for with privacy."
+    "A more useful map is **not** less private: a better method makes better use of the same ε. "
+    "Only a larger ε costs privacy."
 )
 DO = (
-    "Find the error that your readers can live with: at which ε does each method reach it? Change "
-    "the size of the questions, and the data in the menu."
+    "Choose the largest error that your readers can accept: at which ε does each method reach it? "
+    "Change the size of the questions, and the data in the menu."
 )
 TAKEAWAY = (
-    "Choose ε by what may be believed about a person, and the method by its errors on public data "
-    "that resemble yours, never on yours."
+    "Choose ε by what an attacker may learn about one person, and the method by its errors on "
+    "public data that are like yours, never on your own data."
 )
 FORMULA = (
-    "Privacy: odds move by up to $e^{\\varepsilon}$, whatever the method. Error: falls with ε, and "
-    "with the method."
+    "Privacy: the odds change by a factor of up to $e^{\\varepsilon}$, for every method. Error: it "
+    "gets smaller with a larger ε, and with a better method."
 )
 SOURCE = (
     "M. Hay, A. Machanavajjhala, G. Miklau, Y. Chen, D. Zhang: Principled Evaluation of "
@@ -86,8 +86,8 @@ def body(room: Room) -> None:
         return
     believed = f"{posterior(0.1, room.epsilon) * 100:.2g}"
     st.markdown(
-        f"At ε = {room.epsilon:g}, of 100 people of whom 10 are in the data, an attacker may "
-        f"believe at most **{believed}** to be, by whichever of these methods."
+        f"At ε = {room.epsilon:g}: of 100 people, 10 are in the data. After a release an attacker "
+        f"may believe this of at most **{believed}** of them, with each of these methods."
     )
     _measure(room, size)
 

@@ -22,17 +22,17 @@ QUESTION = (
 CHOICES = (
     "The finest: it shows most detail",
     "The coarsest: it has least noise",
-    "One in between, and ε moves it",
+    "One in between, which depends on ε",
 )
 ANSWER = 2
-REVEAL = "Fine cells add up noise, coarse ones hide where people are inside of them."
+REVEAL = "With fine cells the noise adds up; coarse cells hide where the people inside them are."
 DO = (
-    "Change the number of cells and find the side with the least error. Then divide ε by ten: the "
-    "best grid is coarser now, unless the finest here was not yet fine enough."
+    "Change the number of cells and find the grid with the smallest error. Then divide ε by ten: "
+    "the best grid is now coarser, unless even the finest grid here was too coarse before."
 )
 TAKEAWAY = (
-    "Small cells add up noise, large cells blur what is inside them, and the best size depends on "
-    "ε and on the place: one grid cannot suit a city centre and the sea."
+    "The noise of small cells adds up, large cells hide details, and the best size depends on ε "
+    "and on the place: no single grid is best for both a city centre and the sea."
 )
 FORMULA = (
     r"Error ≈ $\sqrt{\text{noise}^2 + \text{uniformity}^2}$; the published rule: "
@@ -62,8 +62,8 @@ def body(room: Room) -> None:
     st.markdown(
         f"{side} × {side} cells: noise **{here.noise:,.0f}**, uniformity "
         f"**{here.uniformity:,.0f}**, together **{here.predicted:,.0f}** records of error "
-        f"(measured: {here.measured:,.0f}). The least is at **{best}**{beyond}; the published rule "
-        f"says {m}."
+        f"(measured: {here.measured:,.0f}). The smallest error is at **{best}** cells per side"
+        f"{beyond}; the published rule says {m}."
     )
     _chart(room, errors, side)
     st.caption(

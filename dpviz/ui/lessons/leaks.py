@@ -14,23 +14,26 @@ from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "What leaks", 1
 QUESTION = (
-    "A square is moved over a city, one metre at a time, and only the exact number of people in it "
-    "is published: no names, no dots. Can these numbers point at one person?"
+    "A square moves over a city, one metre at a time. Only the exact number of people in it is "
+    "published: no names, no dots. Can these numbers reveal one person?"
 )
 CHOICES = (
-    "No: a count without a name is about nobody",
+    "No: a count without names describes nobody",
     "Only if a single person is in the square",
     "Yes: two counts can differ by one person",
 )
 ANSWER = 2
-REVEAL = "What differs between two squares is a thin strip, and its count is their difference."
+REVEAL = (
+    "Two neighbouring squares differ by a thin strip, and the difference of their counts is the "
+    "count of that strip."
+)
 DO = (
     "Move the square east, one metre at a time, and watch the exact count. Then switch to the "
     "private release."
 )
 TAKEAWAY = (
-    "Counts without names are still personal data, because two exact counts can differ by one "
-    "person; a private release limits how much any answer can depend on that person."
+    "Counts without names can still be personal data, because two exact counts can differ by one "
+    "person; a private release limits how much any answer depends on that person."
 )
 FORMULA = (
     "Exact: count after − count before = 1 = the person. Private: every release is at most "
@@ -67,20 +70,20 @@ def body(room: Room) -> None:
         half = float(answers.high[metres] - answers.low[metres]) / 2
         answer = with_noise(float(answers.count[metres]), half)
         st.markdown(
-            f"Private answer: **{answer}**. A release knows cells, not people: a step of one metre "
-            "adds a strip of their area, whoever stands in it. Without that person it would be as "
-            "likely, up to a factor of "
+            f"Private answer: **{answer}**. A release knows cells, not people: one metre more adds "
+            "a share of a cell's count, whether a person is there or not. Without that person this "
+            "release would be nearly as likely, up to a factor of "
             f"$e^{{\\varepsilon}}$ = {odds(room.epsilon)}."
         )
     else:
         if metres == isolated.metres:
             words = (
                 f":red-badge[:material/person_alert: One person found] {then} before, {now} now: "
-                "the strip that was added is one metre wide, and a person is in it. A move to the "
-                "north finds the square metre."
+                "the new strip is one metre wide, and one person is in it. Moves to the north "
+                "would find the square metre."
             )
         elif now == isolated.counts[0]:
-            words = "No change so far: move on."
+            words = "No change yet: move the square further."
         else:
             words = f"One more than at the start, since the step to {isolated.metres} metres."
         st.markdown(f"Exact count: **{now:,}**. {words}")

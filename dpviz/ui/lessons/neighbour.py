@@ -15,23 +15,23 @@ from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "One person, two worlds", 2
 QUESTION = (
-    "Think of 100 people, each as likely as the others to be in the data: 10 of them are. A "
-    "private release comes out. How many of the 100 may an attacker now believe to be in?"
+    "Think of 100 people who are all equally likely to be in the data; 10 of them are. A private "
+    "release is published. How many of the 100 may an attacker now believe to be in the data?"
 )
 CHOICES = (
     "Still 10: the release says nothing about one person",
-    "Somewhat more or fewer, and ε says how many at most",
-    "All or none: a clever attacker finds out",
+    "A few more or fewer, and ε limits how many",
+    "All or none: a clever attacker can find out",
 )
 ANSWER = 1
 REVEAL = (
-    "The world with a person and the world without give the same release with nearly the same "
-    "probability, so it moves a belief only so far."
+    "With and without one person, each release has nearly the same probability. So a release can "
+    "change a belief about that person only by a limited amount."
 )
-DO = "Change ε, and what the attacker believed before: how far can one release move it?"
+DO = "Change ε, and what the attacker believed before: how much can one release change this belief?"
 TAKEAWAY = (
-    "ε is a promise to every single person: whatever is published, and whatever else is known, the "
-    "odds of their being in the data change by a limited factor."
+    "ε is a promise to every single person: a release changes the odds that this person is in the "
+    "data by a limited factor, whatever else an attacker knows."
 )
 FORMULA = (
     "Odds after ≤ $e^{\\varepsilon}$ · odds before; from $p$ before, at most "
@@ -60,7 +60,7 @@ def body(room: Room) -> None:
 
 
 def _people(of_100: float) -> str:
-    """Whole people, but for a belief that comes close to none or all.
+    """Number of people as text: whole, except close to none or all.
 
     >>> _people(23.2), _people(0.4), _people(99.9996)
     ('23', '0.4', '99.9996')

@@ -24,26 +24,26 @@ from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "Noise and ε", 3
 QUESTION = (
-    "A count is published with random noise added. In one world you are counted, in the other you "
-    "are not. Somebody sees the published number: can they say which world it is?"
+    "A count is published with random noise. In one world you are counted, in the other world you "
+    "are not. Can an attacker who sees the published number say which world it is?"
 )
 CHOICES = (
-    "Yes: the larger number gives it away",
-    "No: nothing at all can be said",
+    "Yes: the larger number reveals it",
+    "No: the number says nothing at all",
     "Only with some probability, which ε limits",
 )
 ANSWER = 2
 REVEAL = (
-    "Both worlds give almost all numbers, one of them somewhat more often; at a small ε the two "
-    "histograms all but coincide."
+    "Both worlds can give almost every number, but one world gives it a little more often. At a "
+    "small ε the two histograms are almost the same."
 )
 DO = (
     "Raise the number of draws and watch two histograms fill up: the count of the rectangle, and "
     "the count if one more person were in it. Then change ε."
 )
 TAKEAWAY = (
-    "ε is a promise about a ratio: whatever is published, it is nearly as likely without you as "
-    "with you, and the smaller ε, the nearer."
+    "ε is a promise about a ratio: every published number is nearly as likely without you as with "
+    "you, and the smaller ε is, the closer the two probabilities are."
 )
 FORMULA = (
     "$e^{-\\varepsilon} \\le P(\\text{release with you}) / P(\\text{without}) \\le "
@@ -66,7 +66,7 @@ def body(room: Room) -> None:
         release=room.release(METHOD),
         description="The city, and a rectangle whose count is published",
         words="The rectangle whose count is published, on the cells of a private release. Its "
-        "exact count is in the histograms' middle (public data).",
+        "exact count is in the middle of the histograms (public data).",
     )
     draws = room.choose(
         st.select_slider, "Draws so far", "draws", DRAWS, 1_000, format_func="{:,}".format

@@ -17,26 +17,26 @@ from dpviz.ui.shared.charts import ORANGE, SHORT
 
 TITLE, ORDER = "PrivTree, step by step", 7
 QUESTION = (
-    "PrivTree decides about every cell whether to split it, and goes deep only where many people "
-    "are. What does a deeper tree cost?"
+    "PrivTree decides for every cell whether to split it, so the tree is deep only where there are "
+    "many people. What does a deeper tree cost?"
 )
 CHOICES = (
     "A share of ε for every level",
-    "No more: its levels together have one fixed price",
+    "Nothing more: all levels together have one fixed price",
     "It cannot be private: it looks at the counts",
 )
 ANSWER = 1
 REVEAL = (
-    "Each level takes a constant off the count. A level up, the count is further above the "
-    "threshold, and one person's influence a quarter as large, or less."
+    "Each level subtracts a constant from the count. One level further up, the count is further "
+    "above the threshold, and the influence of one person is a quarter as large, or less."
 )
 DO = (
-    "Walk down one path with the slider, forwards and backwards. Choose another place on the map, "
-    "and another ε."
+    "Follow one path with the slider, down and up again. Then choose another place on the map, and "
+    "another ε."
 )
 TAKEAWAY = (
-    "Every level takes a constant off the count before it asks, so a record's influence fades "
-    "geometrically up its path and the depth of the tree costs nothing."
+    "Every level subtracts a constant from the count before it decides, so the influence of one "
+    "record shrinks geometrically from level to level, and the depth of the tree costs nothing."
 )
 FORMULA = (
     r"Split a cell of count $c$ at depth $i$ iff $\max(\theta-\delta,\, c - i\delta) + "
@@ -68,8 +68,8 @@ def body(room: Room) -> None:
     _decision(grown[at], last=at == last)
     _levels(room, grown, at)
     st.caption(
-        "Only the split is published: neither the count, nor the bias, nor the noise. All splits "
-        "together cost ε/2; the other half pays for the counts of the leaves."
+        "Only the splits are published, not the counts, the bias or the noise. All splits together "
+        "cost ε/2; the other half pays for the counts of the leaves."
     )
 
 
@@ -98,8 +98,8 @@ def _decision(step: Step, *, last: bool) -> None:
     clamp = " (not below θ − δ)" if step.biased > step.exact - step.bias + 1e-9 else ""
     compare = ">" if step.split else "≤"
     st.markdown(
-        f"**Depth {step.depth}.** Exact count {step.exact:,}, less the bias {step.bias:.1f}: "
-        f"**{_signed(step.biased)}**{clamp}. Noise drawn {_signed(step.noise, '+')}, together "
+        f"**Depth {step.depth}.** Exact count {step.exact:,} minus the bias {step.bias:.1f}: "
+        f"**{_signed(step.biased)}**{clamp}. With the noise {_signed(step.noise, '+')}: "
         f"**{_signed(step.biased + step.noise)} {compare} θ = {step.threshold:g}** → {verdict}"
         + (" The path ends here." if last and not step.split else "")
     )

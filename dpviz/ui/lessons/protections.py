@@ -21,23 +21,27 @@ from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "Suppression, rounding, jitter, k-anonymity or noise", 10
 QUESTION = (
-    "One city is published in five ways, and all five err by as much about its districts. Somebody "
-    "attacks each of them in three ways. Which one never gives a person away?"
+    "One city is published in five ways, with the same average error in its districts. An attacker "
+    "tries three attacks on each of them. Which one never reveals a person?"
 )
 CHOICES = tuple(way.name for way in PUBLICATIONS)
 ANSWER = len(CHOICES) - 1
 REVEAL = (
-    "Each of the others withstands some attack and falls to another; noise alone has a limit "
-    "that holds for all attacks, and ε sets it."
+    "Each of the other four resists one attack and fails against another. Only noise has a limit "
+    "that holds against every attack, and ε sets this limit."
 )
-DO = "Choose an attack, and see who leaks. Then lower ε: errors grow for all, and for whom privacy?"
+DO = (
+    "Choose an attack, and see which publications leak. Then lower ε: the errors of all five grow. "
+    "For which of them does privacy grow, too?"
+)
 TAKEAWAY = (
-    "At equal error the five differ in what they give away, so that more useful need not mean less "
-    "private: what protects is not error as such, but noise whose law nobody can undo."
+    "With the same error, the five publications reveal different amounts: error alone does not "
+    "protect people, but noise does, because nobody can take it out again (its distribution is "
+    "known, but its draw is secret)."
 )
 FORMULA = (
-    "No attack on noise is right more often than $e^{\\varepsilon}/(1+e^{\\varepsilon})$; chance "
-    "alone is right half of the time."
+    "An attack on noise is right with probability at most "
+    "$e^{\\varepsilon}/(1+e^{\\varepsilon})$; guessing is right half of the time."
 )
 SOURCE = (
     "Reconstruction from tables: I. Dinur, K. Nissim, PODS 2003; limits of k-anonymity: A. "
@@ -46,18 +50,26 @@ SOURCE = (
 TRIES = 100
 EXACT = "Exact counts"
 REASONS = {
-    "look at their block": "The attacker knows everybody else in it. Suppression resists where the "
-    "block is hidden, rounding unless it is at the edge of a step, jitter if dots come and go.",
-    "subtract two areas": "All of the city, less all but the person's block. Both are too large to "
-    "be hidden, so suppression falls. Rounding and jitter still resist this one.",
-    "the attack made for it": "Suppression and rounding: grow an area until one person more would "
-    "change its number. Jitter: count all dots, for one is there for each person. k-anonymity and "
-    "noise: look at the block.",
+    "look at their block": "The attacker knows everybody else in the block. Suppression resists if "
+    "the block's count is hidden, rounding if one person does not change the rounded count, jitter "
+    "because dots of neighbouring blocks are mixed.",
+    "subtract two areas": "The attacker asks for the whole city, and for the city without the "
+    "person's block, and subtracts. Both counts are too large to be hidden, so suppression fails. "
+    "Rounding and jitter resist this attack.",
+    "the attack made for it": "Suppression and rounding: the attacker grows an area until one more "
+    "person would change its published count. Jitter: the attacker counts all dots, because each "
+    "person has one. k-anonymity and noise: the attacker looks at the block.",
 }
 
 
+SERVED = (
+    "Suppression and rounding are attacked as a server that answers a count for any area; jitter, "
+    "k-anonymity and noise as one published table."
+)
+
+
 def body(room: Room) -> None:
-    """Show the chapter: one publication on the map, and how often an attack is right on each."""
+    """Show the chapter: one publication on the map, and the success rate of an attack on each."""
     names = [EXACT, *CHOICES]
     with st.container(horizontal=True, gap="small"):
         attack = room.choose(st.selectbox, "Attack", "attack", ATTACKS, ATTACKS[0], width=300)
@@ -70,7 +82,7 @@ def body(room: Room) -> None:
     rows = [_row(way, parameters[way.name], right[way.name]) for way in PUBLICATIONS]
     _chart(room, rows)
     _leaks(rows, room.epsilon)
-    st.caption(REASONS[attack])
+    st.caption(f"{REASONS[attack]} {SERVED}")
 
 
 def _map(room: Room, shown: str, parameters: dict[str, tuple[float, float]]) -> None:
@@ -165,13 +177,13 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
 
 
 def _leaks(rows: list[dict[str, Any]], epsilon: float) -> None:
-    """Say who leaks by this attack, and that the errors are equal."""
+    """Name the publications that leak under this attack, and show that the errors are equal."""
     limit = TRIES / (1 + math.exp(-epsilon))
     leaks = [row["publication"].partition(":")[0] for row in rows[:-1] if row["low"] > limit]
     errors = [row["error of a district"] for row in rows]
-    words = f"**{', '.join(leaks)}**" if leaks else "None of the other four"
+    names = f"**{', '.join(leaks)}**" if leaks else "None of the other four"
     st.markdown(
-        f"{words} {'leak' if len(leaks) > 1 else 'leaks'} more than noise ever can: its limit "
-        f"(dashed) is {limit:.3g} of {TRIES}. Lines: 95 % intervals. Mean error of {DISTRICTS}² "
-        f"districts: {min(errors):.2g} to {max(errors):.2g} people in all five."
+        f"{names} {'leak' if len(leaks) > 1 else 'leaks'} more than noise can: the limit of noise "
+        f"(dashed) is {limit:.3g} of {TRIES}. Thin lines are 95 % intervals. The mean error in "
+        f"{DISTRICTS}² districts is {min(errors):.2g} to {max(errors):.2g} people in all five."
     )

@@ -17,7 +17,7 @@ from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "Reading an answer", 8
 QUESTION = (
-    "A rectangle is answered with a 95 % interval. When does the exact count lie outside of it "
+    "An answer for a rectangle has a 95 % interval. When is the exact count outside this interval "
     "more often than one time in twenty?"
 )
 CHOICES = (
@@ -27,16 +27,16 @@ CHOICES = (
 )
 ANSWER = 2
 REVEAL = (
-    "The interval grows with the noise. What it cannot know is how people are spread within a cell "
-    "that is cut."
+    "The interval covers the noise. It cannot cover how people are spread inside a cell that the "
+    "edge of the rectangle cuts."
 )
 DO = (
-    "Draw a rectangle and look at 200 releases that might have been. Then snap it to the cells: "
-    "one kind of error disappears, and the interval covers what it promises."
+    "Draw a rectangle and look at 200 possible releases. Then snap the rectangle to the cells: one "
+    "kind of error disappears, and the interval keeps its promise."
 )
 TAKEAWAY = (
-    "The interval speaks of the noise, whose law is known exactly; what cut cells cost is an "
-    "estimate, and on the same cells no ε makes it smaller."
+    "The interval covers the noise, because its distribution is known exactly; the error from cut "
+    "cells can only be estimated, and with the same cells no ε makes it smaller."
 )
 FORMULA = (
     r"Answer = exact count + noise + uniformity error; the interval: answer ± 2.12 "
@@ -61,7 +61,7 @@ def body(room: Room) -> None:
         release=release,
         raw=True,
         description="A quadtree's cells and a rectangle",
-        words="The cells of a quadtree, and the rectangle that is asked for: draw another one.",
+        words="The cells of a quadtree, and the rectangle of the query: draw another one.",
     )
     if not room.revealed:
         return
@@ -107,8 +107,8 @@ def _coverage(room: Room, rect: Rect) -> None:
     room.chart(caption, rows, 165, intervals, rule(LIMIT, [{"low": exact}], y=y))
     if share < 0.9:
         st.markdown(
-            "The edge cuts cells, and the people in them are not spread evenly: all answers are "
-            "off by nearly the same amount, and the interval, which knows of noise only, misses it."
+            "The edge of the rectangle cuts cells, and the people in these cells are not spread "
+            "evenly. So all answers have nearly the same error, which the interval does not cover."
         )
 
 

@@ -52,8 +52,8 @@ class Room:
         key: chapter name, the prefix of its widgets' keys.
         data: name of a built-in public data set.
         epsilon: value of the page's slider.
-        seed: of the simulated noise.
-        presenting: whether letters are large, for a lecture room.
+        seed: seed of the simulated noise.
+        presenting: True for large letters, for a lecture room.
         guess: the visitor's prediction; empty until it is made.
         map_side: container of the map.
         tables: charts as tables, by caption; the page shows them.
@@ -173,10 +173,10 @@ class Room:
 
         Args:
             widget: a toggle, a slider of whole numbers, or a widget with options.
-            label: of the control.
-            name: of the control, in the address.
-            offered: all that it can be set to.
-            start: one of them.
+            label: label of the control.
+            name: name of the control, in the address.
+            offered: all values of the control.
+            start: the first value.
             look: other arguments of the widget.
         """
         key = f"{self.key}.{name}"

@@ -14,8 +14,8 @@ from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "A tree", 6
 QUESTION = (
-    "A tree counts the city on several levels, from one cell to thousands. Each person is in one "
-    "cell of every level. With more levels, what happens to each level's share of ε?"
+    "A tree counts the city on several levels, from one cell to thousands of cells. Each person is "
+    "in one cell of every level. What happens to the share of ε per level if there are more levels?"
 )
 CHOICES = (
     "Nothing: each level has all of ε",
@@ -23,14 +23,14 @@ CHOICES = (
     "Deep levels are free: their cells are small",
 )
 ANSWER = 1
-REVEAL = "One person counts once on every level, so what all levels spend adds up."
+REVEAL = "Each person is counted once on every level, so the shares of ε of all levels add up."
 DO = (
-    "Raise the height and watch ε being shared among more levels. Then compare uniform and "
+    "Raise the height and see how ε is divided among more levels. Then compare uniform and "
     "geometric shares, with and without consistency."
 )
 TAKEAWAY = (
     "A tree answers large and small questions with few cells, but every level costs a share of ε, "
-    "so that its height is a dilemma that somebody must settle before looking."
+    "so somebody must choose the height before looking at the data."
 )
 FORMULA = (
     r"$\varepsilon = \varepsilon_0 + \dots + \varepsilon_h$; geometric shares: "

@@ -12,7 +12,7 @@ from dpviz.evaluation.synthetic_proxy import (
     Expected,
     expected_by_bound,
     expected_errors,
-    of_more,
+    proxy_size_note,
     retained_share,
 )
 from dpviz.render import half_width_words, rounded, short
@@ -90,7 +90,7 @@ def expectation_panel(
     with st.spinner("Trying the method on a synthetic proxy …"):
         rows = _errors(asked, epsilon, int(records), max_per_unit, mean)
     counted = 1.0 if mean is None else retained_share(max_per_unit, mean)
-    if more := of_more(round(records * counted)):
+    if more := proxy_size_note(round(records * counted)):
         st.info(more)
     whole = "the area" if domain.time is None else "area × period"
     middles = _middles(domain)

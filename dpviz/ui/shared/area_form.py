@@ -14,7 +14,7 @@ from dpviz.datasets.basemap import named_areas
 from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, DpvizError
-from dpviz.planning.bounds import doubt, require_area
+from dpviz.planning.bounds import likely_mistake, require_area
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees, to_degrees
 from dpviz.render.scene import Bounds
@@ -61,7 +61,7 @@ def checked_area(domain: Domain) -> None:
     """
     require_area(domain)
     domain_bounds(domain)
-    line = doubt(domain)
+    line = likely_mistake(domain)
     if line:
         st.warning(plain(f"Is this the area? {line}"), icon=":material/wrong_location:")
 

@@ -90,8 +90,8 @@ def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
     """Run a query in a thread and report progress; cancel it if the report raises.
 
     Args:
-        engine: where it runs.
-        query: as for :meth:`Engine.rows`.
+        engine: the engine that runs the query.
+        query: see :meth:`Engine.rows`.
         progress: called about ten times a second.
     """
     done = 0.0

@@ -48,7 +48,7 @@ class Duck(Engine):
         """Connect.
 
         Args:
-            path: of a database file.
+            path: path of a database file.
             size: in bytes of the files to read, if there is no database file.
 
         Raises:

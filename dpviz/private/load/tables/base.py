@@ -45,9 +45,9 @@ class Column:
     """A column's name and the kind of its declared type.
 
     Attributes:
-        name: of the column.
-        kind: of the values. Only engines report ``instant``, a time with its zone.
-        crs: of a geometry, as the file states it.
+        name: name of the column.
+        kind: kind of the values. Only engines report ``instant``, a time with its zone.
+        crs: CRS of a geometry, as the file states it.
         floating: True for floats; only engines report it.
     """
 
@@ -88,7 +88,7 @@ class Table(ABC):
     Attributes:
         name: the file's name, for messages.
         columns: in order; one is of kind geometry if the file has places.
-        crs: of the geometry, if the file states one.
+        crs: CRS of the geometry, if the file states one.
         declares: True if the file declares its columns; if not, a record may lack any.
         holds_features: True if the format declares that every record is a feature.
         first_line: True if names come from the first line, a record if there is no header.
@@ -145,7 +145,7 @@ class TextFile(Table):
     """A text file, parsed in this process.
 
     Args:
-        path: of the file.
+        path: path of the file.
         opened: opens its content, where the file is compressed.
     """
 
@@ -167,7 +167,7 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
 
     Args:
         wkb: a pyarrow array of bytes or of text (n,), or a NumPy array of objects.
-        srid: of the column's CRS, if it has one; a geometry with another SRID gives NaN.
+        srid: SRID of the column's CRS, if it has one; a geometry with another SRID gives NaN.
     """
     column = pa.array(wkb, pa.binary()) if isinstance(wkb, np.ndarray) else wkb
     if pa.types.is_dictionary(column.type):
@@ -219,7 +219,7 @@ def refuse_release(stated: Container[Any], name: str) -> None:
 
     Args:
         stated: keys of the file's metadata, which do not depend on any record.
-        name: of the file.
+        name: name of the file.
 
     Raises:
         DataError: the file is a release.

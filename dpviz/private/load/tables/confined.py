@@ -29,8 +29,8 @@ class ConfinedTable(Table):
     """Table whose file a child process opens again for each call.
 
     Args:
-        path: of the file.
-        title: of its format.
+        path: path of the file.
+        title: title of its format.
         layer: name of the layer, if there are several.
 
     Attributes:
@@ -41,14 +41,14 @@ class ConfinedTable(Table):
         self.name, self._path = path.name, path
         self._title, self._layer = title, layer
         self._state = _state(path)
-        described = self._asked("layout")
+        described = self._from_child("layout")
         self.metadata: dict[bytes, bytes] = described.schema.metadata
         self.crs, self.first_line = json.loads(self.metadata[b"stated"])
         self.columns = [Column(each["name"], each["kind"]) for each in described.to_pylist()]
 
     def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Yield all records; the child reads them in one call."""
-        stream = self._asked("records", list(names), geometry)
+        stream = self._from_child("records", list(names), geometry)
         for batch in stream.to_batches(BLOCK_ROWS) or [
             pa.RecordBatch.from_pylist([], stream.schema)
         ]:
@@ -58,7 +58,7 @@ class ConfinedTable(Table):
                 places = np.column_stack([arrow.number_array(batch[axis]) for axis in _PLACES])
             yield Block(batch.num_rows, columns, places)
 
-    def _asked(self, task: str, *arguments: Any) -> Any:
+    def _from_child(self, task: str, *arguments: Any) -> Any:
         answer = _answer(task, self._path, self._title, self._layer, *arguments)
         if _state(self._path) != self._state:  # the number of records may have changed
             raise DataError(f"{self.name} changed while it was read: try again")

@@ -18,7 +18,7 @@ class Format:
     """A format: either text, or a container that a child process parses.
 
     Attributes:
-        endings: of file names, the most common one first.
+        endings: endings of file names, the most common one first.
         text: class that reads a file of text, also a compressed one; None for containers.
         container: function that opens a container by its path and the name of a layer or sheet.
         needs: libraries that the child process needs to open the container.

@@ -35,9 +35,9 @@ class Geometry:
     """A declared column of geometry.
 
     Attributes:
-        name: of the column.
-        crs: as text that pyproj reads; None if unknown.
-        encoding: by its name in GeoParquet.
+        name: name of the column.
+        crs: the CRS as text that pyproj reads; None if unknown.
+        encoding: name of the encoding in GeoParquet.
         types: declared shape types; empty if any may occur.
     """
 
@@ -66,8 +66,8 @@ def declared_geometries(schema: Any, metadata: Any, leaves: Any = ()) -> list[Ge
     """Columns that a schema declares as geometry; the first is the one to read.
 
     Args:
-        schema: of pyarrow.
-        metadata: of the file or table, possibly GeoParquet metadata.
+        schema: a pyarrow schema.
+        metadata: metadata of the file or table, possibly GeoParquet metadata.
         leaves: columns of the Parquet file, with their logical types.
     """
     geo = json.loads((metadata or {}).get(b"geo", "{}"))
@@ -110,9 +110,9 @@ def typed_blocks(
     """Blocks of Arrow batches; an empty one first, to refuse a type even without rows.
 
     Args:
-        schema: of the batches.
+        schema: schema of the batches.
         batches: record batches with the columns to read.
-        names: of the columns.
+        names: names of the columns.
         place: the geometry column, if places are requested.
     """
     for batch in chain([pa.RecordBatch.from_pylist([], schema)], batches):

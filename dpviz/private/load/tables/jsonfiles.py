@@ -60,7 +60,7 @@ class JsonFile(TextFile):
 
     declares = False
     crs: str | None = LON_LAT
-    _stated: Any = None
+    _document_crs: Any = None
 
     def records(self) -> Iterator[Any]:
         """Yield each value in order; values that are not objects are dropped later."""
@@ -78,7 +78,7 @@ class JsonFile(TextFile):
             objects = [each for each in some if isinstance(each, dict)]
             rows = [*map(self._properties, objects)]
             columns = {name: [row.get(name) for row in rows] for name in names}
-            places = feature_places(objects, self._stated) if geometry else None
+            places = feature_places(objects, self._document_crs) if geometry else None
             yield Block(len(rows), columns, places, len(some) - len(objects))
 
     def _properties(self, record: Any) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class JsonDocument(JsonFile):
         self.holds_features = self._members is not None
         if self._members is not None:
             refuse_release(self._members, self.name)
-            self._stated = self._members.get("crs")
+            self._document_crs = self._members.get("crs")
             self.crs = self._named_crs() if "crs" in self._members else LON_LAT
         self._list_columns(first)
 
@@ -155,8 +155,8 @@ class JsonDocument(JsonFile):
     def _named_crs(self) -> str | None:
         """CRS named by the document's `crs` member (before RFC 7946); None if it is null."""
         with suppress(TypeError, KeyError):
-            if self._stated is None or self._stated["type"] == "name":
-                return self._stated and str(self._stated["properties"]["name"])
+            if self._document_crs is None or self._document_crs["type"] == "name":
+                return self._document_crs and str(self._document_crs["properties"]["name"])
         raise DataError(
             f"{self.name} states its CRS in a way that is not read, such as by a link: state its "
             'name, "crs": {"type": "name", "properties": {"name": "EPSG:4326"}}'

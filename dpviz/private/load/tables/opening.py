@@ -46,12 +46,12 @@ def open_table(given: Any, table: str | None = None, *, header: bool = True) -> 
         case Folder() as folder:
             raise DataError(f"{folder.path.name or folder.path} is a folder: give a file")
         case File() as file:
-            return _of_file(file.path, file.layer, header)
+            return _open_file(file.path, file.layer, header)
         case BuiltIn() as built_in:
             raise DataError(f"{built_in.name} is built in, and holds points: give a file")
 
 
-def _of_file(path: Path, layer: str | None, header: bool) -> Table:
+def _open_file(path: Path, layer: str | None, header: bool) -> Table:
     title, inner, opened = _title_of_file(path, header), path, None
     if title == "gzip":
         inner, opened = Path(path.stem), partial(opened_gzip, path)
@@ -122,14 +122,16 @@ def _title_of_file(path: Path, header: bool) -> str:
         looks = promised
     if looks != promised:
         if not head.strip(BLANK):
-            raise DataError(f"{path.name} is empty, so not {_called(promised)}: write it again")
+            raise DataError(
+                f"{path.name} is empty, so not {_named_format(promised)}: write it again"
+            )
         raise DataError(
-            f"{path.name} is not {_called(promised)}, as its name says: "
-            f"it looks like {_called(looks)}"
+            f"{path.name} is not {_named_format(promised)}, as its name says: "
+            f"it looks like {_named_format(looks)}; rename it, or write it again"
         )
     return looks
 
 
-def _called(kind: str) -> str:
+def _named_format(kind: str) -> str:
     names = {"text": "delimited text", "zip": "a zip archive", "workbook": "a workbook"}
     return names.get(kind, kind)

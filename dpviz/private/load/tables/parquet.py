@@ -64,10 +64,10 @@ def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> N
     """Raise if columns of a Parquet file decode to too many bytes, by its own metadata.
 
     Args:
-        metadata: of the file.
-        names: of the columns that will be read.
+        metadata: metadata of the file.
+        names: names of the columns that will be read.
         size: bytes of the file.
-        name: of the file, for the message.
+        name: name of the file, for the message.
 
     Raises:
         DataError: naming the limit.

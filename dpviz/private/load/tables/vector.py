@@ -37,9 +37,9 @@ class VectorLayer(Table):
     """One layer of points.
 
     Args:
-        path: of the file.
+        path: path of the file.
         driver: title of the format; a Shapefile may be in a zip.
-        layer: of several.
+        layer: name of the layer, where there are several.
     """
 
     def __init__(self, path: Path, driver: str, layer: str | None = None) -> None:
@@ -108,7 +108,7 @@ def _point_layer(layers: dict[str, str], name: str, wanted: str | None) -> str:
         if wanted not in layers:
             raise DataError(f"no layer {shown(wanted)} in {name}: it has {_listed(layers)}")
         layers = {wanted: layers[wanted]}
-    points = _of_points(layers)
+    points = _may_hold_points(layers)
     if len(points) > 1:
         raise DataError(
             f"{name} has several layers of points: name one as its table ({_listed(points)})"
@@ -121,7 +121,7 @@ def _point_layer(layers: dict[str, str], name: str, wanted: str | None) -> str:
     raise DataError(f"{name} has no layer of points: give one")
 
 
-def _of_points(layers: dict[str, str]) -> list[str]:
+def _may_hold_points(layers: dict[str, str]) -> list[str]:
     points = [layer for layer, kind in layers.items() if kind in ("Point", "MultiPoint")]
     return points or [layer for layer, kind in layers.items() if kind == _ANY_SHAPE]
 
@@ -141,4 +141,4 @@ def _kind(dtype: str) -> Kind:
 def geopackage_layers(path: Path) -> list[str]:
     """Names of the layers of a GeoPackage that may hold points."""
     refuse_computing(path, path.name)
-    return _of_points(_layers(readable(path)))
+    return _may_hold_points(_layers(readable(path)))
