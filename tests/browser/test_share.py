@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.exports import map_page, report_page
+from dpviz.exports import Presentation, map_page, report_page
 from dpviz.exports.facts import quotient_words
 from dpviz.releases.points.window import during
 from dpviz.render import with_noise
@@ -93,7 +93,7 @@ def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, made):
 def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to_everyone(
     open_file, releases
 ):
-    text = map_page(releases, labels=[EVIL, "B"], title=EVIL, rects=[RECT])
+    text = map_page(releases, labels=[EVIL, "B"], presentation=Presentation(EVIL), rects=[RECT])
     page = open_file(text, bypass_csp=True)
     map_view = the_map(page)
     names_are_never_markup(page)
@@ -124,7 +124,7 @@ def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to
 @pytest.mark.webgl
 def test_a_map_that_comes_while_sheets_are_made_is_on_them(open_file, releases):
     """It was a white area: the copy was made where a map was there already, and only then."""
-    page = open_file(map_page(releases[:1], title="demo"), media="print")
+    page = open_file(map_page(releases[:1], presentation=Presentation("demo")), media="print")
     copy = page.locator(".copy img")
     expect(copy).to_have_count(1)
     assert copy.evaluate("each => each.decode().then(() => each.naturalWidth)") > 0

@@ -14,7 +14,7 @@ import pytest
 
 import dpviz
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.exports import map_page, report_page
+from dpviz.exports import Presentation, map_page, report_page
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.difference import difference
 from dpviz.render.view import release_scene
@@ -143,7 +143,9 @@ def test_names_are_never_markup(sensitive):
             ),
         ),
     )
-    page = map_page([evil], labels=[EVIL], title=EVIL, rects=[(10.1, 50.1, 10.9, 50.9)])
+    page = map_page(
+        [evil], labels=[EVIL], presentation=Presentation(EVIL), rects=[(10.1, 50.1, 10.9, 50.9)]
+    )
     assert "<img" not in page
     assert html.escape("<img src=x onerror") in page
     assert page.count("</script>") == page.count("<script")
