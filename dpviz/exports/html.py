@@ -7,7 +7,6 @@ content security policy forbids all connections.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import ReleaseError
-from dpviz.exports.data_use import data_use
 from dpviz.exports.facts import (
     Mapped,
     facts,
@@ -142,7 +140,6 @@ def words_of_page(
         "noun": "area" if is_areas(releases[0]) else "cell",
         "drawn": releases[0].kind,
         "areas": area_tables(releases[0]),
-        "statements": [statement_json(each) for each in one],
     }
 
 
@@ -151,13 +148,6 @@ def totals_of(releases: Sequence[Mapped]) -> list[str]:
     first = releases[0]
     maps = [first, *first.parts] if len(releases) == 1 and first.kinds else releases
     return [count_words(each.count(each.domain.bounds)) for each in maps]
-
-
-def statement_json(release: Release) -> str:
-    """Data-use statement without the data set's name, which a page must not show."""
-    entry = data_use(release)
-    entry["url_slug"] = entry["deployment"]["basic"]["name"] = None
-    return json.dumps(entry, indent=2, ensure_ascii=False)
 
 
 @dataclass(frozen=True)

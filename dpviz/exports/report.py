@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from dpviz.exports.charts import error_svg
+from dpviz.exports.data_use import data_use
 from dpviz.exports.facts import Mapped
 from dpviz.exports.html import PLAIN, labels_of, page, points_of, words_of_page
 from dpviz.exports.pack import base64_of
@@ -55,6 +57,14 @@ def report_page(
     return page(
         "report.html",
         pictures=[*zip(titles, map(base64_of, pictures), strict=True)],
+        statements=[_statement(each) for each in releases],
         chart=base64_of(error_svg(points, names) if points else b""),
         **words_of_page(releases, names, rects, presentation),
     )
+
+
+def _statement(release: Mapped) -> str:
+    """Data-use statement without the data set's name, which a report must not show."""
+    entry = data_use(release)
+    entry["url_slug"] = entry["deployment"]["basic"]["name"] = None
+    return json.dumps(entry, indent=2, ensure_ascii=False)
