@@ -52,7 +52,13 @@ def scene_page(release: RoadRelease | SequenceRelease, presentation: Presentatio
     label = f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
     words = words_of_page([release], [label], (), presentation)
     if scene is None:
-        return page("report.html", pictures=[], chart="", statements=[], **words | {"areas": _tables(release)})
+        return page(
+            "report.html",
+            pictures=[],
+            chart="",
+            statements=[],
+            **words | {"areas": _tables(release)},
+        )
     packer = Packer()
     scene = replace(scene, marks=[*scene.marks, *presentation.marks()])
     packer.add_tables(scene.tables)

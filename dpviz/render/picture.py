@@ -113,7 +113,7 @@ def comparison_png(
             figure.text(*place.at(left, head - 12), standing, fontsize=15 * point, **look)
     _draw_legend(figure, place, legend, theme, raw, unit)
     source = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
-    corner = place.at(place.wide - 48, place.high - 22)
+    corner = place.at(place.wide - 48, place.high - 14)
     figure.text(*corner, source, fontsize=14 * point, ha="right", **look)
     return drawn(figure, "png", metadata=MADE_BY)
 
@@ -300,4 +300,4 @@ def _draw_legend(
     faint = [f"faint: {swatch.label}" for swatch in legend.swatches if swatch.label == HOLE]
     if legend.blank:
         blank = "; ".join([legend.blank, *faint])
-        write(left, top + 72, "faint: within the noise" if raw else blank, 14)
+        write(left, top + 62, "faint: within the noise" if raw else blank, 14)
