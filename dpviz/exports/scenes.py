@@ -47,6 +47,7 @@ def scene_page(release: RoadRelease | SequenceRelease, presentation: Presentatio
     Args:
         release: of roads or sequences.
         presentation: title, subtitle, noun and notes of the page.
+        table: False for an empty page in place of a table.
     """
     scene = _streets(release) if is_roads(release) else _moves(release)
     label = f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
