@@ -41,7 +41,12 @@ ARROWS = 60
 """Number of moves drawn, the most frequent ones."""
 
 
-def scene_page(release: RoadRelease | SequenceRelease, presentation: Presentation = PLAIN) -> str:
+def scene_page(
+    release: RoadRelease | SequenceRelease,
+    presentation: Presentation = PLAIN,
+    *,
+    table: bool = True,
+) -> str:
     """Self-contained HTML page; of a release without a map, or with too large a one, a table.
 
     Args:
