@@ -57,6 +57,8 @@ def scene_page(
     scene = _streets(release) if is_roads(release) else _moves(release)
     label = f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
     words = words_of_page([release], [label], (), presentation)
+    if scene is None and not table:
+        return ""
     if scene is None:
         return page(
             "report.html",
