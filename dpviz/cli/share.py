@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from dpviz.cli.root import Json, Page, app, emit, numbers, print_stderr
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
+    from dpviz.exports import Presentation
     from dpviz.releases.counts import AreaRelease, PointRelease
 
 Releases = Annotated[
@@ -37,16 +39,43 @@ Period = Annotated[
     typer.Option(help="Part of the period to draw, A,B, for releases with time."),
 ]
 Size = Literal["screen", "print"]
-Title = Annotated[str, typer.Option(help="Title of the page.")]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Options that say how a release is presented."""
+
+    title: str = option("Title.", default="")
+    subtitle: str = option("One line below the title.", default="")
+    noun: str = option("Plural of what is counted, such as crimes.", default="")
+    note: list[str] | None = option("Note on a place, LON,LAT,TITLE[,TEXT]; repeatable.")
+
+    @property
+    def presentation(self) -> Presentation:
+        """The words as a presentation.
+
+        Raises:
+            ParameterError: a note of another form, or too many.
+        """
+        from dpviz.exports import Note, Presentation
+
+        notes = []
+        for each in self.note or []:
+            lon, lat, name, text = [*each.split(",", 3), "", "", ""][:4]
+            try:
+                notes.append(Note(float(lon), float(lat), name.strip(), text.strip()))
+            except ValueError:
+                raise ParameterError(f"--note {each!r}: give LON,LAT,TITLE,TEXT") from None
+        return Presentation(self.title, self.subtitle, self.noun, tuple(notes))
 
 
 @app.command()
 @grouped
 def share(
     releases: Series,
+    words: Words,
     output: Page,
     rect: Rects = None,
-    title: Title = "",
     basemap: str = option(
         "Public file of streets, water and places to draw below the cells.", default=""
     ),
@@ -64,7 +93,9 @@ def share(
     opened, asked = _read_maps(releases, period), _rects(rect)
     maps, labels = _time_steps(opened)
     _require(".html", output, *releases, basemap or None)
-    page = map_page(maps, labels=labels, rects=asked, title=title, basemap=basemap)
+    page = map_page(
+        maps, labels=labels, rects=asked, presentation=words.presentation, basemap=basemap
+    )
     _write(output, page.encode(), opened, as_json)
 
 
@@ -72,9 +103,9 @@ def share(
 @grouped
 def report(
     releases: Releases,
+    words: Words,
     output: Page,
     rect: Rects = None,
-    title: Title = "",
     period: Period = None,
     as_json: Json = False,
 ) -> None:
@@ -83,7 +114,7 @@ def report(
 
     opened, asked = _require_no_time(_read_maps(releases, period)), _rects(rect)
     _require(".html", output, *releases)
-    page = report_page(opened, rects=asked, title=title)
+    page = report_page(opened, rects=asked, presentation=words.presentation)
     _write(output, page.encode(), opened, as_json)
 
 
@@ -91,9 +122,9 @@ def report(
 @grouped
 def picture(
     releases: Releases,
+    words: Words,
     output: str = option("Picture to write (.png).", "-o", default=MISSING),
     rect: str | None = option("Rectangle to outline, W,S,E,N in degrees."),
-    title: str = option("Title above the map.", default=""),
     size: Size = option(
         "Size: screen (a slide of 1920 × 1080) or print (A4 landscape at 300 dpi).",
         default="screen",
@@ -116,9 +147,19 @@ def picture(
         domain.boxes(from_degrees(outlined, domain.crs))  # raises as for other files
     labels = labels_of(opened)
     _require(".png", output, *releases)
-    drawn = comparison_png(opened, labels, outlined, title=title, size=size)
+    shown = words.presentation
+    drawn = comparison_png(
+        opened,
+        labels,
+        outlined,
+        title=shown.title,
+        subtitle=shown.subtitle,
+        noun=shown.noun,
+        pins=shown.pins,
+        size=size,
+    )
     _write(output, drawn, opened, as_json)
-    if missing := fonts("".join([title, *labels]))[1]:
+    if missing := fonts("".join([shown.title, shown.subtitle, *labels]))[1]:
         print_stderr(f"note: no font of this machine has {missing}: a box is drawn for each")
 
 

@@ -12,10 +12,12 @@ from dpviz.errors import DpvizError
 from dpviz.methods import METHODS
 from dpviz.planning.calls import code_of
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points, is_roads
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import promises
 from dpviz.releases.points.quotient import Quotients
+from dpviz.releases.release import Release
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.numbers import (
     count_words,
     half_width_words,
@@ -67,8 +69,8 @@ class ReleaseFacts:
         kind, standing: its privacy status and the same in words, see
             :attr:`~dpviz.releases.header.Header.standing`.
         statement: the guarantee, explained, one sentence each.
-        leaves, depth: size of the decomposition.
-        total: noisy count of the whole domain.
+        total: noisy count of the whole domain; empty without one.
+        sizes: names and sizes of the release in words.
         promises: accuracy promises of the header, each with its probability.
         command, python: code that repeats the build; empty if the header lacks the facts.
     """
@@ -79,22 +81,27 @@ class ReleaseFacts:
     kind: str
     standing: str
     statement: tuple[str, ...]
-    leaves: int
-    depth: int
     total: str
+    sizes: tuple[tuple[str, str], ...]
     promises: tuple[str, ...] = ()
     command: str = ""
     python: str = ""
 
 
-def facts(release: Mapped, label: str) -> ReleaseFacts:
-    """The facts of a release."""
-    whole = release.count(release.domain.bounds)
-    if is_areas(release):
-        leaves, depth = release.frame.leaves, len(release.frame.levels) - 1
-    else:
+def facts(release: Release, label: str) -> ReleaseFacts:
+    """The facts of a release of any kind."""
+    total, sizes, wishes = "", {}, []
+    if isinstance(release, SequenceRelease):
+        sizes = {"Symbols": len(release.alphabet.names)}
+    elif is_roads(release):
+        sizes = {"Streets": len(release.frame.graph)}
+    elif is_areas(release):
+        sizes = {"Areas": release.frame.leaves, "Levels": len(release.frame.levels)}
+    elif is_points(release):
         nodes = release.side_by_side
-        leaves, depth = int(nodes.leaf.sum()), nodes.depth
+        sizes = {"Cells": int(nodes.leaf.sum()), "Levels": nodes.depth}
+    if is_areas(release) or is_points(release):
+        total, wishes = count_words(release.count(release.domain.bounds)), promises(release)
     try:
         script = code_of(release)
         code = {"command": script.command(), "python": script.python()}
@@ -108,10 +115,9 @@ def facts(release: Mapped, label: str) -> ReleaseFacts:
         kind=kind,
         standing=words,
         statement=statement(release.header),
-        leaves=leaves,
-        depth=depth,
-        total=count_words(whole),
-        promises=tuple(map(str, promises(release))),
+        total=total,
+        sizes=tuple((name, f"{size:,}") for name, size in sizes.items()),
+        promises=tuple(map(str, wishes)),
         **code,
     )
 
@@ -172,21 +178,70 @@ guarantee; at ε = 1 the factor is 2.72.'
     )
 
 
+def guarantee_sentence(releases: Sequence[Release], names: Sequence[str]) -> tuple[str, str]:
+    """Privacy status of a page's releases and their guarantee together in one plain sentence.
+
+    Returns:
+        "private", "simulated" or "open" as in :attr:`~dpviz.releases.header.Header.standing`, and
+        the sentence.
+    """
+    headers = [each.header for each in (releases[:1] if windows_of_one(releases) else releases)]
+    first = headers[0]
+    kinds = [header.standing[0] for header in headers]
+    if set(kinds) == {"private"}:
+        epsilon, delta = (
+            sum(getattr(each, name) for each in headers) for name in ("epsilon", "delta")
+        )
+        return "private", plain_guarantee(first.unit, epsilon, delta)
+    if len(headers) == 1:
+        return kinds[0], f"{first.standing[1]}."
+    status = "open" if "open" in kinds else "simulated"
+    exposed = [name for name, kind in zip(names, kinds, strict=False) if kind == status]
+    which = "" if len(exposed) == len(headers) else f": {', '.join(exposed)}"
+    words = "NOT PRIVATE" if status == "open" else "Simulated noise, not private"
+    return status, f"{words}{which}."
+
+
+def plain_guarantee(unit: str, epsilon: float, delta: float = 0.0) -> str:
+    """State the guarantee in one sentence that promises no more than ε gives.
+
+    >>> plain_guarantee("one person with at most 3 records", 1.0)
+    'Whether any one person is in these data can hardly be told: ε = 1 per person, at most 3 \
+records of each.'
+    """
+    who, _, bound = unit.partition(" with at most ")
+    price = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+    limit = f", at most {bound} of each" if bound else ""
+    budget = f"{price} per {who.removeprefix('one ')}{limit}"
+    if epsilon <= HARDLY:
+        return f"Whether any {who} is in these data can hardly be told: {budget}."
+    weak = "a weak guarantee" if epsilon > WEAK else "a moderate guarantee"
+    return (
+        f"The odds of any conclusion on whether any {who} is in these data change by a factor of "
+        f"at most {odds(epsilon)}, {weak}: {budget}."
+    )
+
+
 def relation(header: Header) -> str:
     """Neighbouring relation, without the privacy unit that the text names next to it."""
     return header.neighbouring.removesuffix(f" {header.unit}")
 
 
-def windows_of_one(releases: Sequence[Mapped]) -> bool:
-    """Return whether there are several maps and all are of parts of one release's period."""
-    plain = [{**each.header.extra, "period": None} for each in releases]
-    in_time = all("period" in each.header.extra for each in releases)
+VIEWS = ("period", "marginal")
+"""Keys of a header's facts that name a view of a longer or wider release."""
+
+
+def windows_of_one(releases: Sequence[Release]) -> bool:
+    """Return whether there are several maps and all are views of one release."""
+    extras = [each.header.extra for each in releases]
+    plain = [{name: value for name, value in each.items() if name not in VIEWS} for each in extras]
+    in_part = all(any(name in each for name in VIEWS) for each in extras)
     headers = [replace(each.header, extra={}, noise={}) for each in releases]
     same = all(each == plain[0] for each in plain) and all(each == headers[0] for each in headers)
-    return len(releases) > 1 and in_time and same
+    return len(releases) > 1 and in_part and same
 
 
-def together(releases: Sequence[Mapped]) -> str:
+def together(releases: Sequence[Release]) -> str:
     """State the total cost of several releases; empty with fewer than two private ones."""
     private = [each.header for each in releases if each.header.private]
     if len(private) < 2:

@@ -17,8 +17,17 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import ReleaseError
-from dpviz.exports.facts import Mapped, facts, label_of, replies, together, windows_of_one
+from dpviz.exports.facts import (
+    Mapped,
+    facts,
+    guarantee_sentence,
+    label_of,
+    replies,
+    together,
+    windows_of_one,
+)
 from dpviz.exports.pack import Packer, base64_of, compressed
+from dpviz.exports.presentation import Presentation
 from dpviz.exports.tree import pack_tree
 from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
 from dpviz.lazy import jinja2
@@ -31,10 +40,13 @@ from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.cells import domain_bounds, on_map
 from dpviz.render.client.assemble import script, style
 from dpviz.render.difference import difference
-from dpviz.render.numbers import short, with_noise
+from dpviz.render.numbers import count_words, short, with_noise
 from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene, tables
 from dpviz.render.view import MOST, check, series_scene
+
+PLAIN = Presentation()
+"""Presentation of a release whose owner has chosen no words."""
 
 HEIGHT = 640
 """Height of the map in pixels, if the screen is high enough."""
@@ -48,7 +60,7 @@ def map_page(
     *,
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
-    title: str = "",
+    presentation: Presentation = PLAIN,
     camera: Camera | None = None,
     basemap: str = "",
 ) -> str:
@@ -62,7 +74,7 @@ def map_page(
             the one of least ε comes first. Or one of areas.
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers the page shows.
-        title: of the page.
+        presentation: title, subtitle, noun and notes of the page.
         camera: where to look first; the whole domain by default.
         basemap: a public file of streets, water and places, in place of the bundled ground.
 
@@ -71,21 +83,30 @@ def map_page(
         DomainError: a rectangle outside the domain.
     """
     rects = degree_boxes(rects)
-    packed = packed_map(releases, labels, rects=rects, title=title, camera=camera, basemap=basemap)
-    words = words_of_page(packed.releases, packed.names, rects, title)
-    live, chooser = packed.live, packed.spec["chooser"]
-    return viewer_page("map.html", packed.spec, packed.block, live=live, chooser=chooser, **words)
+    packed = packed_map(
+        releases, labels, rects=rects, presentation=presentation, camera=camera, basemap=basemap
+    )
+    words = words_of_page(packed.releases, packed.names, rects, presentation)
+    return viewer_page(packed.spec, packed.block, live=packed.live, **words)
 
 
-def viewer_page(template: str, spec: dict[str, Any], block: bytes, **words: Any) -> str:
-    """Render a page with the viewer, its scene and further template values."""
+def viewer_page(spec: dict[str, Any], block: bytes, *, live: bool = False, **words: Any) -> str:
+    """Render a page with the viewer, its scene and further template values.
+
+    Args:
+        spec: see :class:`PackedMap`.
+        block: see :class:`PackedMap`.
+        live: True if the map answers rectangles.
+        **words: see :func:`words_of_page`.
+    """
     return page(
-        template,
+        "map.html",
         spec=spec,
         style=style(),
         deck=base64_of(deck()),
         columns=base64_of(compressed(block)),
         program=script("hosts/file.js"),
+        live=live,
         **words,
     )
 
@@ -96,17 +117,37 @@ def page(template: str, **words: Any) -> str:
 
 
 def words_of_page(
-    releases: Sequence[Mapped], names: Sequence[str], rects: Sequence[Bounds], title: str
+    releases: Sequence[Release],
+    names: Sequence[str],
+    rects: Sequence[Bounds] = (),
+    presentation: Presentation = PLAIN,
 ) -> dict[str, Any]:
     """Template values that every page of releases has in common."""
+    one = releases[:1] if windows_of_one(releases) else releases
+    mapped: list[Any] = [each for each in releases if each.kind in ("points", "areas")]
+    kind, sentence = guarantee_sentence(releases, names)
     return {
-        "title": title or default_title(releases),
-        "facts": [facts(each, name) for each, name in zip(releases, names, strict=True)],
+        "title": presentation.title or default_title(releases),
+        "subtitle": presentation.subtitle,
+        "notes": presentation.notes,
+        "records": presentation.noun or "records",
+        "kind": kind,
+        "sentence": sentence,
+        "totals": totals_of(mapped) if mapped else [],
+        "facts": [facts(each, name) for each, name in zip(one, names, strict=False)],
         "together": together(releases),
-        "answers": [(rect, replies(releases, names, rect)) for rect in rects],
+        "answers": [(rect, replies(mapped, names, rect)) for rect in rects],
         "noun": "area" if is_areas(releases[0]) else "cell",
+        "drawn": releases[0].kind,
         "areas": area_tables(releases[0]),
     }
+
+
+def totals_of(releases: Sequence[Mapped]) -> list[str]:
+    """Noisy total of each map of a page in words; with kinds, of all and of each kind."""
+    first = releases[0]
+    maps = [first, *first.parts] if len(releases) == 1 and first.kinds else releases
+    return [count_words(each.count(each.domain.bounds)) for each in maps]
 
 
 @dataclass(frozen=True)
@@ -132,7 +173,7 @@ def packed_map(
     labels: Sequence[str] = (),
     *,
     rects: Sequence[Bounds] = (),
-    title: str = "",
+    presentation: Presentation = PLAIN,
     camera: Camera | None = None,
     basemap: str = "",
     height: int = HEIGHT,
@@ -146,20 +187,26 @@ def packed_map(
     first, packer = releases[0], Packer()
     live = is_degrees(first.domain.crs)  # the page computes answers in degrees
     base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
-    seen: dict[str, Any] = {"camera": camera, "title": title, "base": base}
+    seen: dict[str, Any] = {"camera": camera, "title": presentation.title, "base": base}
     if is_areas(first):
         scene, content = _areas(first, names[0], packer, live, seen)
     else:
         scene, content = _cells(points_of(releases), names, packer, live, seen)
     domain = first.domain
+    pins = presentation.marks()
+    packer.add_tables({mark.id: mark.table for mark in pins})
+    scene = replace(scene, marks=[*scene.marks, *pins])
     spec = viewer_spec(scene, packer, releases) | {
         "height": height,
         "tools": list(scene.tools) if live else [],
         "domainBox": {"lower": domain.lower, "upper": domain.upper},
         "side": domain.side,
         "rects": [list(on_map(rect, domain)) for rect in rects],
+        "totals": totals_of(releases),
+        "records": presentation.noun or "records",
         **content,
     }
+    name_records(spec, presentation.noun)
     return PackedMap(releases, names, live, spec, packer.block())
 
 
@@ -173,6 +220,14 @@ def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> di
         "chooser": "",
         **{key: [] for key in ("trees", "ends", "rects", "views")},
     }
+
+
+def name_records(spec: dict[str, Any], noun: str) -> None:
+    """Call the records by the owner's noun in the titles of all legends."""
+    legends = [spec["legend"], spec["contrast"], *(view["legend"] for view in spec["views"])]
+    for legend in filter(None, legends if noun else ()):
+        title = legend["title"].replace("records", noun)
+        legend["title"] = title.replace("Records", noun[:1].upper() + noun[1:])
 
 
 def _cells(
@@ -195,10 +250,11 @@ def _cells(
     derived = [f"cells-{at}" for at in range(len(maps)) if live]
     packer.add_tables(tables([mark for mark in scene.marks if mark.id not in derived], raw=True))
     values = releases[0].domain.values
+    in_time = windows_of_one(releases) and "period" in releases[0].header.extra
     return scene, {
         "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(maps) if live],
         "names": names,
-        "ends": [names[0], names[-1]] if windows_of_one(releases) else [],
+        "ends": [names[0], names[-1]] if in_time else [],
         "contrast": contrast and contrast.to_dict(),
         "views": [view.to_dict() for view in views],
         "chooser": "Map" if views else "",
@@ -224,8 +280,8 @@ def _areas(
     }
 
 
-def area_tables(release: Mapped) -> list[dict[str, Any]]:
-    """The counts of areas in words, by level, the finest first; none of a release of points."""
+def area_tables(release: Release) -> list[dict[str, Any]]:
+    """The counts of areas in words, by level, the finest first; none of another release."""
     if not is_areas(release):
         return []
     areas, tables = release.frame, []

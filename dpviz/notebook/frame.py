@@ -64,7 +64,7 @@ def _scene(release: Any) -> str:
     """Page with the map of trips or sequences; empty for other releases."""
     from dpviz.exports.scenes import scene_page
 
-    page = scene_page(release)
+    page = scene_page(release, table=False)
     return page and _in_frame(page, f"A map of {release.kind}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -51,6 +52,10 @@ def comparison_png(
     rect: Bounds | None = None,
     *,
     title: str = "",
+    subtitle: str = "",
+    noun: str = "",
+    pins: Sequence[tuple[float, float, str]] = (),
+    scaled_as: Sequence[PointRelease] = (),
     size: Literal["screen", "print", "report"] = "screen",
 ) -> bytes:
     """2-D releases beside each other as PNG.
@@ -60,6 +65,10 @@ def comparison_png(
         titles: one each.
         rect: west, south, east, north in degrees, outlined in each.
         title: above all.
+        subtitle: below the title.
+        noun: plural of the records, for the legend; "records" if empty.
+        pins: longitude, latitude and name of places to mark.
+        scaled_as: releases that set the colour scale, in place of those drawn.
         size: a key of :data:`SIZES`, or that of one map among the figures of a report.
     """
     theme: Theme = "light"
@@ -75,27 +84,35 @@ def comparison_png(
         legend, raw = shapes.legend, False
     else:
         points = [each for each in releases if not is_areas(each)]
-        classes = scale = density_scale(*points)
-        legend, raw = density_legend(scale, points), not tiles(first)
+        classes = scale = density_scale(*(scaled_as or points))
+        legend, raw = density_legend(scale, scaled_as or points), not tiles(first)
+    if noun:
+        named = legend.title.replace("Records", noun[:1].upper() + noun[1:])
+        legend = replace(legend, title=named)
     ink = TEXT.rgb(theme)
     place = _Place(wide / unit, high / unit)
-    head = 128 if title else 84
+    head = 84 + 44 * bool(title) + 36 * bool(subtitle)
     across = (place.wide - 96 - 32 * (len(releases) - 1)) / len(releases)
     point = unit * 0.72
     look: dict[str, Any] = {"color": ink, "va": "center", **VERBATIM}
     if title:
         figure.text(*place.at(48, 50), title, fontsize=27 * point, weight="bold", **look)
+    if subtitle:
+        below = place.at(48, 48 + 44 * bool(title))
+        figure.text(*below, subtitle, fontsize=18 * point, **look)
     for k, (release, label) in enumerate(zip(releases, titles, strict=True)):
         left = 48 + k * (across + 32)
         panel = figure.add_axes(place.box(left, head, across, place.high - head - 132))
         _draw(panel, release, classes, rect, theme, unit)
+        _draw_pins(panel, pins, theme, unit)
         above = place.at(left, head - 34)
         figure.text(*above, label, fontsize=20 * point, weight="bold", **look)
-        below = place.at(left, head - 12)
-        figure.text(*below, release.header.standing[1], fontsize=15 * point, **look)
+        standing = release.header.standing[1]
+        if k == 0 or standing != first.header.standing[1]:  # once, where all have the same
+            figure.text(*place.at(left, head - 12), standing, fontsize=15 * point, **look)
     _draw_legend(figure, place, legend, theme, raw, unit)
     source = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
-    corner = place.at(place.wide - 48, place.high - 22)
+    corner = place.at(place.wide - 48, place.high - 14)
     figure.text(*corner, source, fontsize=14 * point, ha="right", **look)
     return drawn(figure, "png", metadata=MADE_BY)
 
@@ -153,6 +170,23 @@ def _draw(
     draw_scale_bar(panel, middle, zoom, theme, unit)
     for spine in panel.spines.values():
         spine.set(color=TEXT.rgb(theme, 0.3), linewidth=thin)
+
+
+def _draw_pins(
+    panel: Any, pins: Sequence[tuple[float, float, str]], theme: Theme, unit: float
+) -> None:
+    """Dots at places, and their names beside them."""
+    from matplotlib.patheffects import withStroke
+
+    around = [withStroke(linewidth=3 * unit, foreground=PAPER[theme])]
+    ink = {"color": TEXT.rgb(theme), "path_effects": around, "weight": "bold", **VERBATIM}
+    for lon, lat, name in pins:
+        x, y = world([lon, lat]).tolist()
+        dot = {"markerfacecolor": ACCENT.rgb(theme), "markeredgecolor": PAPER[theme]}
+        panel.plot([x], [y], "o", markersize=11 * unit, zorder=5, **dot)
+        beside = {"xytext": (9 * unit, 0), "textcoords": "offset points", "va": "center"}
+        size = 15 * unit * 0.72
+        panel.annotate(name, (x, y), **beside, fontsize=size, zorder=6, clip_on=True, **ink)
 
 
 def _outline(bounds: Bounds, **look: Any) -> Any:

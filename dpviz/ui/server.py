@@ -37,7 +37,7 @@ from dpviz.ui.local import is_here
 from dpviz.ui.map.component import DECK, bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import has_login
-from dpviz.ui.shared.navigation import base_path
+from dpviz.ui.shared.navigation import PAGE, base_path
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.uploads import private_folder
 from dpviz.ui.upload_limit import UploadLimit
@@ -79,6 +79,16 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 
+EMBEDDED = {
+    **{name: value for name, value in HEADERS.items() if name != "x-frame-options"},
+    "content-security-policy": HEADERS["content-security-policy"].replace(
+        "frame-ancestors 'self'", "frame-ancestors *"
+    ),
+}
+"""Headers of the page of a release, which other sites may embed: nothing on it can be pressed that
+changes, spends or opens anything.
+"""
+
 OPEN = (
     "dpviz answers the network at %s without a login: anyone who reaches it can view releases "
     "and upload files, but not publish. Set up a login, see assets/hosting.md."
@@ -115,16 +125,19 @@ class Guard:
             await _refuse(scope, send, 404, b"not found")
             return
 
+        headers = EMBEDDED if scope["path"] == f"{base_path()}{PAGE}" else HEADERS
+
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": _with_headers(message.get("headers", []))}
+                given = message.get("headers", [])
+                message = {**message, "headers": _with_headers(given, headers)}
             await send(message)
 
         await self._app(scope, receive, answer)
 
 
-def _with_headers(given: Any) -> list[tuple[bytes, bytes]]:
-    ours = {name.encode(): value.encode() for name, value in HEADERS.items()}
+def _with_headers(given: Any, headers: dict[str, str] = HEADERS) -> list[tuple[bytes, bytes]]:
+    ours = {name.encode(): value.encode() for name, value in headers.items()}
     return [*((name, value) for name, value in given if name.lower() not in ours), *ours.items()]
 
 

@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.exports import map_page
+from dpviz.exports import Presentation, map_page
 from dpviz.releases.points.window import windows
 from dpviz.render import interval_words, with_noise
 from dpviz.render.cells import adaptive, node_bounds
@@ -65,7 +65,9 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
 def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilon(
     open_file, series
 ):
-    page = open_file(map_page(series, rects=[RECT], title="Five ε"), bypass_csp=True)
+    page = open_file(
+        map_page(series, rects=[RECT], presentation=Presentation("Five ε")), bypass_csp=True
+    )
     map_view = the_map(page)
     both_schemes_are_open_to_everyone(page, frames)
     assert layers(map_view) == ["cells-2"]
@@ -125,7 +127,7 @@ def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
 
 
 def test_one_map_has_room_fills_the_window_and_shows_what_it_is_asked(open_file, series):
-    page = open_file(map_page(series[3:4], title="One map", rects=[RECT]))
+    page = open_file(map_page(series[3:4], presentation=Presentation("One map"), rects=[RECT]))
     map_view = the_map(page)
     the_legend_covers_no_data(page)
     the_map_alone_fills_the_window(page, map_view)

@@ -9,12 +9,13 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.exports import map_page, report_page
+from dpviz.exports import Presentation, map_page, release_page, report_page
 from dpviz.exports.facts import quotient_words
 from dpviz.releases.points.window import during
 from dpviz.render import with_noise
 from dpviz.render.numbers import percent_interval
-from tests.browser.conftest import frames
+from dpviz.ui.shared.shelf import Shelf
+from tests.browser.conftest import downloaded, frames, idle, open_tab, until
 from tests.browser.test_explore import shape, the_map
 from tests.browser.test_map import styles
 from tests.browser.test_pages import both_schemes_are_open_to_everyone
@@ -93,7 +94,7 @@ def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, made):
 def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to_everyone(
     open_file, releases
 ):
-    text = map_page(releases, labels=[EVIL, "B"], title=EVIL, rects=[RECT])
+    text = map_page(releases, labels=[EVIL, "B"], presentation=Presentation(EVIL), rects=[RECT])
     page = open_file(text, bypass_csp=True)
     map_view = the_map(page)
     names_are_never_markup(page)
@@ -124,7 +125,7 @@ def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to
 @pytest.mark.webgl
 def test_a_map_that_comes_while_sheets_are_made_is_on_them(open_file, releases):
     """It was a white area: the copy was made where a map was there already, and only then."""
-    page = open_file(map_page(releases[:1], title="demo"), media="print")
+    page = open_file(map_page(releases[:1], presentation=Presentation("demo")), media="print")
     copy = page.locator(".copy img")
     expect(copy).to_have_count(1)
     assert copy.evaluate("each => each.decode().then(() => each.naturalWidth)") > 0
@@ -258,3 +259,49 @@ def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases
     both_schemes_are_open_to_everyone(page, frames)
     paper = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
+
+
+def test_a_series_on_a_phone_has_no_sideways_scroll_and_its_slider_in_reach(open_file):
+    year = dpviz.build(dpviz.load("year"), "ugrid", 1.0, seed=1, cells=8)
+    page = open_file(release_page(year, Presentation("A year", "By month", "visits")))
+    page.set_viewport_size({"width": 360, "height": 740})
+    the_map(page)
+    frames(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    slider = page.get_by_test_id("dpviz-series")
+    expect(slider).to_be_in_viewport()
+    before = page.locator("#total").inner_text()
+    slider.press("ArrowRight")
+    expect(page.locator("#total")).not_to_have_text(before)
+    expect(page.locator("#total")).to_contain_text("visits")
+
+
+def test_a_link_shows_a_paid_release_on_a_phone_under_the_words_of_its_owner(
+    app, ledgers, open_page
+):
+    points = np.random.default_rng(0).beta(2, 4, (2_000, 2))
+    data = dpviz.from_points(points, dpviz.Domain((0, 0), (1, 1)), name="linked")
+    ledger = dpviz.Ledger(ledgers / "app.sqlite")
+    release = dpviz.build(data, "ugrid", 1.0, ledger=ledger)
+    shelf = Shelf(ledgers / "releases")
+    identity = shelf.keep(release, "here", "linked").id
+    page = open_page(f"{app}/explore?release={identity}")
+    open_tab(page, "Share")
+    page.get_by_label("Title", exact=True).fill("Visits, 2024")
+    page.get_by_label("What is counted").fill("visits")
+    page.get_by_label("What is counted").press("Enter")
+    idle(page)
+    until(lambda: shelf.find(identity).presentation.noun == "visits")
+    link = page.get_by_text(f"/r?id={identity}").inner_text()
+    saved = downloaded(page, page.get_by_role("button", name="Map (HTML)"))
+    assert saved.suggested_filename == "visits-2024.html"
+    page.close()
+    page = open_page(f"{app}/r?id={identity}")
+    assert link.endswith(f"/r?id={identity}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    inside = page.frame_locator("iframe")
+    expect(inside.get_by_role("heading", name="Visits, 2024")).to_be_visible()
+    expect(inside.locator("#total")).to_contain_text("visits")
+    expect(inside.get_by_text("can hardly be told: ε = 1 per record.")).to_be_visible()
+    expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

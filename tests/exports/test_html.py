@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.errors import DomainError, ReleaseError
-from dpviz.exports import map_page, report_page
+from dpviz.errors import DomainError, ParameterError, ReleaseError
+from dpviz.exports import Note, Presentation, map_page, release_page, report_page
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.difference import difference
 from dpviz.render.view import release_scene
@@ -143,7 +144,9 @@ def test_names_are_never_markup(sensitive):
             ),
         ),
     )
-    page = map_page([evil], labels=[EVIL], title=EVIL, rects=[(10.1, 50.1, 10.9, 50.9)])
+    page = map_page(
+        [evil], labels=[EVIL], presentation=Presentation(EVIL), rects=[(10.1, 50.1, 10.9, 50.9)]
+    )
     assert "<img" not in page
     assert html.escape("<img src=x onerror") in page
     assert page.count("</script>") == page.count("<script")
@@ -227,3 +230,36 @@ def test_pages_that_travel_have_the_colours_of_the_app():
             "textColor": colours["st-text-color"],
         }
         assert shown == theme[scheme]
+
+
+def test_the_owners_words_are_on_page_legend_map_and_in_the_name_of_the_file(sensitive):
+    words = Presentation("Crimes, 2024", "By place", "crimes", (Note(10.3, 50.4, "Harbour"),))
+    page = map_page([sensitive], presentation=words)
+    spec = json.loads(element(page, "scene"))
+    assert spec["legend"]["title"] == "Crimes per km²"
+    assert unpacked(page)["note-titles.name"][1].tolist() == ["Harbour"]
+    assert "<h1>Crimes, 2024</h1>" in page
+    assert words.file_name("-report.html", "report.html") == "crimes-2024-report.html"
+    assert Presentation.from_dict(words.to_dict()) == words
+    with pytest.raises(ParameterError, match="6 notes: give at most 5"):
+        Presentation(notes=6 * words.notes)
+
+
+def test_a_series_of_one_release_states_its_guarantee_and_its_epsilon_once():
+    year = dpviz.build(dpviz.load("year"), "ugrid", 1.0, seed=1, cells=8)
+    page = release_page(year)
+    seen = re.sub(r"<(script|style|details class=.more).*?</(script|style|main)>", "", page,
+                  flags=re.DOTALL)  # fmt: skip
+    assert seen.count("ε = 1") == 1
+    assert page.count("gives NO PROTECTION") == 1
+
+
+def test_a_report_has_a_picture_of_every_kind():
+    names = ["a", "b", "c", "d", "e"]
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.random((500, 2)), columns=["lon", "lat"])
+    table["kind"] = rng.choice(names, 500)
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], kind="kind", kinds=names)
+    data = dpviz.load(table, domain, public=True)
+    page = report_page([dpviz.build(data, "ugrid", 5.0, cells=4, seed=1)])
+    assert re.findall(r'alt="Map of noisy density: ([^"]*)"', page) == ["All kinds", *names]

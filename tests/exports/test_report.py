@@ -12,7 +12,7 @@ from PIL import Image
 
 import dpviz
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.exports import report_page
+from dpviz.exports import Presentation, report_page
 from dpviz.exports.charts import SIZES, error_svg, expected_errors
 from dpviz.exports.facts import replies
 from dpviz.exports.html import packed_map
@@ -29,7 +29,7 @@ RECT = (10.2, 50.3, 10.5, 50.6)
 @pytest.fixture(scope="module")
 def report(sensitive):
     """A page that several tests look at."""
-    return report_page([sensitive], rects=[RECT], title=EVIL)
+    return report_page([sensitive], rects=[RECT], presentation=Presentation(EVIL))
 
 
 def words(page):

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.errors import ReleaseError
+from dpviz.exports import Note, Presentation
 from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.store import kind_in
 from dpviz.ui.points import share
@@ -316,4 +317,19 @@ def test_a_link_leads_to_this_server_below_its_path(monkeypatch, url, base, root
     monkeypatch.setattr(releases.st, "context", SimpleNamespace(url=url))
     monkeypatch.setattr(releases.st, "get_option", lambda name: base)
     expected = root or "https://example.org/maps/private/"
-    assert releases.link_of("0" * 32) == f"{expected}?release={'0' * 32}"
+    assert releases.link_of("0" * 32) == f"{expected}r?id={'0' * 32}"
+
+
+def test_a_link_opens_a_page_to_read_under_its_owners_words_and_no_editor(stored):
+    words = Presentation("Visits, 2024", "By place", "visits", (Note(10.5, 50.5, "Old town"),))
+    with pytest.raises(ReleaseError, match="only its owner names a release"):
+        Shelf().present(stored.id, "somebody else", words)
+    Shelf().present(stored.id, "here", words)
+    assert Shelf().open(stored.id)[0].presentation == words
+    assert [each.title for each in Shelf().of("here")] == ["Visits, 2024"]
+    app = opened_page("r", id=stored.id)
+    (frame,) = app.get("iframe")
+    for shown in ("<h1>Visits, 2024</h1>", "By place", "</strong> visits", "Old town"):
+        assert shown in frame.proto.srcdoc
+    assert not [*app.button, *app.slider, *app.text_input, *app.selectbox]
+    assert "no such release here" in texts(opened_page("r", id="0" * 32))

@@ -283,3 +283,9 @@ def test_the_settings_that_keep_it_at_home():
     assert settings["server"]["address"] == "127.0.0.1"
     assert settings["server"]["fileWatcherType"] == "none"  # it would hold up all requests
     assert settings["browser"] == {"serverAddress": "127.0.0.1", "gatherUsageStats": False}
+
+
+def test_other_sites_may_embed_the_page_of_a_release_and_no_other():
+    assert "frame-ancestors *" in server.EMBEDDED["content-security-policy"]
+    assert "frame-ancestors 'self'" in server.HEADERS["content-security-policy"]
+    assert set(server.HEADERS) - set(server.EMBEDDED) == {"x-frame-options"}

@@ -145,14 +145,16 @@ def ask_on_map(
     if rect or ring:
         show_card(rect or ring)
     every: Panels = {**panels, "History": partial(history_table, prefix, release, source)}
+    history, files = answered(prefix, release, source), panels["Share"]
+    shared = release if flat is None else flat
+
+    def share() -> None:
+        share_panel(prefix, name, [shared], series=series, history=history)
+        files()
+
+    every["Share"] = share
     if flat is not None:
-        history, files = answered(prefix, release, source), panels["Share"]
-
-        def share() -> None:
-            share_panel(prefix, name, [flat], series=series, history=history)
-            files()
-
-        every |= {"Districts": partial(districts_panel, prefix, flat), "Share": share}
+        every["Districts"] = partial(districts_panel, prefix, flat)
     given = tabs(prefix, every, always=("Districts", "Share"))
     if flat is not None:
         districts, legend = given["Districts"]

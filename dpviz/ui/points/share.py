@@ -10,25 +10,29 @@ import streamlit as st
 
 from dpviz.exports import map_page, report_page
 from dpviz.exports.html import labels_of
-from dpviz.releases.counts import PointRelease
-from dpviz.render import Camera
+from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
-from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import overlaps
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.presentation import (
+    camera_of,
+    note_place,
+    page_button,
+    presentation_form,
+)
 
 MOST = 12
 """Most rectangles listed in a file."""
 
-Series = Callable[[], tuple[Sequence[PointRelease], Sequence[str]]]
+Series = Callable[[], tuple[Sequence[PointRelease | AreaRelease], Sequence[str]]]
 
 
 def share_panel(
     prefix: str,
     map_key: str,
-    releases: Sequence[PointRelease],
+    releases: Sequence[PointRelease | AreaRelease],
     labels: Sequence[str] = (),
     series: Mapping[str, Series] | None = None,
     history: Sequence[Mapping[str, Any]] = (),
@@ -50,44 +54,49 @@ def share_panel(
         "never a record or an exact count. The address of this page restores your choices; an "
         "uploaded file has to be chosen again."
     )
-    title = st.text_input("Title", key=f"{prefix}.share.title", max_chars=120)
     names = list(labels) or labels_of(releases)
     rects = asked(prefix, releases[0], history)
+    only = releases[0] if len(releases) == 1 else None
+    place = note_place(map_key, releases[0], rects[0] if rects else None)
+    words = presentation_form(prefix, only, place)
     camera = camera_of(map_key)
 
     def page(steps: Series) -> str:
         maps, labels = steps()
-        return map_page(maps, labels=labels, rects=rects, title=title, camera=camera)
+        return map_page(maps, labels=labels, rects=rects, presentation=words, camera=camera)
 
     def report() -> str:
-        return report_page(releases, labels=names, rects=rects, title=title)
+        return report_page(releases, labels=names, rects=rects, presentation=words)
 
     def picture() -> bytes:
-        return comparison_png(releases, names, rects[0] if rects else None, title=title)
+        return comparison_png(
+            releases,
+            names,
+            rects[0] if rects else None,
+            title=words.title,
+            subtitle=words.subtitle,
+            noun=words.noun,
+            pins=words.pins,
+        )
 
-    files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
-        "Map (HTML)": ("map.html", lambda: page(lambda: (releases, names))),
-        "Report (HTML)": ("report.html", report),
-        "Picture (PNG)": ("map.png", picture),
+    files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
+        "Report (HTML)": ("report.html", "-report.html", report),
+        "Picture (PNG)": ("map.png", ".png", picture),
     }
     for label, steps in (series or {}).items():
-        files[f"{label} (HTML)"] = f"series-{label[-1].lower()}.html", partial(page, steps)
+        ending = f"series-{label[-1].lower()}.html"
+        files[f"{label} (HTML)"] = ending, f"-{ending}", partial(page, steps)
     with st.container(horizontal=True):
-        for label, (name, make) in files.items():
-            file_button(label, make, name, f"{prefix}.share.{name}")
+        page_button(prefix, words, lambda: page(lambda: (releases, names)))
+        for label, (name, ending, make) in files.items():
+            file_button(label, make, words.file_name(ending, name), f"{prefix}.share.{name}")
 
 
-def asked(prefix: str, release: PointRelease, history: Sequence[Mapping[str, Any]]) -> list[Bounds]:
+def asked(
+    prefix: str, release: PointRelease | AreaRelease, history: Sequence[Mapping[str, Any]]
+) -> list[Bounds]:
     """Rectangles of a release's history inside its area, the current one first."""
     current = st.session_state.get(f"{prefix}.rect")
     boxes = [tuple(current)] if current else []
     boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
     return [rect for rect in dict.fromkeys(boxes) if overlaps(rect, release.domain)][:MOST]
-
-
-def camera_of(map_key: str) -> Camera | None:
-    """Camera of the visitor; None if they have not moved the map."""
-    seen = events(map_key).camera
-    if not seen:
-        return None
-    return Camera(longitude=seen["longitude"], latitude=seen["latitude"], zoom=seen["zoom"])

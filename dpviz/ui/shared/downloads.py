@@ -18,6 +18,7 @@ from dpviz.trees.lattice import Float
 from dpviz.ui.shared.code import code_panel
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.panels import file_button, file_bytes
+from dpviz.ui.shared.presentation import share_page, words_of
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import half_on_screen, on_screen
 
@@ -42,8 +43,16 @@ def release_panels(
         files: draws the buttons of its files, see :func:`download_buttons`.
         script: see :func:`code_panel`.
     """
+    draw = partial(files or download_buttons, prefix, release)
+    flat = release.kind == "areas" or (is_points(release) and release.domain.place.dims == 2)
+
+    def share() -> None:
+        if not flat:  # else the panel of its map has them
+            share_page(prefix, release)
+        draw()
+
     return {
-        "Share": partial(files or download_buttons, prefix, release),
+        "Share": share,
         "How the budget was spent": partial(budget_breakdown, release.header),
         "Code": partial(code_panel, prefix, release, script),
     }
@@ -69,8 +78,10 @@ def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
     formats = FORMATS if shapes else WITHOUT_SHAPES
     with st.container(horizontal=True, gap="small"):  # wraps on narrow screens
         for label, ending in formats.items():
-            name, write = f"{stem}.{ending}", save if ending == "parquet" else export
-            file_button(label, partial(file_bytes, write, release, name), name, f"{prefix}.{name}")
+            write = save if ending == "parquet" else export
+            key = f"{stem}.{ending}"
+            name = words_of(prefix).file_name(f".{ending}", key)
+            file_button(label, partial(file_bytes, write, release, name), name, f"{prefix}.{key}")
     return list(formats)
 
 

@@ -17,7 +17,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpviz.ui.shared.parts import in_part
-from dpviz.ui.shared.text import plain
 
 Panels = dict[str, Callable[[], Any]]
 """Functions that draw the tabs below a map, by title."""
@@ -110,7 +109,7 @@ def card() -> DeltaGenerator:
 def show_card(asked: Any) -> None:
     """Scroll a phone to the answer of a new question."""
     if in_part():
-        st.html(INTO_VIEW % plain(repr(asked)).replace("*/", ""), unsafe_allow_javascript=True)
+        st.html(INTO_VIEW % hash(repr(asked)), unsafe_allow_javascript=True)
 
 
 def tabs(page: str, panels: Panels, always: Collection[str] = ()) -> dict[str, Any]:

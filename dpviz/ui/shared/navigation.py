@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from types import ModuleType
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -15,12 +16,21 @@ if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
 
+PAGE = "r"
+"""Address of the page of a release, which no menu lists."""
+
+
 def page_modules(*, owners: bool = False) -> list[ModuleType]:
     """Modules of the pages that all visitors may see, or of those for owners, in order."""
     pages = pkgutil.iter_modules(dpviz.ui.pages.__path__)
     modules = [importlib.import_module(f"dpviz.ui.pages.{each.name}") for each in pages]
     chosen = (each for each in modules if getattr(each, "OWNERS", False) == owners)
     return sorted((each for each in chosen if hasattr(each, "page")), key=lambda each: each.ORDER)
+
+
+def is_reading() -> bool:
+    """Return whether the visitor reads the page of a release, which has no navigation."""
+    return urlsplit(str(st.context.url or "")).path == f"{base_path()}{PAGE}"
 
 
 def base_path() -> str:
@@ -46,4 +56,5 @@ def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
         title=module.TITLE,
         url_path=module.__name__.rsplit(".", 1)[-1],
         default=default,
+        visibility="hidden" if getattr(module, "HIDDEN", False) else "visible",
     )

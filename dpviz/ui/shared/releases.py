@@ -26,7 +26,7 @@ from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import alone, has_login, user
 from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.navigation import base_path, page_of
+from dpviz.ui.shared.navigation import PAGE, base_path, page_of
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button
 from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
@@ -334,7 +334,7 @@ def _remove(identity: str) -> None:
 
 
 def link_of(identity: str) -> str:
-    """Address that opens a release of this server."""
+    """Address of the page of a release of this server."""
     place = urlsplit(str(st.context.url or ""))
     root = f"{place.scheme}://{place.netloc}" if place.netloc else ""
-    return f"{root}{base_path()}?{PARAMETER}={identity}"
+    return f"{root}{base_path()}{PAGE}?id={identity}"

@@ -13,12 +13,13 @@ import os
 import re
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DpvizError, ReleaseError
+from dpviz.exports import Presentation
 from dpviz.files.writing import write_bytes
 from dpviz.private.ledger import Ledger
 from dpviz.releases.counts import domain_of
@@ -44,6 +45,7 @@ class Stored:
         kind: of its data.
         at: when it was written, ISO 8601.
         receipt: what was paid, for what, by which theorem.
+        words: public presentation of its page, as plain values.
     """
 
     id: str
@@ -52,6 +54,12 @@ class Stored:
     kind: str
     at: str
     receipt: dict[str, Any]
+    words: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def presentation(self) -> Presentation:
+        """Title, subtitle, noun and notes of its page."""
+        return Presentation.from_dict(self.words)
 
     @property
     def label(self) -> str:
@@ -108,14 +116,29 @@ class Shelf:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         stored = Stored(identity, owner, name[:TITLE], kind, now, receipt)
         self.folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
-        write_bytes(self.path(identity).with_suffix(".json"), text.encode())
+        self._write(stored)
         try:
             release.save(self.path(identity))
         except BaseException:
             self.path(identity).with_suffix(".json").unlink(missing_ok=True)
             raise
         return stored
+
+    def present(self, identity: str, owner: str, presentation: Presentation) -> None:
+        """Store the public words under which a release of this owner is shown.
+
+        Raises:
+            ReleaseError: no such release of this owner.
+        """
+        stored = self.find(identity)
+        if stored.owner != owner:
+            raise ReleaseError("only its owner names a release")
+        title = presentation.title or stored.title
+        self._write(replace(stored, title=title, words=presentation.to_dict()))
+
+    def _write(self, stored: Stored) -> None:
+        text = json.dumps(stored.__dict__, indent=2, ensure_ascii=False, default=str)
+        write_bytes(self.path(stored.id).with_suffix(".json"), text.encode())
 
     def path(self, identity: str) -> Path:
         """Path of a release's file.
@@ -136,7 +159,8 @@ class Shelf:
         try:
             values = json.loads(self.path(identity).with_suffix(".json").read_text("utf-8"))
             stored = Stored(**values)
-        except (OSError, ValueError, TypeError):
+            _ = stored.presentation  # a damaged one is refused here
+        except (OSError, ValueError, TypeError, AttributeError):
             raise ReleaseError("no such release here: check the link, or open its file") from None
         if (
             stored.id != identity

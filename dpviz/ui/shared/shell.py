@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, gate
-from dpviz.ui.shared.navigation import page_modules, sections
+from dpviz.ui.shared.navigation import is_reading, page_modules, sections
 from dpviz.ui.shared.permalink import messages_here
 from dpviz.ui.shared.releases import open_given
 
@@ -16,6 +18,7 @@ def summaries() -> dict[str, str]:
     texts = {
         each.TITLE: " ".join((each.__doc__ or "").split("\n\n")[0].split())
         for each in page_modules()
+        if not getattr(each, "HIDDEN", False)
     }
     return {title: text.removeprefix(f"{title}: ") for title, text in texts.items()}
 
@@ -25,7 +28,8 @@ def run() -> None:
     log.redact()
     # Before the navigation, which would load a page icon from another server.
     st.set_page_config(page_icon="🗺️", layout="wide")
-    page = st.navigation(sections(owners=access().owner), position="top")
+    where: Literal["top", "hidden"] = "hidden" if is_reading() else "top"
+    page = st.navigation(sections(owners=access().owner), position=where)
     st.set_page_config(page_title=f"{page.title} · dpviz")
     st.title(page.title, anchor=False)
     if not gate():

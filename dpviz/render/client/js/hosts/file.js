@@ -9,9 +9,11 @@ const byId = id => document.getElementById(id);
 async function start() {
   const spec = JSON.parse(byId('scene').textContent);
   const [buffer, gl] = await Promise.all([bytesOf('columns'), prepared(async () => loadedDeck(await bytesOf('deck')))]);
-  const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), style: byId('map-style').textContent};
+  const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), total: byId('total'), style: byId('map-style').textContent};
   const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), gl);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
+  const frame = window.frameElement; // of the app's page of a release, which prints all of it
+  if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${document.documentElement.scrollHeight}px`));
   for (const button of document.querySelectorAll('[data-rect]')) {
     button.onclick = () => {
       viewer.push(spec.rects[Number(button.dataset.rect)]);

@@ -12,7 +12,7 @@ const MAYBE = ['settled', 'assumed', 'sum', 'sum_variance'];
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 
 export class Viewer {
-  /** `places` has the elements {map, modes, hint, answer}; `style`, the map's own sheet as text; `gl`, null to stay flat. */
+  /** `places` has the elements {map, modes, hint, answer, total}; `style`, the map's own sheet as text; `gl`, null to stay flat. */
   constructor(places, spec, columns, gl) {
     this.places = places;
     this.heard = () => {}; // whoever wants to know: ('shape' or 'camera', value)
@@ -78,7 +78,16 @@ export class Viewer {
       this.player.at = this.shown.a;
       this.player.tell();
     }
+    this.tellTotal();
     this.asked(this.shape);
+  }
+
+  /** Writes the noisy total of what is on the map, where its page has a place for it. */
+  tellTotal() {
+    const {totals, records, names} = this.spec;
+    if (!this.places.total || !totals?.length) return;
+    const words = this.now.flatMap((at, row) => [row ? ' · ' : '', this.now.length > 1 ? `${names[at]}: ` : '', h('strong', {}, totals[at])]);
+    this.places.total.replaceChildren(...words, ` ${records}`);
   }
 
   /** Works out the cells of one release when it is first looked at. */

@@ -1,0 +1,42 @@
+"""Release: one published map to read, as its owner shares it; it has no controls of an editor."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.exports import release_page
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.shelf import Shelf
+from dpviz.ui.shared.text import plain
+
+TITLE, ORDER = "Release", 90
+HIDDEN = True
+
+
+def page() -> None:
+    """The page."""
+    try:
+        html = _html(permalink.parameter("id") or "", Shelf())
+    except DpvizError as error:
+        st.error(plain(error), icon=":material/link_off:")
+        return
+    with st.container(key="dpviz-release"):
+        st.iframe(html, height=600)  # as high as the window, by the style sheet
+
+
+def _html(identity: str, shelf: Shelf) -> str:
+    """Page of a stored release, which is the file that its owner may download.
+
+    Raises:
+        DpvizError: no release with this id, or one without a page.
+    """
+    return _made(identity, str(shelf.folder), repr(shelf.find(identity).words))
+
+
+@st.cache_resource(max_entries=32, show_spinner="Drawing the map …")
+def _made(identity: str, folder: str, words: str) -> str:
+    """Page of a release with these words."""
+    del words  # part of the key
+    stored, release = Shelf(folder).open(identity)
+    return release_page(release, stored.presentation)

@@ -1,0 +1,151 @@
+"""Words under which a release is shared: title, subtitle, noun, notes; and the link to its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.exports import Note, Presentation, release_page
+from dpviz.exports.presentation import LENGTHS, NOTES
+from dpviz.releases.counts import domain_of
+from dpviz.releases.release import Release
+from dpviz.render import Camera
+from dpviz.render.cells import domain_bounds
+from dpviz.render.scene import Bounds
+from dpviz.ui.map.component import events
+from dpviz.ui.shared.panels import file_button
+from dpviz.ui.shared.releases import link_of, visitor
+from dpviz.ui.shared.shelf import Shelf, Stored
+
+FIELDS = {"title": "Title", "subtitle": "Subtitle", "noun": "What is counted"}
+"""Labels of the texts, by their names."""
+
+
+def words_of(prefix: str) -> Presentation:
+    """Words that the visitor has chosen on a page."""
+    words: Presentation = st.session_state.get(f"{prefix}.share.words", Presentation())
+    return words
+
+
+def presentation_form(
+    prefix: str, release: Release | None, place: tuple[float, float] | None
+) -> Presentation:
+    """Draw the form of a release's public words, and its link; store them if the visitor owns it.
+
+    Args:
+        prefix: of the page.
+        release: that is shared; None for several.
+        place: longitude and latitude of a new note; None if the map has not been moved.
+    """
+    stored = None if release is None else _stored(release)
+    key = f"{prefix}.share"
+    identity = stored and stored.id
+    if st.session_state.get(f"{key}.of", "") != identity:  # another release than before
+        st.session_state[f"{key}.of"] = identity
+        if stored is not None:
+            st.session_state[f"{key}.words"] = stored.presentation
+            for name in FIELDS:
+                st.session_state.pop(f"{key}.{name}", None)
+    words = words_of(prefix)
+    texts = {}
+    with st.container(horizontal=True):
+        for name, label in FIELDS.items():
+            st.session_state.setdefault(f"{key}.{name}", getattr(words, name))
+            texts[name] = st.text_input(
+                label,
+                key=f"{key}.{name}",
+                max_chars=LENGTHS[name],
+                placeholder="records" if name == "noun" else "",
+            ).strip()
+    words = replace(words, **texts, notes=_notes(key, words.notes, place))
+    st.session_state[f"{key}.words"] = words
+    if stored is not None:
+        if stored.owner == visitor() and words != stored.presentation:
+            Shelf().present(stored.id, visitor(), words)
+        st.caption(
+            "A page to read: anyone with this link who may open this server sees it. Add "
+            "`&embed=true` to put it into another page."
+        )
+        st.code(link_of(stored.id), language=None, wrap_lines=True)
+    return words
+
+
+def _stored(release: Release) -> Stored | None:
+    """A release as stored on this server; None if it is not."""
+    try:
+        return Shelf().find(str(release.header.extra.get("release_id")))
+    except DpvizError:
+        return None
+
+
+def _notes(
+    key: str, notes: tuple[Note, ...], place: tuple[float, float] | None
+) -> tuple[Note, ...]:
+    """Draw a row for each note, and a button that pins another one."""
+    shown = []
+    for at, note in enumerate(notes):
+        of = f"{key}.note.{note.lon:.6f},{note.lat:.6f}"
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            label = f"Note {at + 1}"
+            title = st.text_input(label, note.title, key=f"{of}.title", max_chars=LENGTHS["title"])
+            text = st.text_input("Its text", note.text, key=f"{of}.text", max_chars=LENGTHS["text"])
+            if st.button("Remove", icon=":material/close:", key=f"{of}.remove"):
+                continue
+        shown.append(replace(note, title=title.strip(), text=text.strip()))
+    pinned = st.button(
+        "Pin a note",
+        icon=":material/pin_drop:",
+        key=f"{key}.pin",
+        disabled=place is None or len(notes) >= NOTES,
+        help="In the middle of the drawn rectangle, or of what the map shows; at most five.",
+    )
+    places = {(note.lon, note.lat) for note in shown}
+    if pinned and place is not None and place not in places:
+        shown.append(Note(*place, title=f"Note {len(shown) + 1}"))
+    if len(shown) != len(notes):
+        st.session_state[f"{key}.words"] = replace(
+            st.session_state.get(f"{key}.words", Presentation()), notes=tuple(shown)
+        )
+        st.rerun()
+    return tuple(shown)
+
+
+def page_button(prefix: str, words: Presentation, make: Callable[[], str]) -> None:
+    """Button that downloads a release's page as one HTML file."""
+    name = words.file_name(".html", "map.html")
+    file_button("Map (HTML)", make, name, f"{prefix}.share.map.html")
+
+
+def share_page(prefix: str, release: Release) -> None:
+    """Draw the words, link and page of a release whose map has no rectangles."""
+    words = presentation_form(prefix, release, note_place(f"{prefix}.map", release))
+    page_button(prefix, words, lambda: release_page(release, words))
+
+
+def note_place(
+    map_key: str, release: Release, rect: Bounds | None = None
+) -> tuple[float, float] | None:
+    """Middle of a rectangle, of what the map shows, or of the domain; longitude and latitude."""
+    camera, domain = camera_of(map_key), domain_of(release)
+    if rect is None and camera is not None:
+        assert camera.longitude is not None
+        assert camera.latitude is not None
+        return round(camera.longitude, 6), round(camera.latitude, 6)
+    if rect is None and domain is not None and domain.dims > 1:
+        rect = domain_bounds(domain.place.plain)
+    if rect is None:
+        return None
+    west, south, east, north = rect
+    return round((west + east) / 2, 6), round((south + north) / 2, 6)
+
+
+def camera_of(map_key: str) -> Camera | None:
+    """Camera of the visitor; None if they have not moved the map."""
+    seen: Any = events(map_key).camera
+    if not seen:
+        return None
+    return Camera(longitude=seen["longitude"], latitude=seen["latitude"], zoom=seen["zoom"])
