@@ -159,7 +159,7 @@ def build_seed(seed: int | None, method: str, epsilon: float, repeat: int) -> in
 def method_of_text(text: str, kind: str = "points") -> Any:
     """The method of a name, followed by any parameters as ``:key=value``.
 
-    >>> described_method("quadtree:height=6:prune=0").height
+    >>> method_of_text("quadtree:height=6:prune=0").height
     6
     """
     name, parameters = parsed(text)
@@ -170,7 +170,7 @@ def with_workload(text: str, declared: Declared | None) -> str:
     """A method as :func:`method_of_text` reads it, with what follows from a declared workload.
 
     >>> from dpviz.methods.points.declared import Declared
-    >>> fitted("ugrid", Declared("hot")), fitted("ugrid:c=5", Declared("hot"))
+    >>> with_workload("ugrid", Declared("hot")), with_workload("ugrid:c=5", Declared("hot"))
     ('ugrid:c=0.17', 'ugrid:c=5')
     """
     if declared is None:

@@ -127,7 +127,7 @@ def _moments(domain: Domain, since: Float, year: float, random: np.random.Genera
 def proxy_size_note(records: int) -> str:
     """Note for a proxy with fewer records than the owner guesses; empty if it has as many.
 
-    >>> of_more(2_500_000)
+    >>> proxy_size_note(2_500_000)
     'For 1,000,000 records, the most that are tried: of 2,500,000 counts are 2.5 times as large, \
 noise is about the same, and what cut cells add is up to 2.5 times as large.'
     """

@@ -285,7 +285,8 @@ def serving(script, *options, log=subprocess.DEVNULL, command=None, cwd=ROOT, **
 @pytest.fixture(scope="session")
 def app(ledgers):
     """The app, paying from a ledger of this run's own."""
-    with serving(ROOT / "app.py", DPVIZ_LEDGER=str(ledgers / "app.sqlite")) as address:
+    places = {"DPVIZ_LEDGER": ledgers / "app.sqlite", "DPVIZ_RELEASES": ledgers / "releases"}
+    with serving(ROOT / "app.py", **{name: str(path) for name, path in places.items()}) as address:
         yield address
 
 

@@ -285,7 +285,7 @@ def test_a_link_shows_a_paid_release_on_a_phone_under_the_words_of_its_owner(
     release = dpviz.build(data, "ugrid", 1.0, ledger=ledger)
     shelf = Shelf(ledgers / "releases")
     identity = shelf.keep(release, "here", "linked").id
-    page = open_page(f"{app}/explore?release={identity}")
+    page = open_page(f"{app}/?release={identity}")
     open_tab(page, "Share")
     page.get_by_label("Title", exact=True).fill("Visits, 2024")
     page.get_by_label("What is counted").fill("visits")

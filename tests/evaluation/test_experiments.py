@@ -116,7 +116,7 @@ def test_rows_are_written_to_a_csv_file_of_a_folder_that_exists(tmp_path):
 def test_sensitive_data_are_refused_everywhere():
     secret = dpviz.from_points(POINTS, DOMAIN)
     for call in (bench_of, public_index):
-        with pytest.raises(PrivacyError, match="never shown"):
+        with pytest.raises(PrivacyError, match="exact answers are NOT PRIVATE"):
             call(secret)
 
 

@@ -122,7 +122,7 @@ def test_hot_squares_lie_around_records(size):
 
 
 def test_hot_squares_of_sensitive_data_are_refused():
-    with pytest.raises(PrivacyError, match="never shown"):
+    with pytest.raises(PrivacyError, match="exact answers are NOT PRIVATE"):
         hot(handle(skewed_points(50, 2), 2, public=False), "hot", 5)
     with pytest.raises(ParameterError, match="one record"):
         hot(handle(np.zeros((0, 2)), 2), "hot", 5)

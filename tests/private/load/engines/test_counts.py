@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpviz
-from dpviz.errors import DataError
+from dpviz.errors import DataError, ParameterError
 from dpviz.private.index import PointIndex
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.dialects import table
@@ -151,5 +151,5 @@ def test_the_printed_query_s_result_builds_a_release(tmp_path):
     assert "was counted with other public facts" in fails(
         "build", tmp_path / "rows.csv", "-o", tmp_path / "q.parquet", *wrong
     )
-    with pytest.raises(DataError, match="dialect 'x' is not known"):
+    with pytest.raises(ParameterError, match="dialect 'x' is not known"):
         dpviz.cell_sql("points", CASE.domain, dialect="x")
