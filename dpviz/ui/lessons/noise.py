@@ -34,8 +34,8 @@ CHOICES = (
 )
 ANSWER = 2
 REVEAL = (
-    "Both worlds can give almost every number, but one world gives it a little more often. At a "
-    "small ε the two histograms are almost the same."
+    "Almost every number is possible in both worlds, but a little more often in one of them; "
+    "with a small ε hardly."
 )
 DO = (
     "Raise the number of draws and watch two histograms fill up: the count of the rectangle, and "
@@ -65,8 +65,7 @@ def body(room: Room) -> None:
     rect = room.show_rect(
         release=room.release(METHOD),
         description="The city, and a rectangle whose count is published",
-        words="The rectangle whose count is published, on the cells of a private release. Its "
-        "exact count is in the middle of the histograms (public data).",
+        words="A private release of the city, and the rectangle whose count is published.",
     )
     draws = room.choose(
         st.select_slider, "Draws so far", "draws", DRAWS, 1_000, format_func="{:,}".format
@@ -115,7 +114,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
     wide = f", in bins of {worlds.width}" if worlds.width > 1 else ""
     times = "1 draw" if draws == 1 else f"{draws:,} draws"
     caption = f"{times} in each world{wide} (lines: exact)"
-    room.chart(caption, rows, 130, steps, lines)
+    room.chart(caption, rows, 125, steps, lines)
 
 
 def _ratios(room: Room, worlds: Worlds, draws: int) -> None:

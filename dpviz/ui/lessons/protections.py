@@ -31,13 +31,11 @@ REVEAL = (
     "that holds against every attack, and ε sets this limit."
 )
 DO = (
-    "Choose an attack, and see which publications leak. Then lower ε: the errors of all five grow. "
-    "For which of them does privacy grow, too?"
+    "Choose an attack and see which publications leak. Then lower ε: all errors grow. Does privacy?"
 )
 TAKEAWAY = (
-    "With the same error, the five publications reveal different amounts: error alone does not "
-    "protect people, but noise does, because nobody can take it out again (its distribution is "
-    "known, but its draw is secret)."
+    "At equal error the five reveal different amounts: only noise protects every person, because "
+    "its draw is secret."
 )
 FORMULA = (
     "An attack on noise is right with probability at most "
@@ -162,7 +160,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     room.chart(
         f"How often {TRIES} attackers tell whether somebody is in the data",
         rows,
-        165,
+        155,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
         layer(
             "rule",

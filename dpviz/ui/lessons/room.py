@@ -21,7 +21,7 @@ from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import GREY
 
-HEIGHT, LEGEND_HEIGHT = 330, 55
+HEIGHT, LEGEND_HEIGHT = 345, 55
 """Pixels of a chapter's map, and of its legend: with all else it fits a screen of 1280 by 720."""
 
 LETTERS, PRESENTER_LETTERS = 14, 20
