@@ -64,7 +64,8 @@ def test_what_is_no_workload_is_refused():
 def test_the_commands_declare_it(tmp_path):
     west, south, *_ = DATASETS["city-50k"].domain.bounds
     rects = tmp_path / "squares.csv"
-    rects.write_text(f"{west},{south},{west + 1e-3},{south + 1e-3}\n" * 2)
+    side = f"{west},{south},{west + 1e-3},{south + 1e-3}\n"
+    rects.write_text("west,south,east,north\n" + side * 2)
 
     city = ("city-50k", "--public")
 
