@@ -76,7 +76,7 @@ class Room:
 
     @property
     def revealed(self) -> bool:
-        """Whether a prediction was made: before that, a chapter shows its map only."""
+        """True once a prediction was made; before that, a chapter shows only its map."""
         return bool(self.guess)
 
     @property
