@@ -19,15 +19,14 @@ from dpviz.releases.answers import (
     SumAnswers,
     Timeline,
     answers_from,
-    difference,
 )
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import area_timeline, table_of
 from dpviz.releases.axis import Axis
+from dpviz.releases.comparisons import Comparisons
 from dpviz.releases.files import with_header
 from dpviz.releases.frame import Frame
 from dpviz.releases.header import Header
-from dpviz.releases.joint import Estimate, joint, ratio_of, require_known, trend_of
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.quotient import Quotients, share_of
 from dpviz.releases.points.region_count import Regions, regions_of
@@ -49,7 +48,7 @@ F = TypeVar("F", bound=Frame)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CountRelease(Release, Generic[F]):
+class CountRelease(Comparisons, Release, Generic[F]):
     """Estimated counts of the nodes of a public frame.
 
     Attributes:
@@ -185,83 +184,6 @@ class CountRelease(Release, Generic[F]):
             self.of(kind)
         return np.zeros((1, 1), dtype=np.int64)
 
-    def covariance(self, one: Any, other: Any) -> float:
-        """Covariance of the noise of two counts.
-
-        Args:
-            one: a :class:`~dpviz.releases.subset.Subset`, or a place alone.
-            other: likewise.
-
-        Raises:
-            ReleaseError: the release does not state it, as after non-linear post-processing.
-            DpvizError: as :func:`~dpviz.releases.joint.joint`.
-        """
-        both = joint(self, [one, other])
-        require_known(both)
-        return float(both.known[0, 1])
-
-    def compare(self, one: Any, other: Any, **basis: Any) -> Estimate:
-        """The first count minus the second, with a 95 % interval for the noise of both.
-
-        The interval is exact for areas and streets. Elsewhere standard deviations of counts of one
-        tree add up, which is never too little.
-
-        Args:
-            one: a :class:`~dpviz.releases.subset.Subset`, or a place alone.
-            other: likewise.
-            **basis: ``quadrature=True`` or ``replicates=``, estimates of a narrower interval: see
-                :func:`~dpviz.releases.joint.joint`.
-
-        Raises:
-            DpvizError: as :func:`~dpviz.releases.joint.joint`.
-        """
-        return joint(self, [one, other], **basis).combined([1.0, -1.0])
-
-    def ratio(self, one: Any, other: Any, **basis: Any) -> Estimate:
-        """The first count divided by the second, with Fieller's 95 % interval.
-
-        Arguments and errors are those of :meth:`compare`.
-        """
-        return ratio_of(joint(self, [one, other], **basis))
-
-    def trend(self, subset: Any = None, weights: ArrayLike | None = None) -> Estimate:
-        """Slope of the counts of a subset over steps of time, in records per step.
-
-        Args:
-            subset: as for :meth:`compare`; all steps of its period are taken.
-            weights: of the steps, for another sum than the least-squares slope.
-
-        Raises:
-            DomainError: a release without steps, or a period of one step.
-            ParameterError: another number of weights than of steps.
-        """
-        return trend_of(self, subset, weights)
-
-    def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
-        """Records in one period minus those in another, per rectangle.
-
-        The interval is for the noise of both. Where its covariance is known, as of wavelets and of
-        parts with independent noise, it is exact; otherwise standard deviations add up.
-
-        Args:
-            queries: as for :meth:`count`.
-            period: as for :meth:`count`.
-            other: the period whose count is subtracted.
-
-        Raises:
-            DomainError: see :meth:`count`.
-        """
-        questions = self.frame.questions(queries, period), self.frame.questions(queries, other)
-        one, two = map(self.answers_to, questions)
-        shared = None
-        if self.noise is not None:
-            shared = self.noise.of_two_boxes(*questions[0], *questions[1])
-        return RangeAnswers(
-            **vars(difference(one, two, shared)),
-            uniformity_sd=one.uniformity_sd + two.uniformity_sd,
-            nodes=one.nodes + two.nodes,
-        )
-
     def sum(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> SumAnswers:
         """Estimated sums of the clipped values in rectangles; arguments as for :meth:`count`.
 
@@ -312,14 +234,6 @@ class CountRelease(Release, Generic[F]):
         one = self.count(queries, period, kind)
         names = dict.fromkeys(self.kinds if of is None else of)
         return share_of(one, [self.count(queries, period, name) for name in names if name != kind])
-
-    def regions_by_kind(self, regions: Regions) -> dict[str, tuple[RangeAnswers, Quotients]]:
-        """Counts and shares of each kind in regions; empty without kinds."""
-        every = {name: self.of(name).count_regions(regions) for name in self.kinds}
-        return {
-            name: (counts, share_of(counts, [every[other] for other in every if other != name]))
-            for name, counts in every.items()
-        }
 
     def timeline(self, query: Any = None, every: str | None = None, period: Any = None) -> Timeline:
         """Estimated records step by step, for a release with time.
