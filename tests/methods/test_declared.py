@@ -82,7 +82,7 @@ def test_the_commands_declare_it(tmp_path):
     assert given.parameters["c"] == 3
     same, note = header("--method", "privtree", "--workload", "districts")
     assert same.extra["workload"] == {"name": "districts"}
-    assert "no parameter of privtree follows" in note
+    assert "workload districts sets no parameter of privtree" in note
 
     rows = tmp_path / "rows.csv"
     asked = ["--methods", "UG,ugrid:c=5", "--epsilons", "1", "--queries", "20", "--repeats", "1"]
