@@ -227,7 +227,9 @@ def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(
     named = read_regions(f"{path}|layername=wards", domain)
     assert named.names == dpviz.read_areas(f"{path}|layername=wards").names == regions.names
     monkeypatch.setattr(limits, "LAYERS", limits.LAYERS._replace(most=1))
-    with pytest.raises(DataError, match=r"d\.gpkg has more than 1 layers or sheets: write the layer"):
+    with pytest.raises(
+        DataError, match=r"d\.gpkg has more than 1 layers or sheets: write the layer"
+    ):
         listed_layers(str(path))  # as the child does
     broken = tmp_path / "broken.gpkg"
     broken.write_bytes(path.read_bytes()[:5_000])

@@ -63,6 +63,12 @@ def counted_by_districts(app, page):
     app.segmented_control(key=f"{page}.counted").set_value("Districts of a file").run()
 
 
+def at_budget(app):
+    """Expected errors stand on the step Budget alone."""
+    app.session_state["publish.step"] = 2
+    app.run()
+
+
 def errors(app):
     return [each.value for each in app.error]
 
@@ -97,6 +103,7 @@ def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
     shown = texts(app).replace("\\", "")
     assert "west 0, south 0, east 4, north 4" in shown
     assert "**Time** in start: 2024-03-01 to 2024-04-01 UTC" in shown
+    at_budget(app)
     assert "890 km² over 2.1 days" in list(table(app, "such as")["such as"])
     made = published(app)
     assert made.release.domain.time == "start"
@@ -165,6 +172,7 @@ def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_
     assert levels.value == ["ward"]
     levels.set_value(["side", "ward"]).run()
     assert errors(app) == []
+    at_budget(app)
     assert tables(app, "noise ± (95 %)")
     assert dpviz.Ledger().account("rides").spends == ()
     made = published(app)
