@@ -98,7 +98,7 @@ def test_every_attack_is_run_on_all_five_publications():
     """At ε = 1 the attack made for each is right in all tries but on noise."""
     app = opened(chapter="protections", at=f"guess:{SHOWN};attack:the attack made for it")
     assert "**Suppression, Rounding, Jitter, k-anonymity** leak more than noise can" in texts(app)
-    assert "its limit (dashed) is 73.1 of 100" in texts(app)
+    assert "the limit of noise (dashed) is 73.1 of 100" in texts(app)
 
 
 @pytest.mark.parametrize("draws", [1, 100_000])

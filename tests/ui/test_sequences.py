@@ -9,7 +9,6 @@ import pytest
 
 import dpviz
 from dpviz.build import build
-from dpviz.evaluation.sequence_truth import exact_lengths
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import city_sequences
 from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guessed
@@ -79,15 +78,6 @@ def test_a_context_that_is_chosen_belongs_to_its_release():
 
 
 @pytest.mark.slow
-def test_lengths_of_public_data_stand_beside_the_exact_ones():
-    shown = table(opened(view="Synthetic trips"), "places")
-    assert set(shown["of"]) == {"synthetic", "exact (public data)"}
-    (ones,) = shown[(shown["of"] != "synthetic") & (shown["places"] == 1)]["percent"]
-    length = exact_lengths(city_sequences(12))
-    assert ones == pytest.approx(100 * (length == 1).mean())
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))
 def test_every_method_is_shown_or_says_why_not(method):
     app = opened(method=method, cell="3-5", side="6", tab="Table")
@@ -117,7 +107,6 @@ def test_sensitive_sequences_are_paid_for_and_nothing_exact_is_shown():
     view = app.session_state["sequences.view"][1]
     assert view.release.header.private
     assert view.release.header.unit == "one person with at most 3 sequences"
-    assert set(table(app, "places")["of"]) == {"synthetic"}
     assert "exact" not in texts(app.main).lower()
 
 
