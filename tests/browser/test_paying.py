@@ -40,7 +40,7 @@ def test_a_double_click_pays_once_and_what_it_paid_for_survives_a_touch_and_a_re
     a_double_click_pays(page, outcomes, 400)
     page.get_by_text("Publishing").or_(published).first.wait_for()
     mine = page.locator(".st-key-publish-mine-open button")  # boxes have buttons "Open" too
-    a_refresh_during_the_build_loses_nothing(page, mine, outcomes)
+    a_refresh_during_the_build_loses_nothing(page, f"{below}/publish", mine, outcomes)
     mine.click()
     the_map(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Explore")
@@ -91,9 +91,9 @@ def publishing_again_begins_with_the_budget(page, published):
     page.get_by_role("button", name="4 Publish").click()
 
 
-def a_refresh_during_the_build_loses_nothing(page, mine, outcomes):
-    page.reload()
+def a_refresh_during_the_build_loses_nothing(page, address, mine, outcomes):
+    page.reload()  # of a build that has ended it shows the release
     until(lambda: outcomes() == 2 * ["released"])
-    page.reload()  # the list has it now
+    page.goto(address)  # the list has it now
     page.get_by_role("button", name="1 Data").click()
     expect(mine).to_be_visible()
