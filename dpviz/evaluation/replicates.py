@@ -4,7 +4,8 @@ Synthetic records are drawn from a release, and the same method is run on them w
 the error of a replicate is its answer less that of its own synthetic records. This needs no records
 and costs no ε. It is an ESTIMATE of the noise after any post-processing, and no bound: it cannot
 see how records lie inside a leaf, nor what lies below the release's leaves, so that the trees of
-replicates are a little smaller than the release's.
+replicates are a little smaller than the release's. On small data its intervals are too narrow: on
+3,000 records they covered 81 %.
 """
 
 from __future__ import annotations
