@@ -165,7 +165,7 @@ def answered(browser, address):
 
 def measured():
     """All of it, and the shifts behind the scores."""
-    titles = [each.TITLE for each in page_modules()]
+    titles = [each.TITLE for each in page_modules() if not getattr(each, "HIDDEN", False)]
     causes = []
     load = os.getloadavg()[0]
     with sync_playwright() as playwright:
