@@ -4,6 +4,7 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -11,6 +12,7 @@ import dpviz
 from dpviz.datasets.geography import BOUNDS
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.table import rank_limits
 from dpviz.render import with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.ui.points.cells_table import MOST_PLACES, place_rows, place_squares
@@ -62,6 +64,86 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     open_tab(app, "Table")
     assert "first." in texts(app)
     assert release.frame.names[0] in table(app, "area")["area"].to_list()
+
+
+@pytest.fixture(scope="module")
+def counted():
+    """A table of hexagons by month and category, of public records."""
+    domain = dpviz.Domain.from_bounds(
+        [14.4, -24.1, 14.6, -23.9],
+        time="time",
+        period=("2024-01-01", "2024-07-01"),
+        every="1d",
+        kind="mode",
+        kinds=("bike", "bus"),
+    )
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform([14.4, -24.1], [14.5, -24.0], (6_000, 2)).T
+    days = 1704067200 + 86400 * rng.integers(0, 182, 6_000)
+    modes = rng.choice(["bike", "bus"], 6_000, p=[0.7, 0.3])
+    records = pd.DataFrame({"lon": x, "lat": y, "time": days, "mode": modes})
+    data = dpviz.load(records, domain, time_format="seconds", public=True, name="table")
+    return dpviz.build(data, epsilon=1.0, areas="h3:6", every="1mo", seed=0)
+
+
+@pytest.mark.slow
+def test_a_table_shows_one_category_in_a_window_and_compares_two_counts(
+    counted, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(OPENED, str(counted.save(tmp_path / "table.parquet")))
+    app = opened_page()
+    app.selectbox(key="explore.kind.bike|bus").set_value(1).run()
+    (window,) = (each for each in app.select_slider if ".window." in each.key)
+    window.set_range(1, 3).run()
+    bikes = counted.of("bike").during(("2024-02-01", "2024-04-01"))
+    total = float(bikes.nodes.count[bikes.frame.slices[0]].sum())
+    half = INTERVAL_SDS * float(np.sqrt(bikes.nodes.variance[bikes.frame.slices[0]].sum()))
+    open_tab(app, "Summary")
+    assert metrics(app)["Noisy total"] == with_noise(total, half)
+    open_tab(app, "Table")
+    assert len(table(app, "rank")["step by step"][0]) == 2
+    open_tab(app, "Compare counts")
+    names = [app.selectbox(key=f"explore.compare.{side}.area").value for side in "ab"]
+    app.selectbox(key="explore.compare.b.kind").set_value("bus").run()
+    asked = [dpviz.Subset(names[0]), dpviz.Subset(names[1], kind="bus")]
+    difference = counted.compare(*asked)
+    assert metrics(app)["A − B"] == with_noise(difference.value, difference.half_width)
+    assert "the noise that both share" in texts(app)
+    open_tab(app, "Timeline")
+    assert "Noisy count of all areas in each step" in texts(app)
+
+
+def test_ranks_are_all_that_the_intervals_leave_possible():
+    rng = np.random.default_rng(0)
+    count, half = rng.normal(0.0, 3.0, 40), rng.uniform(0.1, 2.0, 40)
+    first, last = rank_limits(count, half)
+    low, high = count - half, count + half
+    for row in range(40):
+        assert first[row] == 1 + (low > high[row]).sum()
+        assert last[row] == 40 - (high < low[row]).sum()
+
+
+def timed_form(every):
+    import streamlit as st
+
+    import dpviz
+    from dpviz.ui.areas.areas_form import areas_choice
+
+    domain = dpviz.Domain.from_bounds(
+        [14.4, -24.1, 14.6, -23.9], time="time", period=("2024-01-01", "2024-07-01"), every=every
+    )
+    choice = areas_choice("form", domain, 1.0, {})
+    st.text("none" if choice is None else choice.areas.every)
+
+
+def test_a_table_is_offered_in_the_steps_of_time_that_fit_its_records():
+    app = AppTest.from_function(timed_form, args=("1d",), default_timeout=60).run()
+    steps = app.selectbox(key="form.areas.every")
+    assert steps.options == ["1 day", "1 week", "1 month"]
+    assert app.text[-1].value == "1w"
+    app = AppTest.from_function(timed_form, args=(None,), default_timeout=60).run()
+    assert app.text[-1].value == "none"
+    assert "give a step of time with the data" in texts(app)
 
 
 def expectation():

@@ -13,7 +13,7 @@ from dpviz.releases.answers import Timeline, interval
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis
 from dpviz.roads.steps import Steps
-from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float, Int
 
 ALL = "all"
 """Kind of the rows that are sums over all kinds."""
@@ -40,7 +40,7 @@ def table_of(
     """
     areas, by = release.frame, release.by or Axis()
     part = slice(0, len(areas)) if level == "all" else areas.rows_of(level)
-    counts = _counts(release)[..., part]
+    counts = part_counts(release)[..., part]
     variance = release.parts[0].nodes.variance[part]
     blocks = [_block(by, counts, variance)]
     if margins:
@@ -72,7 +72,7 @@ def area_timeline(release: Any, steps: Steps, area: str) -> Timeline:
         DataError: no area of that name, or several.
     """
     row = row_named(release.frame, area)
-    counts = _counts(release)[:, :, row]
+    counts = part_counts(release)[:, :, row]
     sd = np.sqrt(len(counts) * release.parts[0].nodes.variance[row])
     ends = steps.calendar.stamps(steps.edges)
     return Timeline(
@@ -99,10 +99,23 @@ def row_named(areas: Areas, name: str) -> int:
     return finest[0]
 
 
-def _counts(release: Any) -> Float:
+def part_counts(release: Any) -> Float:
     """Counts of all areas of a release, float64 (kinds, steps, n)."""
     shape = (release.by or Axis()).shape
     return np.array([part.nodes.count for part in release.parts]).reshape(*shape, -1)
+
+
+def rank_limits(count: Float, half: Float) -> tuple[Int, Int]:
+    """First and last rank that each area may have if all intervals hold, int64 (n,) each.
+
+    Rank 1 has the most records. An area is surely ahead of another if its interval lies above.
+
+    >>> rank_limits(np.array([90.0, 50.0, 48.0]), np.array([5.0, 5.0, 5.0]))
+    (array([1, 2, 2]), array([1, 3, 3]))
+    """
+    low, high = count - half, count + half
+    ahead = len(low) - np.sort(low).searchsorted(high, "right")
+    return ahead + 1, len(low) - np.sort(high).searchsorted(low, "left")
 
 
 def _block(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.errors import DpvizError
+from dpviz.domain.calendar import step_words
+from dpviz.errors import DomainError, DpvizError
 from dpviz.lazy import h3
 from dpviz.methods import of_kind
 from dpviz.releases.areas.area_file import area_columns
 from dpviz.releases.areas.hexagons import FINEST
 from dpviz.releases.areas.partition import MOST_LEVELS, Areas
 from dpviz.releases.areas.source import H3, ChosenAreas, areas_of
+from dpviz.releases.areas.table_steps import table_steps
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import areas as surfaces
 from dpviz.ui.shared import permalink
@@ -28,6 +31,9 @@ HEXAGONS, POLYGONS = "Hexagons", "Districts of a file"
 MOST = 20_000
 """Areas of one map; the command line takes up to the limit of files."""
 
+EVERY = ("1h", "6h", "1d", "1w", "1mo")
+"""Steps of time that a table may have, if they fit the period."""
+
 AIM = 400
 """Approximate number of hexagons that the form starts with."""
 
@@ -39,7 +45,7 @@ def areas_choice(
 
     Args:
         prefix: of the widgets' keys.
-        domain: the public box of the records.
+        domain: of the records; with time, they are counted by steps of it.
         epsilon: of the release.
         saved: parameters from a permalink, as text.
     """
@@ -51,11 +57,16 @@ def areas_choice(
         key=f"{prefix}.counted",
         help="Fixed beforehand, and public. Districts: a file of wards that add up to districts.",
     )
+    every = _step(prefix, domain)
+    if every is None and domain.time is not None:
+        return None
     areas = None
     with ErrorsShown():
-        areas = (_hexagons if counted == HEXAGONS else _polygons)(prefix, domain)
+        place = domain.place.plain
+        areas = (_hexagons if counted == HEXAGONS else _polygons)(prefix, place)
     if areas is None:
         return None
+    areas = replace(areas, every=every)
     sizes = [part.stop - part.start for part in areas.areas.slices]
     st.caption(
         ", ".join(
@@ -65,6 +76,37 @@ def areas_choice(
     )
     parameters = parameters_form(f"{prefix}.{METHOD}", of_kind(METHOD)[METHOD], {}, saved)
     return Choice(METHOD, parameters, epsilon, areas=areas)
+
+
+def _step(prefix: str, domain: Domain) -> str | None:
+    """Ask for the step of time of a table; None without time, or where no step fits."""
+    if domain.time is None:
+        return None
+    able = [each for each in EVERY if _fits(domain, each)]
+    if not able:
+        refuse("give a step of time with the data, so that areas can be counted step by step")
+        return None
+    asked = permalink.parameter("every")
+    start = asked if asked in able else able[len(able) // 2]
+    chosen = st.selectbox(
+        "Count in steps of",
+        able,
+        able.index(start),
+        format_func=step_words,
+        key=f"{prefix}.areas.every",
+        help="Each step has noise of its own, at the same price: choose one as long as your "
+        "question allows.",
+    )
+    return str(chosen)
+
+
+def _fits(domain: Domain, every: str) -> bool:
+    """Return whether the records of a domain can be counted in this step."""
+    try:
+        table_steps(domain, every)
+    except DomainError:
+        return False
+    return True
 
 
 def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
@@ -160,6 +202,9 @@ def _check_number(areas: float) -> None:
 
 
 def areas_link(choice: Choice) -> dict[str, str | None]:
-    """Address parameter of hexagons; uploaded files are not in the address."""
+    """Address parameters of hexagons and the step; uploaded files are not in the address."""
     areas = choice.areas
-    return {"areas": None if areas is None or areas.uploaded else areas.source}
+    return {
+        "areas": None if areas is None or areas.uploaded else areas.source,
+        "every": None if areas is None else areas.every,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,10 +11,13 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.table import part_counts, rank_limits
 from dpviz.releases.counts import AreaRelease
 from dpviz.render import Camera, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
+from dpviz.ui.areas.comparing import WHOLE, area_labels, compare_panel
+from dpviz.ui.points.attributes import kinds_view
 from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -22,34 +26,48 @@ from dpviz.ui.shared.downloads import ROWS, counts_as_shown
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
-from dpviz.ui.shared.text import level_title
+from dpviz.ui.shared.text import level_title, plain
+from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, within
+from dpviz.ui.shared.timeline import PERIOD
 
 
 @fragment
 def show_areas(
     prefix: str, release: AreaRelease, source: PointSource, panels: Panels, *, shown: bool = True
 ) -> None:
-    """Map of a level, drawn while ``shown``, its answer, and tabs below."""
-    level = _level(prefix, release)
+    """Map of a level, drawn while ``shown``, its answer, and tabs below.
+
+    Of a table with categories or steps of time, the map shows one category and a window.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
+        level = _level(prefix, release)
+        of_kind, records, _ = kinds_view(prefix, release, source, looks=False)
+        window = chosen_window(prefix, of_kind)
     if not shown:
         return
+    part = within(f"{prefix}.part", of_kind, window)
     camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-    draw = partial(areas_scene, release, level, camera=camera)
+    draw = partial(areas_scene, part, level, camera=camera)
     answer = partial(
         drawn_answer,
         prefix,
-        release,
-        source,
+        of_kind,
+        records,
+        window=None if window is None else window.ends,
         then=". Areas that it cuts count by the share of their surface inside; the areas "
         "themselves are exact sums of each other.",
     )
-    scene = remembered(f"{prefix}.areas", (level, release), draw)
+    scene = remembered(f"{prefix}.areas", (level, part), draw)
     own: Panels = {
-        "Summary": partial(_summary, prefix, release, source),
-        "Table": partial(_table, release, level),
+        "Summary": partial(_summary, prefix, part, source if part is release else None),
+        "Table": partial(_table, part, level),
+        "Compare counts": partial(compare_panel, prefix, release),
         **panels,
     }
-    ask_on_map(prefix, release, source, answer, scene, fields=(permalink.RECT,), panels=own)
+    if window is not None:
+        own["Timeline"] = partial(_timeline, prefix, of_kind, window)
+    fields = (permalink.RECT, PERIOD)
+    ask_on_map(prefix, part, source, answer, scene, fields=fields, panels=own)
 
 
 def _level(prefix: str, release: AreaRelease) -> str:
@@ -68,14 +86,15 @@ def _level(prefix: str, release: AreaRelease) -> str:
     return str(chosen)
 
 
-def _summary(prefix: str, release: AreaRelease, source: PointSource) -> None:
+def _summary(prefix: str, release: AreaRelease, source: PointSource | None) -> None:
+    """Show totals; of all records of public data, whose ``source`` is given, also the exact one."""
     areas = release.frame
     top = areas.slices[0]
     total = float(release.nodes.count[top].sum())
     half = INTERVAL_SDS * float(np.sqrt(release.nodes.variance[top].sum()))
     with st.container(horizontal=True, gap="large"):
         st.metric("Noisy total", with_noise(total, half), width="content")
-        if source.public:
+        if source is not None and source.public:
             exact = _exact_total(prefix, release, source)
             st.metric("Exact total (public data)", f"{exact:,}", width="content")
         st.metric(
@@ -94,17 +113,33 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
     return remembered(f"{prefix}.areas.exact", (source.key, release), count)
 
 
+def _timeline(prefix: str, release: AreaRelease, window: TimeWindow) -> None:
+    """Show the counts of one area, or of all, in every step."""
+    names = [WHOLE, *area_labels(release.frame)]
+    area = str(st.selectbox("Area", names, key=f"{prefix}.timeline.area", format_func=plain))
+    line = release.timeline() if area == WHOLE else release.timeline_of(area)
+    steps_timeline(line, window, "all areas" if area == WHOLE else plain(area))
+
+
 def _table(release: AreaRelease, level: str) -> None:
-    """Table of the areas with the most records on the level."""
+    """Table of the areas with the most records on the level, with ranks and their timelines."""
     part = release.frame.rows_of(level)
     rows = np.arange(part.start, part.stop)
-    chosen = rows[np.argsort(-release.nodes.count[rows], kind="stable")][:ROWS]
-    half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
-    above = release.frame.parent_names
-    columns = {
+    every, half = release.nodes.count[rows], INTERVAL_SDS * np.sqrt(release.nodes.variance[rows])
+    order = np.argsort(-every, kind="stable")[:ROWS]
+    ranks = zip(*(each[order].tolist() for each in rank_limits(every, half)), strict=True)
+    chosen, above = rows[order], release.frame.parent_names
+    columns: dict[str, Any] = {
         "area": [release.frame.names[row] for row in chosen],
         "in": [above[row] or "" for row in chosen],
     }
-    counts = counts_as_shown(release.nodes.count[chosen], half)
-    st.dataframe(pa.table(columns | counts), hide_index=True, column_config=sortable(*counts))
-    st.caption(rows_in_words(len(chosen), len(rows), "areas", "largest counts"))
+    counts = counts_as_shown(every[order], half[order])
+    columns |= counts | {"rank": [f"{a}" if a == b else f"{a} to {b}" for a, b in ranks]}
+    looks = sortable(*counts)
+    if release.steps is not None:
+        by_step = part_counts(release).sum(axis=0)[:, chosen]
+        columns["step by step"] = by_step.T.round(1).tolist()
+        looks["step by step"] = st.column_config.LineChartColumn()
+    st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
+    words = rows_in_words(len(chosen), len(rows), "areas", "largest counts")
+    st.caption(f"{words} Ranks are those that the 95 % intervals leave possible.")

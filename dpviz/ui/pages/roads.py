@@ -17,12 +17,12 @@ from dpviz.ui.roads.plan import (
     sample_queries,
 )
 from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
-from dpviz.ui.roads.time_window import chosen_window, within
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.time_window import chosen_window, within
 from dpviz.ui.shared.timeline import PERIOD
 
 TITLE, ORDER = "Roads", 4

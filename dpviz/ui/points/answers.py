@@ -100,15 +100,21 @@ def asked_rectangle(
     answers = release.count(inside, window)
     place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
     if window is not None:
-        place |= dict(zip(("from", "to"), map(domain.calendar.words, window), strict=True))
-    box = inside if window is None else domain.over(inside, window)
+        calendar = domain.calendar if release.steps is None else release.steps.calendar
+        place |= dict(zip(("from", "to"), map(calendar.words, window), strict=True))
+
+    def exact() -> Int:
+        timed = source.data.domain
+        asked = inside if timed.time is None else timed.over(inside, window or timed.period)
+        return exact_counts(source.data, asked)
+
     more: Callable[[], object] = lambda: None  # noqa: E731
     if is_points(release):
         more = partial(attribute_answers, release, inside, window)
     return Asked(
         answers,
         place,
-        partial(exact_counts, source.data, box),
+        exact,
         _share_inside(rect, domain_bounds(domain)),
         lambda: release.frame.cover(release.nodes, domain.boxes(inside)).node,
         more,

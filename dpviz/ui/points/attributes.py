@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.evaluation.truth import of_one_kind
 from dpviz.exports.facts import FEW, quotient_words
 from dpviz.releases.answers import RangeAnswers
-from dpviz.releases.counts import PointRelease
+from dpviz.releases.counts import CountRelease, F, PointRelease
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.region_count import Regions
 from dpviz.render import Camera, Scene, with_noise
@@ -50,9 +50,11 @@ class Look:
 
 
 def kinds_view(
-    prefix: str, release: PointRelease, source: PointSource
-) -> tuple[PointRelease, PointSource, Look | None]:
+    prefix: str, release: CountRelease[F], source: PointSource, *, looks: bool = True
+) -> tuple[CountRelease[F], PointSource, Look | None]:
     """Ask for all kinds, one kind, the leading kind, or the share of one.
+
+    Without ``looks``, for all kinds or one.
 
     Returns:
         The release to query, its records, and the look of its map (None: density).
@@ -62,7 +64,7 @@ def kinds_view(
         return release, source, None
     titles: dict[tuple[str | None, str | None], str] = {(None, None): ALL}  # by (kind, kind of map)
     titles |= {(name, None): name for name in names}
-    if len(names) > 1:
+    if looks and len(names) > 1:
         titles |= {(None, LEADING_WORD): LEADING}
         titles |= {(None, name): f"Share of {name}" for name in names}
     asked = permalink.parameter("kind"), permalink.parameter("kinds")

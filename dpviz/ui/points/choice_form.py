@@ -35,7 +35,7 @@ def points_choice(
         more: True to offer counts of areas instead of cells.
     """
     domain = source.data.domain
-    fixed = more and domain.dims == 2 and domain.kinds is None and domain.values is None
+    fixed = more and domain.place.dims == 2 and domain.values is None
     epsilon = epsilon_slider(prefix)
     start = METHOD if fixed and permalink.parameter("areas") else start
     name = method_choice(
@@ -49,6 +49,6 @@ def points_choice(
         if domain.values is not None:
             share = sum_share_form(prefix, domain.values.column)
         if more and not fixed:
-            st.caption("Hexagons and districts need places without time, categories and values.")
+            st.caption("Hexagons and districts count records, not sums of values.")
         parameters = method_parameters(prefix, name, "points", start, saved)
     return Choice(name, parameters, epsilon, sum_share=share)

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.domain.attributes import OTHER
+from dpviz.domain.calendar import step_words
 from dpviz.domain.periods import period_words
 from dpviz.exports.facts import protection
 from dpviz.methods import method
@@ -106,7 +107,8 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
         )
     if areas is not None:
         levels = ", ".join(map(plain, areas.areas.levels))
-        lines.append(f"**Areas:** {plain(areas.source)}, {areas.areas.leaves:,} on {levels}")
+        step = "" if areas.every is None else f", for each {step_words(areas.every)}"
+        lines.append(f"**Areas:** {plain(areas.source)}, {areas.areas.leaves:,} on {levels}{step}")
     return lines
 
 
@@ -130,5 +132,6 @@ def code_for(source: PointSource, choice: Choice) -> Code:
         reading=reading,
         areas=None if areas is None else areas.source,
         levels=() if areas is None else areas.levels,
+        every=None if areas is None else areas.every,
         building=building,
     )

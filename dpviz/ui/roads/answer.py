@@ -17,9 +17,9 @@ from dpviz.render.roads import answer_marks, end_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
-from dpviz.ui.roads.time_window import TimeWindow
 from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.time_window import TimeWindow
 
 Ends = tuple[str, ...]
 _OF_TRUNCATION = {

@@ -27,13 +27,13 @@ from dpviz.ui.map import map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.roads.answer import Ends, ends_form, path_answer
 from dpviz.ui.roads.source import RoadSource
-from dpviz.ui.roads.time_window import TimeWindow, path_timeline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.frame import Panels, card, show_card, stage, tabs
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.time_window import TimeWindow, steps_timeline
 from dpviz.ui.shared.timeline import PERIOD
 
 VIEWS = ("Streets", "Sections")
@@ -113,7 +113,8 @@ def map_and_answer(
     map_overlay(f"{prefix}.map", marks=marks)
     timeline: Panels = {}
     if window is not None and edges is not None:
-        timeline = {"Timeline": partial(path_timeline, edges, window)}
+        line = partial(window.release.timeline, edges)
+        timeline = {"Timeline": lambda: steps_timeline(line(), window, "the path")}
     tabs(prefix, {**timeline, **panels})
     permalink.remember(prefix, (*FIELDS, PERIOD))
     if typed is not None:

@@ -22,7 +22,15 @@ Panels = dict[str, Callable[[], Any]]
 """Functions that draw the tabs below a map, by title."""
 
 TABS = (
-    *("Timeline", "Summary", "Table", "Every ε", "Accuracy by ε", "Match their records"),
+    *(
+        "Timeline",
+        "Summary",
+        "Table",
+        "Compare counts",
+        "Every ε",
+        "Accuracy by ε",
+        "Match their records",
+    ),
     *("History", "Districts", "Receipt", "Share", "How the budget was spent", "Code"),
 )
 """Titles of all tabs, in order."""

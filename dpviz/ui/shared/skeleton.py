@@ -65,7 +65,7 @@ def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
     if choice.wishes:
         how["wishes"] = choice.wishes
     if choice.areas is not None:
-        how["areas"] = choice.areas.areas
+        how |= {"areas": choice.areas.areas, "every": choice.areas.every}
     if choice.sum_share is not None:
         how["sum_share"] = choice.sum_share
     return build(source.data, choice.name, choice.epsilon, **choice.parameters, **how)

@@ -1,4 +1,4 @@
-"""Trips by time steps: a slider for a window of whole steps, and a path's timeline."""
+"""A release in steps of time: a slider for a window of whole steps, and a timeline."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import streamlit as st
 
 from dpviz.domain.calendar import step_words
 from dpviz.errors import DpvizError
-from dpviz.releases.counts import RoadRelease
-from dpviz.roads.graph import Int
+from dpviz.releases.answers import Timeline
+from dpviz.releases.counts import CountRelease
 from dpviz.roads.steps import Steps
 from dpviz.ui.shared.memory import remembered
 from dpviz.ui.shared.panels import table_panel
@@ -22,7 +22,7 @@ from dpviz.ui.shared.timeline import PERIOD, marked_timeline, timeline_rows, zon
 class TimeWindow:
     """A release with time, and the window of visible steps: borders [low, high)."""
 
-    release: RoadRelease
+    release: CountRelease[Any]
     steps: Steps
     low: int
     high: int
@@ -39,7 +39,7 @@ class TimeWindow:
         return float(edges[self.low]), float(edges[self.high])
 
 
-def chosen_window(prefix: str, release: RoadRelease) -> TimeWindow | None:
+def chosen_window(prefix: str, release: CountRelease[Any]) -> TimeWindow | None:
     """Slider for a window of steps, at first all of them; None without time."""
     steps = release.steps
     if steps is None:
@@ -84,18 +84,24 @@ def _asked(steps: Steps, text: str | None) -> tuple[int, int]:
     return rows.start, rows.stop
 
 
-def within(place: str, release: RoadRelease, window: TimeWindow | None) -> RoadRelease:
+def within(place: str, release: CountRelease[Any], window: TimeWindow | None) -> CountRelease[Any]:
     """Part of a release in a window, cached until one of them changes."""
     if window is None or release.steps is None:
         return release
     return remembered(place, (release, window.ends), lambda: release.during(window.ends))
 
 
-def path_timeline(edges: Int, window: TimeWindow) -> None:
-    """Show the noisy totals of a path step by step, with the window marked."""
+def steps_timeline(line: Timeline, window: TimeWindow, of: str) -> None:
+    """Show noisy counts step by step, with the window marked, as a chart and as a table.
+
+    Args:
+        line: counts of all steps.
+        window: in the same steps.
+        of: what is counted, for the caption.
+    """
     calendar = window.steps.calendar
-    rows = timeline_rows(calendar, window.release.timeline(edges))
+    rows = timeline_rows(calendar, line)
     st.altair_chart(marked_timeline(rows, calendar, window.ends))
-    st.caption("Noisy total of the path in each step; the band is the 95 % interval of the noise.")
+    st.caption(f"Noisy count of {of} in each step; the band is the 95 % interval of the noise.")
     table = rows[["from", "to", "count", "low", "high"]].round(1)
     table_panel("The timeline as a table", table)
