@@ -17,7 +17,7 @@ import typer
 
 from dpviz.cli import interrupts
 from dpviz.errors import ParameterError
-from dpviz.harmless import harmless
+from dpviz.escape import escape_controls
 from dpviz.lists import number
 from dpviz.progress import Progress
 
@@ -93,7 +93,9 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
     Raises:
         ParameterError: standard output cannot be written, such as a full disk.
     """
-    printed = json.dumps(values, allow_nan=False, default=_item) if as_json else harmless(text)
+    printed = (
+        json.dumps(values, allow_nan=False, default=_item) if as_json else escape_controls(text)
+    )
     _write(_erase_line())
     try:
         print(printed, flush=True)
@@ -113,7 +115,7 @@ def escaped_line(text: str) -> str:
     >>> escaped_line("Ward 1\n\x1b[2J")
     'Ward 1\\n\\x1b[2J'
     """
-    return harmless(re.sub("[\t\n\u2028\u2029]", lambda match: ascii(match[0])[1:-1], text))
+    return escape_controls(re.sub("[\t\n\u2028\u2029]", lambda match: ascii(match[0])[1:-1], text))
 
 
 def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
@@ -141,7 +143,7 @@ def step_rows(
 
 def print_stderr(line: str) -> None:
     """Print a note, warning or error on standard error; it replaces a progress line."""
-    _write(f"{_erase_line()}{harmless(line)}\n")
+    _write(f"{_erase_line()}{escape_controls(line)}\n")
 
 
 def _erase_line() -> str:

@@ -200,7 +200,7 @@ def _require_no_time(
     """
     for each in releases:
         if each.domain.time is not None:
-            start, end = map(each.domain.calendar.words, each.domain.period)
+            start, end = map(each.domain.calendar.text, each.domain.period)
             which = "this release" if len(releases) == 1 else "one of these releases"
             raise ParameterError(
                 f"{which} has time: give the part that is drawn, such as --period {start},{end}"

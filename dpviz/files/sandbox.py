@@ -43,7 +43,7 @@ _FRUGAL = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 """Environment that keeps libraries from reserving memory, which counts against a child's limit."""
-CONFINED = {
+SANDBOXED = {
     "GDAL_SKIP": "ADBC,AmigoCloud,CSW,Carto,EEDA,Elasticsearch,GDALG,GPSBabel,HTTP,NGW,OAPIF,"
     "OGCAPI,OGR_VRT,PLSCENES,WFS"
 }
@@ -57,7 +57,7 @@ _GRACE = 30.0
 """Seconds beyond its own limits after which an unresponsive child is abandoned."""
 
 
-def confined(
+def run_in_sandbox(
     task: str, *arguments: Any, where: str, size: int = 0, needs: tuple[str, ...] = ()
 ) -> Any:
     """Run a task in a child process with limits of time and memory; return its Arrow table.
@@ -184,7 +184,7 @@ class _Nursery:
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    env={**os.environ, **_FRUGAL, **CONFINED, "PYTHONPATH": search},
+                    env={**os.environ, **_FRUGAL, **SANDBOXED, "PYTHONPATH": search},
                     process_group=0,  # process group, to stop the children as well
                 )
             self._line, self._owner = ours, os.getpid()

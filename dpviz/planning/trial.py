@@ -22,7 +22,7 @@ from dpviz.private.handle import DataHandle
 from dpviz.queries.wishes import Wish
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.source import areas_of
-from dpviz.releases.points.promises import answers_at, places_of, within
+from dpviz.releases.points.promises import answers_at, places_of, success_probability
 from dpviz.trees.lattice import Float
 
 CEILING = 1_000.0
@@ -163,7 +163,7 @@ class Trial:
         odds = []
         for each, (offset, noise_sd) in zip(placed, self._errors[key], strict=True):
             tolerance = each.wish.widened(factor).tolerance(self.times * each.exact) / self.times
-            odds.append(within(tolerance, noise_sd, offset, np.zeros(len(offset))))
+            odds.append(success_probability(tolerance, noise_sd, offset, np.zeros(len(offset))))
         return odds
 
     def probabilities(self, candidate: Candidate, epsilon: float, factor: float = 1.0) -> Float:
@@ -208,7 +208,7 @@ class Trial:
             lost = np.sqrt(OTHERS * fewest) if self.sampled else 0.0
             fewest = self.times * np.maximum(fewest - lost, 0.0)
             tolerance, nothing = placed[0].wish.widened(factor).tolerance(fewest), 0.0 * fewest
-            odds.append(within(tolerance, nothing + sd, nothing, nothing).min())
+            odds.append(success_probability(tolerance, nothing + sd, nothing, nothing).min())
         return np.array(odds)
 
 

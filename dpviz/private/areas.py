@@ -57,10 +57,10 @@ class AreaData(Handle[AreaRelease]):
         domain = points.domain
         if domain.values is not None:
             raise DataError("areas count records and hold no sums: read these without values")
-        if domain.place.dims != 2:
+        if domain.without_time.dims != 2:
             raise DataError(f"areas need points in 2-D, these are {domain.dims}-D")
         same = (areas.domain.bounds, areas.domain.crs)
-        if (domain.place.bounds, domain.crs) != same:
+        if (domain.without_time.bounds, domain.crs) != same:
             raise DataError(
                 "the records are read in another box than the areas: read them in areas.domain"
             )

@@ -265,7 +265,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
         if not is_areas(self) or self.steps is None:
             raise DomainError("this release has no steps of time for each area")
         part = self if period is None else self.during(period)
-        return area_timeline(part, part.steps or self.steps.during(period), area)
+        return area_timeline(part, part.steps or self.steps.restricted_to(period), area)
 
     def during(self, period: Any) -> CountRelease[F]:
         """The part of a release in a period: on streets whole steps, of points a map of places.
@@ -301,7 +301,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
         return sample(self.domain, self.nodes, n, seed)
 
     @property
-    def side_by_side(self) -> Decomposition:
+    def joined_nodes(self) -> Decomposition:
         """The nodes of all parts as one forest, breadth-first."""
         return self.nodes
 

@@ -17,7 +17,7 @@ from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import CountRelease, PointRelease, is_areas
-from dpviz.releases.files import spare
+from dpviz.releases.files import require_not_paid
 from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
 from dpviz.trees.lattice import Float
@@ -59,7 +59,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     if ending == ".csv":
         return write_file(path, lambda temporary: rows.to_csv(temporary, index=False))
     if table:  # GeoParquet
-        spare(path)
+        require_not_paid(path)
         return write_file(path, lambda temporary: rows.to_parquet(temporary, index=False))
     header = release.header.to_dict()
     if "domain" in release.frame.FACTS:
@@ -165,7 +165,7 @@ def save_sample(
     ending = path.suffix.lower()
     if ending not in SAMPLES:
         raise ReleaseError(f"cannot write {ending or 'no ending'}: use {', '.join(SAMPLES)}")
-    if ending in (".geojson", ".gpkg") and release.domain.place.dims != 2:
+    if ending in (".geojson", ".gpkg") and release.domain.without_time.dims != 2:
         raise ReleaseError(f"{ending} holds 2-D points only: use .parquet or .csv")
     points = release.sample(n, seed)
     if ending == ".csv":

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DataError, DpvizError, ReleaseError
 from dpviz.files import arrow
-from dpviz.files.sandbox import confined, warm
+from dpviz.files.sandbox import run_in_sandbox, warm
 from dpviz.files.writing import alternative_path, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
@@ -66,9 +66,9 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
             with Path(temporary).open("r+b") as file:
                 os.fsync(file.fileno())
 
-    path, paid = Path(path), _paid(table.schema.metadata or {})
+    path, paid = Path(path), _paid_release_id(table.schema.metadata or {})
     try:
-        spare(path, paid)
+        require_not_paid(path, paid)
     except ReleaseError as error:
         if paid is None:
             raise
@@ -130,7 +130,7 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
             raise ReleaseError(f"{path.name or path} is {what}: give the file of a release")
         raise ReleaseError(f"{path.name}: no such file")
     try:
-        return _asked("decoded", path, columns, needs=("dpviz.releases.schema",))
+        return _in_sandbox("decoded", path, columns, needs=("dpviz.releases.schema",))
     except DataError as error:  # the child process died
         raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
 
@@ -144,12 +144,12 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return {}
-        return dict(_asked("metadata", path, needs=()).schema.metadata or {})
+        return dict(_in_sandbox("metadata", path, needs=()).schema.metadata or {})
     except (DpvizError, OSError):
         return {}
 
 
-def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
+def require_not_paid(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
     """Refuse to overwrite a paid release: it cannot be made again.
 
     Args:
@@ -160,24 +160,24 @@ def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
         ReleaseError: another paid release is there.
     """
     path = Path(path)
-    if path.is_file() and _paid(metadata_of(path)) not in (None, paid):
+    if path.is_file() and _paid_release_id(metadata_of(path)) not in (None, paid):
         raise ReleaseError(
             f"{path.name} is a release that was paid for: name another file, or move it away"
         )
 
 
-def _paid(metadata: dict[bytes, bytes]) -> bytes | None:
+def _paid_release_id(metadata: dict[bytes, bytes]) -> bytes | None:
     """The ledger's id of a paid release, from a header of any schema version."""
     match = PAID.search(metadata.get(KEY, b""))
     return None if match is None else match[1]
 
 
-def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pa.Table:
+def _in_sandbox(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pa.Table:
     """Run a task on a file in a child process: a damaged Parquet footer can abort it."""
     warm()  # the child starts while this process imports modules
     import pyarrow  # noqa: F401
 
-    return confined(
+    return run_in_sandbox(
         f"{__name__}:{task}",
         str(path.absolute()),
         *arguments,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.files.foreign import recognised
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.files.writing import write_file
 from dpviz.lazy import shapely
 from dpviz.render.colors import FRAME, QUIET, ROAD, WATER, Themed, stops
@@ -86,7 +86,7 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
     if not place.is_file():
         raise ParameterError(f"base map {str(path)!r}: no such file")
     try:
-        table = confined(
+        table = run_in_sandbox(
             "dpviz.render.ground_file:near",
             str(place.absolute()),
             list(bounds),

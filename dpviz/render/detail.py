@@ -74,7 +74,7 @@ class Detail:
         return np.asarray((self.since <= zoom) & (zoom < self.until) & (self.kind != NEVER))
 
 
-def stands(count: Float, variance: Float) -> Mask:
+def exceeds_noise(count: Float, variance: Float) -> Mask:
     """True where counts stand out from their noise, by :data:`STANDS` standard deviations."""
     return np.asarray((count > 0) & (count >= STANDS * np.sqrt(variance)))
 
@@ -129,7 +129,7 @@ def detail(
             spread = spread**2 if correlated else spread
             alone = np.where(many == 1, SHOWN, POOLED)
             for column, values in (
-                (kind, np.where(stands(summed, spread), alone, QUIET)),
+                (kind, np.where(exceeds_noise(summed, spread), alone, QUIET)),
                 (group, pool[start]),
                 (total, summed),
                 (variance, spread),
@@ -161,7 +161,7 @@ def _pooled(family: Int, count: Float, variance: Float, km2: Float, correlated: 
     A pool takes in siblings from the sparsest on, so what it holds when it meets the next is a
     running sum, and all families are decided at once.
     """
-    pooled = ~stands(count, variance)
+    pooled = ~exceeds_noise(count, variance)
     spread = np.sqrt(variance) if correlated else variance
     families = int(family[-1]) + 1
     columns = (count, spread, km2)
@@ -181,7 +181,7 @@ def _pooled(family: Int, count: Float, variance: Float, km2: Float, correlated: 
     have, noise, area = held
     noise = noise**2 if correlated else noise
     gap = np.sqrt(variance[rest] / km2[rest] ** 2 + noise / area**2)
-    stop = stands(have, noise) | (density[rest] - have / area >= GAP * gap)
+    stop = exceeds_noise(have, noise) | (density[rest] - have / area >= GAP * gap)
     stopped = np.cumsum(stop)
     before = stopped[start] - stop[start]
     pooled[rest[stopped == before[sibling]]] = True

@@ -27,7 +27,7 @@ from dpviz.render.marks import count_column
 from dpviz.render.projection import home_zoom
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
-from dpviz.render.view import BESIDE, beside, check, domain_scene
+from dpviz.render.view import BESIDE, check, domain_scene, side_by_side_scene
 from dpviz.render.zoomed import STEPS, ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
@@ -171,7 +171,7 @@ def error_scene(
     scene = domain_scene(domain, marks, legend, description, camera=camera, neutral=True)
     if len(releases) == 1:
         return replace(scene, labels=labels)
-    return beside(scene, len(releases), "side", labels)
+    return side_by_side_scene(scene, len(releases), "side", labels)
 
 
 def _squares(side: int, halvings: int) -> tuple[Int, Int]:

@@ -110,7 +110,7 @@ def places_scene(
         marks=[*cells, *outlines(area), *marks],
         camera=Camera(bounds=area, key=key),
         domain=area,
-        description=f"Movements between places: {release.header.standing[1]}",
+        description=f"Movements between places: {release.header.privacy_status[1]}",
         **options,
     )
 

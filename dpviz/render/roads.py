@@ -198,7 +198,7 @@ def streets_scene(
         legend=legend,
         domain=area,
         plane=not graph.crs,
-        description=f"Road network with noisy counts: {release.header.standing[1]}",
+        description=f"Road network with noisy counts: {release.header.privacy_status[1]}",
         **options,
     )
 

@@ -31,7 +31,7 @@ Made = TypeVar("Made")
 
 _WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 
-MOST_REMEMBERED = 32
+MAX_CACHED = 32
 COMPONENTS = ("refuse", "largest", "all")
 FLOATS = ("xy", "length", "line_xy")
 
@@ -198,11 +198,11 @@ class RoadGraph:
             )
         return row
 
-    def remembered(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    def cached(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return the result cached under a key, made if missing; the cache lives with the graph."""
         made: Made | None = self._memory.get(key)
         if made is None:
-            if len(self._memory) >= MOST_REMEMBERED:
+            if len(self._memory) >= MAX_CACHED:
                 self._memory.clear()
             made = self._memory[key] = make()
         return made

@@ -176,9 +176,9 @@ class Decomposition:
         return len(self.levels) - 1
 
     @cached_property
-    def beside(self) -> Int32:
-        """Neighbours of each node, see :func:`beside`."""
-        return _frozen(beside(self.lo, self.parent, self.first_child, self.levels))
+    def adjacent_nodes(self) -> Int32:
+        """Neighbours of each node, see :func:`adjacent_nodes`."""
+        return _frozen(adjacent_nodes(self.lo, self.parent, self.first_child, self.levels))
 
     @cached_property
     def volume(self) -> Int:
@@ -331,7 +331,9 @@ def _rows(wrong: ArrayLike, first: int = 0) -> str:
     return f"at rows [{shown}{' …' if len(rows) > 5 else ''}]"
 
 
-def beside(lo: Int, parent: Int32 | Int, first_child: Int32, levels: tuple[slice, ...]) -> Int32:
+def adjacent_nodes(
+    lo: Int, parent: Int32 | Int, first_child: Int32, levels: tuple[slice, ...]
+) -> Int32:
     """Neighbour of each node across each side, int32 (d, 2, n).
 
     A neighbour is the node of the same size, or the leaf around that place, across the lower and

@@ -49,7 +49,7 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     page = open_file(map_page(maps, labels=labels))
     map_view = the_map(page)
     rows = page.get_by_test_id("dpviz-all").locator("tr")
-    for rect in (year.place.bounds, (14.2, -23.8, 14.7, -23.3)):
+    for rect in (year.without_time.bounds, (14.2, -23.8, 14.7, -23.3)):
         expect(rows).to_have_count(12)
         for row, each in zip(rows.all_inner_texts(), maps, strict=True):
             answer = each.count(rect)

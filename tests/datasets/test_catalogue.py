@@ -38,7 +38,7 @@ def test_is_repeatable(name):
 @pytest.mark.parametrize("name", ["city-50k", "city-250k", "trips-50k", "persons", "year"])
 def test_nobody_stands_in_the_sea_the_river_or_the_park(name):
     data = dataset(name)
-    place = data.domain.place.dims
+    place = data.domain.without_time.dims
     places = to_plane(data.points()[:, :place].reshape(-1, 2))
     assert habitable(places).all()
 

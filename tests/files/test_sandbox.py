@@ -71,7 +71,9 @@ def drivers():
 
 
 def run(task, *arguments):
-    return sandbox.confined(f"tests.files.test_sandbox:{task.__name__}", *arguments, where="a.file")
+    return sandbox.run_in_sandbox(
+        f"tests.files.test_sandbox:{task.__name__}", *arguments, where="a.file"
+    )
 
 
 def test_a_table_comes_back_whole():
@@ -135,8 +137,8 @@ def test_a_child_has_no_driver_that_opens_other_files():
     """So that it does not, whatever a check before it has missed."""
     names = set(run(drivers)["name"].to_pylist())
     assert {"ESRI Shapefile", "GPKG", "PMTiles"} <= names
-    assert not set(sandbox.CONFINED["GDAL_SKIP"].split(",")) & names
-    assert "OGR_VRT" in sandbox.CONFINED["GDAL_SKIP"]
+    assert not set(sandbox.SANDBOXED["GDAL_SKIP"].split(",")) & names
+    assert "OGR_VRT" in sandbox.SANDBOXED["GDAL_SKIP"]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from hypothesis import settings
 
 import dpviz
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.evaluation.truth import HOT, exact_counts, hot
+from dpviz.evaluation.truth import SQUARE_SIDES, exact_counts, squares_at_records
 from dpviz.methods import method
 from dpviz.methods.points import cell_tree, hot_grid
 from dpviz.methods.points.hot_grid import HotGrid
@@ -104,25 +104,25 @@ def test_leaves_stay_within_the_public_cap_on_nodes(name, monkeypatch):
     np.testing.assert_allclose(nodes.count, exact, atol=5)
 
 
-@pytest.mark.parametrize("size", HOT)
+@pytest.mark.parametrize("size", SQUARE_SIDES)
 def test_hot_squares_lie_around_records(size):
     data = handle(skewed_points(2000, 2), 2)
-    load = hot(data, size, 500, seed=4)
+    load = squares_at_records(data, size, 500, seed=4)
     assert load.size == size
     low, high = np.split(load.rects, 2, axis=1)
     assert (low >= 0).all()
     assert (high <= 1).all()
-    least, most = HOT[size]
+    least, most = SQUARE_SIDES[size]
     sides = high - low
     assert (sides >= least - 1e-9).all()
     assert (sides <= most + 1e-9).all()
     np.testing.assert_allclose(sides[:, 0], sides[:, 1], atol=1e-12)
     assert (exact_counts(data, load.rects) >= 1).mean() > 0.99
-    np.testing.assert_array_equal(load.rects, hot(data, size, 500, seed=4).rects)
+    np.testing.assert_array_equal(load.rects, squares_at_records(data, size, 500, seed=4).rects)
 
 
 def test_hot_squares_of_sensitive_data_are_refused():
     with pytest.raises(PrivacyError, match="exact answers are NOT PRIVATE"):
-        hot(handle(skewed_points(50, 2), 2, public=False), "hot", 5)
+        squares_at_records(handle(skewed_points(50, 2), 2, public=False), "hot", 5)
     with pytest.raises(ParameterError, match="one record"):
-        hot(handle(np.zeros((0, 2)), 2), "hot", 5)
+        squares_at_records(handle(np.zeros((0, 2)), 2), "hot", 5)

@@ -18,7 +18,7 @@ from dpviz.planning.proxy import clumped, matching_clumps
 from dpviz.planning.search import STEP, cheapest_candidate, first_row, prices
 from dpviz.planning.trial import Candidate, Trial
 from dpviz.queries.wishes import parse_all, squares
-from dpviz.releases.points.promises import promises, within
+from dpviz.releases.points.promises import promises, success_probability
 from dpviz.trees.lattice import grid_edges
 from tests.benchmarks.plans import oracle
 from tests.commands import as_json, fails, run, run_commands
@@ -74,10 +74,14 @@ def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
 
 def test_the_likelihood_is_that_of_the_less_likely_law():
     one = np.ones(1)
-    assert within(1.96 * one, one, 0 * one, 0 * one) == pytest.approx(0.9375, abs=0.001)  # Laplace
-    assert within(1 * one, one, 0 * one, 0 * one) == pytest.approx(0.6827, abs=0.001)  # normal
-    assert within(one, 0 * one, 2 * one, 0 * one) == pytest.approx(0, abs=1e-9)
-    assert within(one, 0 * one, 0.5 * one, 0 * one) == pytest.approx(1)
+    assert success_probability(1.96 * one, one, 0 * one, 0 * one) == pytest.approx(
+        0.9375, abs=0.001
+    )  # Laplace
+    assert success_probability(1 * one, one, 0 * one, 0 * one) == pytest.approx(
+        0.6827, abs=0.001
+    )  # normal
+    assert success_probability(one, 0 * one, 2 * one, 0 * one) == pytest.approx(0, abs=1e-9)
+    assert success_probability(one, 0 * one, 0.5 * one, 0 * one) == pytest.approx(1)
 
 
 @pytest.mark.slow

@@ -341,7 +341,7 @@ def test_only_the_owner_may_read_the_ledger(ledger):
 
 def spent_twice(ledger):
     ledger.set_total("people", 1)
-    ledger.conclude(ledger.spend("people", 0.25, what="x"))
+    ledger.record_outcome(ledger.spend("people", 0.25, what="x"))
     ledger.spend("people", 0.25, what="x")
 
 

@@ -117,7 +117,7 @@ def test_kinds_and_time_go_together():
         [0, 0, 8, 8], ("x", "y"), period=(0, 86_400), time="t", kind="mode", kinds=KINDS
     )
     release = build("quadtree", 1e6, domain, height=2)
-    assert release.domain.place.kinds == domain.kinds
+    assert release.domain.without_time.kinds == domain.kinds
     half = (0, 43_200)
     wanted = ((RECORDS["mode"] == "bike") & (RECORDS["t"] < 43_200)).sum()
     assert release.count([0, 0, 8, 8], half, "bike").count[0].round(2) == wanted
@@ -186,7 +186,7 @@ def test_what_is_no_list_of_kinds_is_refused(wrong, words):
 def test_points_without_kinds_are_no_records_of_a_domain_with_kinds():
     with pytest.raises(DataError, match="does not say the kind of a record"):
         dpviz.from_points([[1, 1]], BOX)
-    plain = build("ugrid", domain=BOX.plain, cells=2)
+    plain = build("ugrid", domain=BOX.counts_only, cells=2)
     with pytest.raises(DomainError, match="a release without kinds: leave it out"):
         plain.count([0, 0, 1, 1], kind="bike")
     with pytest.raises(DomainError, match="no kind 'car': choose one of bike, walk, other"):

@@ -113,8 +113,8 @@ def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
             return super().two_sided(n, rates_given)
 
     domain = dpviz.Domain.from_bounds(WHOLE, ("x", "y"), value="fare", clip=(-3, 2), grid=1)
-    index = PointIndex.from_points(domain.plain, [[1, 1], [5, 5]])
-    sums = PointIndex.of_sums(domain.plain, index.codes.copy(), np.array([2, -3]))
+    index = PointIndex.from_points(domain.counts_only, [[1, 1], [5, 5]])
+    sums = PointIndex.of_sums(domain.counts_only, index.codes.copy(), np.array([2, -3]))
     chosen = find_method("ugrid", "points", cells=2)
     make, _ = measure_points(
         domain, Layers((index,), (sums,)), chosen, Budget(1.0), Watched(0), 0.25
@@ -227,7 +227,7 @@ def test_what_is_no_clip_is_refused(wrong, words):
         ({"share": 0.0}, "give a number from 0.01 to 0.99"),
         ({"share": 1.0}, "give a number from 0.01 to 0.99"),
         ({"share": float("nan")}, "give a number from 0.01 to 0.99"),
-        ({"share": 0.5, "domain": BOX.plain}, "without values: leave it out"),
+        ({"share": 0.5, "domain": BOX.counts_only}, "without values: leave it out"),
         ({"method": "hilbert_rtree"}, "cells that overlap"),
         ({"epsilon": 1e-6, "share": 0.01}, "would be all noise"),
     ],
@@ -253,7 +253,7 @@ def test_counts_by_cell_hold_no_sums(tmp_path):
     with pytest.raises(DataError, match="does not say the value of a record"):
         dpviz.from_points([[1, 1]], BOX)
     with pytest.raises(DomainError, match="this release has no sums"):
-        build(domain=BOX.plain).mean(WHOLE)
+        build(domain=BOX.counts_only).mean(WHOLE)
 
 
 PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--sum", "fare", "--clip=-5,40")

@@ -13,7 +13,7 @@ import dpviz
 from dpviz.domain import calendar
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports import map_page
-from dpviz.exports.facts import windows_of_one
+from dpviz.exports.facts import are_views_of_one
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.window import during, windows
 from dpviz.trees.lattice import overlaps
@@ -34,7 +34,7 @@ def release():
 
 def test_a_domain_states_its_period_and_step():
     assert BOX.time == "when"
-    assert BOX.place == dpviz.Domain((0, 0), (8, 8), ("x", "y"))
+    assert BOX.without_time == dpviz.Domain((0, 0), (8, 8), ("x", "y"))
     assert dpviz.Domain.from_dict(json.loads(json.dumps(BOX.to_dict()))) == BOX
     start, end = BOX.period
     cells, inside = BOX.to_lattice([[1, 1, start], [1, 1, start + 3599], [1, 1, end]])
@@ -110,7 +110,7 @@ def test_a_timeline_is_of_one_rectangle(release):
 
 
 def test_a_release_without_time_has_no_period(tmp_path):
-    flat = dpviz.from_points(RECORDS[:, :2], BOX.place, public=True)
+    flat = dpviz.from_points(RECORDS[:, :2], BOX.without_time, public=True)
     flat = dpviz.build(flat, epsilon=1.0, seed=1)
     for asked in (flat.timeline, lambda: flat.count([1, 1, 2, 2], YEAR)):
         with pytest.raises(DomainError, match="no axis of this domain is time"):
@@ -155,7 +155,7 @@ def test_the_map_of_a_window_answers_as_the_release_does(method):
     whole = built(method)
     window = ("2024-03-01", "2024-03-20")
     flat = during(whole, window)
-    assert flat.domain == BOX.place
+    assert flat.domain == BOX.without_time
     leaf = flat.nodes.leaf
     assert flat.nodes.volume[leaf].sum() == BOX.side**2 << 2 * (flat.domain.bits - BOX.bits)
     low = flat.domain.to_coordinates(flat.nodes.lo[leaf])
@@ -198,8 +198,8 @@ def test_cells_of_a_window_that_share_noise_never_look_surer_than_their_sum():
     whole = built("privtree")
     flat = during(whole, ("2024-03-01", "2024-07-20")).nodes
     leaves, cells = np.flatnonzero(whole.nodes.leaf), np.flatnonzero(flat.leaf)
-    (low,), (high,) = BOX.boxes(BOX.over([0, 0, 8, 8], ("2024-03-01", "2024-07-20")))
-    finer = BOX.place.side // BOX.side
+    (low,), (high,) = BOX.boxes(BOX.query_boxes([0, 0, 8, 8], ("2024-03-01", "2024-07-20")))
+    finer = BOX.without_time.side // BOX.side
     share = np.zeros((len(cells), len(leaves)))
     for row, cell in enumerate(cells):
         lo, hi = (
@@ -350,8 +350,8 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     assert cli("share", path, "-o", tmp_path / "r.html", "--rect=1,1,5,5")[0] == 0
     text = (tmp_path / "r.html").read_text()
     assert '"ends": ["2024-01-01", "2024-12-01"]' in text
-    assert windows_of_one(maps)
-    assert not windows_of_one([release, release])
+    assert are_views_of_one(maps)
+    assert not are_views_of_one([release, release])
 
 
 @pytest.mark.slow

@@ -89,7 +89,7 @@ def test_boxes_of_grids_that_do_not_nest_are_added_up_until_a_difference_stands_
     """Of 3,000 more in A the boxes of one grid drew a quarter; of none more, 2,300."""
     city = dpviz.load("city-50k")
     points = DATASETS["city-50k"].points()
-    west, south, east, north = city.domain.place.bounds
+    west, south, east, north = city.domain.without_time.bounds
     away = (points - [west, south]) / [east - west, north - south] - [0.45, 0.5]
     near = np.argsort(np.hypot(*away.T))[:9_000:3]
     fewer = dpviz.from_points(np.delete(points, near, axis=0), city.domain, public=True)

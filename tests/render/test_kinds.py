@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.evaluation.truth import of_one_kind
+from dpviz.evaluation.truth import records_of_kind
 from dpviz.render import zoomed
 from dpviz.render.colors import oklab
 from dpviz.render.kinds import (
@@ -75,7 +75,9 @@ def test_cells_of_one_kind_that_cut_another_s_make_no_leader(method, monkeypatch
     box = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), kind="m", kinds=["a", "b"])
     data = dpviz.load(table, box, public=True)
     cells = kind_cells(dpviz.build(data, method, 5.0, seed=1))
-    exact = np.array([index_of(of_one_kind(data, kind)).box_counts(*boxes["all"]) for kind in "ab"])
+    exact = np.array(
+        [index_of(records_of_kind(data, kind)).box_counts(*boxes["all"]) for kind in "ab"]
+    )
     leader, clear = leaders(cells)
     true = np.where(exact[0] == exact[1], -1, exact.argmax(axis=0))
     assert np.mean((leader != true) & clear) < 0.05

@@ -70,8 +70,8 @@ def test_costs_are_those_of_dense_matrices():
     np.testing.assert_allclose(sums, wanted)
     assert costs.spreading_error[1] == 0
     assert costs.noise_per_edge[1] == costs.noise_per_street[1]
-    assert costs.chosen(1.0, 0.0).tolist() == [True, False]
-    assert costs.chosen(1.0, 1e9).tolist() == [False, False]
+    assert costs.worth_merging(1.0, 0.0).tolist() == [True, False]
+    assert costs.worth_merging(1.0, 1e9).tolist() == [False, False]
 
 
 def test_a_street_is_one_node_or_one_for_each_edge():

@@ -139,6 +139,6 @@ def test_nodes_finer_than_any_grid_are_refused():
     side = RELEASES[2].domain.side
     lo = np.array([[0, 0], [side >> 12, 0]])
     facts = {"kind": "haar", "variance": 1.0, "cells": 8}
-    assert HaarNoise.stated(facts, side, 2 * lo, 2 * lo) is not None
+    assert HaarNoise.from_facts(facts, side, 2 * lo, 2 * lo) is not None
     with pytest.raises(ReleaseError, match="another grid"):
-        HaarNoise.stated(facts, side, lo, lo)
+        HaarNoise.from_facts(facts, side, lo, lo)

@@ -188,8 +188,8 @@ def test_an_answer_stands_in_the_history_of_its_release_alone(stored):
 
 def test_a_shared_file_has_the_rectangles_asked_of_its_release(release):
     asked = [{"west": 0.1, "south": 0.1, "east": 0.5, "north": 0.5}]
-    assert share.asked("page", release, asked) == [(0.1, 0.1, 0.5, 0.5)]
-    assert share.asked("page", release, []) == []
+    assert share.queried_rectangles("page", release, asked) == [(0.1, 0.1, 0.5, 0.5)]
+    assert share.queried_rectangles("page", release, []) == []
 
 
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():

@@ -14,7 +14,7 @@ from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Experiment, run
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow
-from dpviz.evaluation.truth import nonempty
+from dpviz.evaluation.truth import nonempty_queries
 from dpviz.private.handle import DataHandle
 from dpviz.private.load.data import load
 from dpviz.progress import Progress
@@ -41,7 +41,7 @@ def queries(handle: DataHandle, shapes: Iterable[str], seed: int) -> tuple[Workl
     asked = []
     for shape in shapes:
         drawn = workload(handle.domain, sides(handle.domain, shape), DRAWS * QUERIES, seed)
-        asked.append(Workload(shape, nonempty(handle, drawn, QUERIES).rects))
+        asked.append(Workload(shape, nonempty_queries(handle, drawn, QUERIES).rects))
     return tuple(asked)
 
 

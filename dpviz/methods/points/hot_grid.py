@@ -18,7 +18,7 @@ from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Float
-from dpviz.trees.shrinkage import Doubts, estimated
+from dpviz.trees.shrinkage import Doubts, subtree_estimates
 
 FINEST_LOOK = 9
 """Finest possible first level: 4^9 cells."""
@@ -80,8 +80,8 @@ class HotGrid(Ladder):
     A look is used for the decision and for the estimate, and looks of cells that split are biased
     upwards. So inside a block of 8 × 8 cells of the first level least squares uses all
     measurements. For the total of a block, the look of a cell that split gets no more weight than
-    if the cell had stopped (:func:`~dpviz.trees.shrinkage.estimated`): nearly unbiased; large sums
-    add blocks.
+    if the cell had stopped (:func:`~dpviz.trees.shrinkage.subtree_estimates`): nearly
+    unbiased; large sums add blocks.
 
     As in a flat grid, counts are not cut at zero: that would raise empty cells at the cost of full
     cells beside them, which are the ones queried. Slopes are gentler if noise is large.
@@ -142,7 +142,7 @@ class HotGrid(Ladder):
         """Estimate counts inside block totals, which are free of selection bias."""
         parent = tree.parent
         first = int(tree.depth[is_leaf(parent)].min())
-        count, spread = downward(parent, *estimated(parent, noisy, variance, doubts, 1))
+        count, spread = downward(parent, *subtree_estimates(parent, noisy, variance, doubts, 1))
         block = tree.depth <= max(first - BLOCK_LEVELS, 0)
         wanted, weight = upward(parent, noisy, variance)
         count, _ = downward(parent, np.where(block, count, wanted), weight)

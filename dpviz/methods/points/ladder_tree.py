@@ -177,17 +177,17 @@ class Ladder(ShrunkTree):
             The rung, its weight w, and the weight up to which the node stops, (n,) each.
         """
         rung = np.zeros(noisy.shape[1], dtype=np.int64)
-        weight, limit, doubtful = self._weighed(noisy[0], rates[0], rates[-1])
+        weight, limit, doubtful = self._look_weights(noisy[0], rates[0], rates[-1])
         nodes = np.flatnonzero(doubtful)
         for again in range(1, self.looks + 1):
             rung[nodes] = again
-            weight[nodes], limit[nodes], doubtful = self._weighed(
+            weight[nodes], limit[nodes], doubtful = self._look_weights(
                 noisy[again].take(nodes), rates[again].take(nodes), rates[-1].take(nodes)
             )
             nodes = nodes[doubtful]
         return rung, weight, limit
 
-    def _weighed(
+    def _look_weights(
         self, noisy: Int, rate: Float, left: Float
     ) -> tuple[Float, Float, NDArray[np.bool_]]:
         """Weight of each count, the threshold on it, and whether the decision is in doubt."""
@@ -235,7 +235,7 @@ class LadderTree(Ladder):
     transcript, exactly (adaptive composition). All later steps are post-processing.
 
     Looks used for decisions weigh less in estimates of large nodes, which avoids an upward bias:
-    :func:`~dpviz.trees.shrinkage.estimated`.
+    :func:`~dpviz.trees.shrinkage.subtree_estimates`.
 
     In the plane a child whose own estimate is low takes less of its parent's estimate:
     :mod:`dpviz.trees.sharing`. It sees estimates and their variances, no exact count, so it is

@@ -75,7 +75,7 @@ class NoisyLengths(NamedTuple):
     epsilon: float
 
     @classmethod
-    def measured(
+    def measure(
         cls, task: RoadTask, trips: Paths, cap: int, part: float, ratio: float = RATIO
     ) -> NoisyLengths:
         """Spend a part of what is left of ε on the lengths of trips of at most Δ edges."""

@@ -91,7 +91,7 @@ def clipped_blocks(
     Stability 1 in records: each is kept or dropped by its own content, and nothing else.
     """
     srid = srid_of(how.crs) if len(how.columns) == 1 else None
-    alone = len(how.columns) == 1 and domain.place.dims == 2
+    alone = len(how.columns) == 1 and domain.without_time.dims == 2
     kinds, values, notation = how.kinds, how.values, how.notation
     names = [*dict.fromkeys([*how.columns, *how.extra])]
     table.expect_numbers(how.columns if notation.plain_numbers and not alone else ())
@@ -239,7 +239,7 @@ def _layers(
     domain: Domain, codes: Codes, kind: NDArray[np.int64] | None, value: NDArray[np.int64] | None
 ) -> Layers:
     """Build one index per kind of records; ``codes`` may be overwritten."""
-    plain = domain.plain
+    plain = domain.counts_only
     of_each: list[Any] = [slice(None)]
     if kind is not None and domain.kinds is not None:
         of_each = [kind == number for number in range(len(domain.kinds.names))]

@@ -143,7 +143,7 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
             raise DataError(f"{what} is not for the built-in data {dataset.name}: leave it out")
     domain = chosen.domain or dataset.domain
     public = dataset.public if chosen.public is None else chosen.public
-    names = tuple(chosen.columns or dataset.domain.place.columns)
+    names = tuple(chosen.columns or dataset.domain.without_time.columns)
     table = MemoryTable(pa.table(dataset.table()), dataset.name)
     handle = _table_handle(
         table,

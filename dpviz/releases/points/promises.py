@@ -49,7 +49,9 @@ class Promise:
         return f"{self.wish}: {odds}" + (f" ({self.note})" if self.note else "")
 
 
-def within(tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float) -> Float:
+def success_probability(
+    tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float
+) -> Float:
     """Probability that answers are off by at most their tolerance.
 
     The noise of one cell is close to Laplace, that of a sum close to normal: the less likely of the
@@ -150,7 +152,7 @@ def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None
         return Promise(text, None, str(error))
     noise, none = answers.noise_sd, 0 * answers.count
     spread = answers.uniformity_sd if isinstance(answers, RangeAnswers) else none
-    odds = within(wish.tolerance(answers.count), noise, none, spread)
+    odds = success_probability(wish.tolerance(answers.count), noise, none, spread)
     probability, row = worst(wish, odds)
     if not names:
         return Promise(text, probability)

@@ -150,7 +150,7 @@ class Streets(Frame):
         columns[:, 3] = [len(self.top_down(nodes, questions[row])) for row in range(len(questions))]
         return columns
 
-    def common(self, frames: Sequence[Streets], alike: bool) -> Streets:
+    def sum_frame(self, frames: Sequence[Streets], alike: bool) -> Streets:
         """Frame for the sum of all parts; single edges if their trees differ."""
         alike &= all(
             np.array_equal(getattr(self.domains, name), getattr(each.domains, name))
@@ -159,7 +159,7 @@ class Streets(Frame):
         )
         return self if alike else Streets(self.graph, separate(self.graph))
 
-    def together(self, release: Any) -> Decomposition:
+    def common_nodes(self, release: Any) -> Decomposition:
         """Nodes for a map of parts with different trees: one node per edge."""
         place, each = np.arange(len(self.graph))[:, None], release.answers
         alone, variance = np.full(len(place), -1), each.noise_sd**2

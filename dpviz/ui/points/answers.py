@@ -33,7 +33,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button
-from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
 
 WHOLE = 0.9999
@@ -100,8 +100,8 @@ def asked_rectangle(
     answers = release.count(inside, window)
     place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
     if window is not None:
-        place |= dict(zip(("from", "to"), map(domain.calendar.words, window), strict=True))
-    box = inside if window is None else domain.over(inside, window)
+        place |= dict(zip(("from", "to"), map(domain.calendar.text, window), strict=True))
+    box = inside if window is None else domain.query_boxes(inside, window)
     more: Callable[[], object] = lambda: None  # noqa: E731
     if is_points(release):
         more = partial(attribute_answers, release, inside, window)
@@ -141,7 +141,7 @@ def in_domain(rect: Bounds, domain: Domain) -> Bounds | None:
     """A rectangle in degrees in the CRS of a domain; None, after a warning, if it lies outside."""
     try:
         inside = from_degrees(rect, domain.crs)
-        domain.place.boxes(inside)
+        domain.without_time.boxes(inside)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return None
@@ -151,7 +151,7 @@ def in_domain(rect: Bounds, domain: Domain) -> Bounds | None:
 def overlaps(rect: Bounds, domain: Domain) -> bool:
     """Return whether a rectangle in degrees overlaps a domain."""
     try:
-        domain.place.boxes(from_degrees(rect, domain.crs))
+        domain.without_time.boxes(from_degrees(rect, domain.crs))
     except DomainError:
         return False
     return True
@@ -286,7 +286,7 @@ def history_table(prefix: str, release: Release, source: PointSource) -> None:
         file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
         if st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget"):
             history.clear()
-            rerun_part()
+            rerun_fragment()
 
 
 def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:

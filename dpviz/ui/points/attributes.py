@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.truth import of_one_kind
+from dpviz.evaluation.truth import records_of_kind
 from dpviz.exports.facts import FEW, quotient_words
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import PointRelease
@@ -84,7 +84,7 @@ def kinds_view(
         return release, source, Look(None if share == LEADING_WORD else share)
     if kind is None:
         return release, source, None
-    data = of_one_kind(source.data, kind) if source.public else source.data
+    data = records_of_kind(source.data, kind) if source.public else source.data
     return release.of(kind), replace(source, data=data), None
 
 

@@ -37,13 +37,19 @@ from dpviz.ui.points.answers import (
     row_in_words,
     row_of,
 )
-from dpviz.ui.points.map_answer import CAMERA, ask, drawn, keep_camera, kept_scene
+from dpviz.ui.points.map_answer import (
+    CAMERA,
+    cached_scene,
+    keep_camera,
+    query_drawn_shape,
+    set_query,
+)
 from dpviz.ui.points.share import share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.area_form import SIDES
-from dpviz.ui.shared.frame import Panels, stage, tabs
+from dpviz.ui.shared.frame import Panels, map_container, tabs
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import draw_hint, file_button
@@ -96,7 +102,9 @@ def exact_cells(source: PointSource) -> PointRelease | None:
 
 def badges(compared: Comparison) -> str:
     """Guarantees of all releases; one for those that differ in their ε only."""
-    shown = {release.header.standing[0]: badge(release.header) for release in compared.releases}
+    shown = {
+        release.header.privacy_status[0]: badge(release.header) for release in compared.releases
+    }
     if len(shown) == 1 and len(compared.releases) > 2:
         (words,) = shown.values()
         return re.sub(r"at ε\W+[\d.\\]+", "at each ε", words)
@@ -126,7 +134,7 @@ def maps_and_answers(
         controls: draws more in the row above the maps.
     """
     rect = st.session_state[f"{prefix}.rect"]
-    permalink.present(f"{prefix}.mode", "side")
+    permalink.set_initial(f"{prefix}.mode", "side")
     titles = MODES if compared.exact is None else {**MODES, "difference": ERRORS}
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
         mode = st.segmented_control(
@@ -138,9 +146,9 @@ def maps_and_answers(
         )
         names = _chosen_maps(prefix, compared.names)
         controls()
-    with stage():
+    with map_container():
         scene = _scene(prefix, compared, source, mode or "side", names)
-        map_view(scene, key=f"{prefix}.map", on_shape=partial(drawn, prefix))
+        map_view(scene, key=f"{prefix}.map", on_shape=partial(query_drawn_shape, prefix))
         keep_camera(prefix, source)
     rows: list[dict[str, Any]] = []
     with st.container():  # keeps what is below it open
@@ -157,9 +165,9 @@ def maps_and_answers(
     tabs(prefix, {**table, **panels(rect), "Share": share}, always=("Share",))
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
     every = len(names) == len(compared.names)
-    permalink.remember(prefix, FIELDS, {"maps": None if every else ",".join(names)})
+    permalink.write_address(prefix, FIELDS, {"maps": None if every else ",".join(names)})
     if typed is not None:
-        ask(prefix, typed)
+        set_query(prefix, typed)
 
 
 def _chosen_maps(prefix: str, names: Sequence[str]) -> list[str]:
@@ -235,4 +243,4 @@ def _scene(
             scene = release_scene(shown_maps, words, mode=mode, camera=camera, scale=scale)
         return replace(scene, title=f"{source.title} · {' and '.join(compared.labels)}")
 
-    return kept_scene(prefix, (compared, mode, tuple(names)), make, source)
+    return cached_scene(prefix, (compared, mode, tuple(names)), make, source)

@@ -73,7 +73,7 @@ def expectation_panel(
         st.caption(
             f"Accuracy of the counts at their share, ε = {epsilon:g}; the rest is spent on sums."
         )
-    domain = domain.plain
+    domain = domain.counts_only
     records = st.number_input(
         f"Roughly how many records{' of one category' if of_one_kind else ''}? (your guess)",
         1,
@@ -137,7 +137,7 @@ def _middles(domain: Domain) -> dict[str, str]:
         words[size] = f"{short(square * side**2)} km²"
         if domain.time is not None:
             start, end = domain.period
-            words[size] += f" over {calendar.about((end - start) * side)}"
+            words[size] += f" over {calendar.rounded_duration((end - start) * side)}"
     return words
 
 

@@ -66,7 +66,7 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     st.markdown(badge(made.release.header))
     release: PointRelease | AreaRelease = made.release
     panels: Panels = {
-        "Receipt": partial(_take_home, prefix, release),
+        "Receipt": partial(_show_receipt, prefix, release),
         **release_panels(prefix, release, script=made.note),
     }
     if is_areas(release):
@@ -77,18 +77,18 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
         "Publish again",
         icon=":material/undo:",
         key=f"{prefix}.again",
-        on_click=_again,
+        on_click=_new_release,
         args=(prefix,),
     )
 
 
-def _again(prefix: str) -> None:
+def _new_release(prefix: str) -> None:
     """Go back to the budget step and drop the published release; a second click is harmless."""
     st.session_state[f"{prefix}.step"] = 2
     st.session_state.pop(f"{prefix}.made", None)
 
 
-def _take_home(prefix: str, release: PointRelease | AreaRelease) -> None:
+def _show_receipt(prefix: str, release: PointRelease | AreaRelease) -> None:
     """Show the promises of a release, and offer its receipt."""
     show_promises(release)
     receipt = partial(as_json, receipt_of(release))

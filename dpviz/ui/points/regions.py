@@ -16,7 +16,7 @@ from dpviz.releases.points.region_file import read_regions
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.ui.points.answers import NUMBERS, WHOLE, as_csv, errors_of, numbers_of
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached_in_session
 from dpviz.ui.shared.panels import file_button, of_numbers, sortable
 from dpviz.ui.shared.text import half_on_screen, on_screen, plain
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
@@ -39,10 +39,10 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         return [], None
     try:
         path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
-        rows, marks, legend = remembered(
+        rows, marks, legend = cached_in_session(
             f"{prefix}.districts.kept",
             (file.file_id, path, release),
-            lambda: _asked(release, path),
+            lambda: _answered_regions(release, path),
         )
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
@@ -78,7 +78,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
     return list(marks), legend
 
 
-def _asked(release: PointRelease, path: str) -> AnsweredRegions:
+def _answered_regions(release: PointRelease, path: str) -> AnsweredRegions:
     """Answers of the districts, their marks and the legend; refuses more than MOST."""
     regions = read_regions(path, release.domain)
     if len(regions) > MOST:

@@ -68,6 +68,6 @@ def point_slots(
 
 def _on_a_map(show: Callable[[Any, PointSource, Any], None], release: Any, *others: Any) -> None:
     """Show a release; refuse one whose area cannot be mapped, before any fragment runs."""
-    if release.domain.place.dims % 2 == 0:
+    if release.domain.without_time.dims % 2 == 0:
         domain_bounds(release.domain)
     show(release, *others)

@@ -87,7 +87,7 @@ def source_form(
     offered = [
         name
         for name, each in domains.items()
-        if (each.place if more else each).dims == dims and (more or each == each.plain)
+        if (each.without_time if more else each).dims == dims and (more or each == each.counts_only)
     ]
     titles = {**{name: DATASETS[name].title for name in offered}, UPLOAD: UPLOAD}
     chosen = data_choice(prefix, "Data", titles, start)

@@ -31,7 +31,7 @@ from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
-from dpviz.ui.shared.unit_form import hides, unit_form
+from dpviz.ui.shared.unit_form import protection_note, unit_form
 from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
 from dpviz.ui.shared.uploads import chosen_table, upload_columns
 
@@ -147,7 +147,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     bounds = public_box(prefix, crs, extent if public else None)
     cutting = cutting_form(prefix, public)
     if not public:
-        hides(str(person), cutting.bound, "sequence")
+        protection_note(str(person), cutting.bound, "sequence")
     if bounds is None or form is None:
         return None
     name = dataset_name(prefix, file, names, public=public)

@@ -63,7 +63,7 @@ def has_login() -> bool:
     return _guarded(_secrets())
 
 
-def alone() -> bool:
+def only_local_visitors() -> bool:
     """Return whether only this computer can reach the server: the visitor is the local user.
 
     A server with a login is for others, wherever it listens: a proxy may stand on this computer.
@@ -83,7 +83,7 @@ def access() -> Access:
     """Return the visitor's rights; unreadable rules refuse all access."""
     secrets = _secrets()
     if not _guarded(secrets):
-        return Access(publish=alone())
+        return Access(publish=only_local_visitors())
     rules = _section(secrets, "dpviz").get("access", {})
     problem = _problem(secrets, rules)
     if problem:
@@ -175,13 +175,13 @@ def _listed(rule: Any, email: str) -> bool:
     )
 
 
-def signed(purpose: str) -> str:
+def with_user_name(purpose: str) -> str:
     """Purpose of a spend with the user's name, as stored in the ledger."""
     name = access().name
     return f"{purpose}{BY}{name}" if name else purpose
 
 
-def gate() -> bool:
+def may_see_page() -> bool:
     """Show the login state, and return whether the visitor may see the page."""
     if not has_login():
         return True

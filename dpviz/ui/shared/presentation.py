@@ -136,7 +136,7 @@ def note_place(
         assert camera.latitude is not None
         return round(camera.longitude, 6), round(camera.latitude, 6)
     if rect is None and domain is not None and domain.dims > 1:
-        rect = domain_bounds(domain.place.plain)
+        rect = domain_bounds(domain.without_time.counts_only)
     if rect is None:
         return None
     west, south, east, north = rect

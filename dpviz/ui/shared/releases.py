@@ -24,8 +24,8 @@ from dpviz.releases.store import kind_in
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.access import alone, has_login, user
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.access import has_login, only_local_visitors, user
+from dpviz.ui.shared.memory import cached_in_session
 from dpviz.ui.shared.navigation import PAGE, base_path, page_of
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button
 from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
@@ -72,7 +72,7 @@ def visitor() -> str:
     """Owner key of the visitor's releases: a digest of the login, never a name."""
     if digest := login_digest():
         return f"user:{digest}"
-    if alone():
+    if only_local_visitors():
         return "here"
     return f"visit:{st.session_state.setdefault('releases.visit', uuid.uuid4().hex)}"
 
@@ -92,7 +92,7 @@ def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
         if current is None:
             st.warning(GONE, icon=":material/link_off:")
             permalink.write({PARAMETER: None})
-            permalink.forget(page, fields)
+            permalink.clear_fields(page, fields)
         return current
     if asked and (current is None or current.key != asked):
         try:
@@ -104,7 +104,7 @@ def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
             st.warning(plain(why), icon=":material/link_off:")
             permalink.write({PARAMETER: None})
             if current is None:
-                permalink.forget(page, fields)
+                permalink.clear_fields(page, fields)
         else:
             current = Opened(asked, stored.title, release)
             if current.page != page:
@@ -129,7 +129,7 @@ def show(release: Opened) -> None:
 def open_given() -> None:
     """Open the file given to ``dpviz app`` when a session starts, for the local user only."""
     path = os.environ.get(OPENED)
-    if not path or "releases.given" in st.session_state or not alone():
+    if not path or "releases.given" in st.session_state or not only_local_visitors():
         return
     st.session_state["releases.given"] = True
     if permalink.parameter(PARAMETER) != GIVEN and st.query_params.to_dict():
@@ -196,7 +196,7 @@ def uploaded(place: str, file: Any) -> Opened:
 
 def release_instead(prefix: str, path: Path, file: Any) -> bool:
     """Return whether an upload of records is a release; if so, offer to open it."""
-    if remembered(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
+    if cached_in_session(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
         return False
     st.info("This file is a release of dpviz, not records.", icon=":material/map:")
     if st.button("Open the release", key=f"{prefix}.instead", type="primary"):
@@ -255,7 +255,7 @@ def release_choice(page: str, side: str) -> Opened | None:
     left = len(mine) - len(offered)
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
-    permalink.present(f"{place}.stored", asked if asked in offered else None)
+    permalink.set_initial(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
         list(offered),
@@ -286,7 +286,7 @@ def release_choice(page: str, side: str) -> Opened | None:
         return made
 
     with ErrorsShown():
-        return remembered(f"{place}.opened", (chosen, file and file.file_id), read)
+        return cached_in_session(f"{place}.opened", (chosen, file and file.file_id), read)
     return None
 
 

@@ -15,7 +15,7 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import Paid, noise_seed, paid_release
-from dpviz.ui.shared.frame import Frame, card, share_button, stage
+from dpviz.ui.shared.frame import Frame, answer_card, map_container, share_button
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
@@ -79,7 +79,7 @@ def method_link(choice: Choice) -> dict[str, str | None]:
 def run(slots: Slots) -> None:
     """Show the page."""
     key = slots.key
-    permalink.bring_back(key)
+    permalink.restore_address(key)
     if f"{key}.epsilon" not in st.session_state:  # a widget's value is lost when the page is left
         permalink.restore(key, (EPSILON, permalink.SEED, *slots.fields))
     looked_at = opened(key, slots.fields)
@@ -100,7 +100,7 @@ def run(slots: Slots) -> None:
     if source is None or choice is None:
         frame.describe("**Choose data**" if source is None else describe(source))
         say_refused(*refused)  # their form may be closed
-        with stage():
+        with map_container():
             slots.empty() if source is None else slots.before(source)
         return
     frame.describe(describe(source))
@@ -118,7 +118,7 @@ def run(slots: Slots) -> None:
         "sensitive": None if source.public else "1",
         PARAMETER: None if source.public else st.session_state.get(f"{key}.own"),
     }
-    permalink.remember(key, (), others)
+    permalink.write_address(key, (), others)
 
 
 def describe(source: DataSource) -> str:
@@ -159,9 +159,9 @@ def _paid(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
     if paid is None or paid.key != source.key:
         if st.session_state.pop(f"{key}.own", None) is not None:
             permalink.write({PARAMETER: None})  # from other data: the next rerun would open it
-        with stage():
+        with map_container():
             slots.before(source)
-            with card():  # on the map, which keeps its place
+            with answer_card():  # on the map, which keeps its place
                 st.markdown(
                     f":material/lock: The {slots.records} are confidential, so nothing is shown "
                     "yet. Choose a method and ε, then press **Publish** above."

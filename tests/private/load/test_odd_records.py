@@ -274,8 +274,8 @@ def test_an_empty_point_of_a_frame():
 def test_bytes_that_are_no_text(kind, tmp_path):
     """As an id, a kind or a time: SQLite keeps such in columns of text, and so others."""
     domain = dpviz.Domain.from_bounds(
-        YEAR.place.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when", kind="kind",
-        kinds=("bike", "other"),
+        YEAR.without_time.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when",
+        kind="kind", kinds=("bike", "other"),
     )  # fmt: skip
     odd, tables = b"\xff\xfe\x80", []
     good = {"who": b"ann", "when": b"2024-06-01", "kind": b"bike"}

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.files import limits
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.lazy import duckdb, exp, pa
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, refused
@@ -57,7 +57,9 @@ class Duck(Engine):
         if path is not None:
             size = path.stat().st_size
             where = (str(path.absolute()),)
-            confined(f"{__name__}:trial", *where, where=path.name, size=size, needs=("duckdb",))
+            run_in_sandbox(
+                f"{__name__}:trial", *where, where=path.name, size=size, needs=("duckdb",)
+            )
         self._closed = threading.Event()
         self._is_file = path is not None
         target = ":memory:" if path is None else str(path.absolute())
