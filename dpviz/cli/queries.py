@@ -146,7 +146,7 @@ def timeline(
     if opened.kind == "points":
         box = None if rect is None else numbers(rect, "--rect")
         answers = _one_kind(opened, part.kind).timeline(box, every, part.period)
-        rows = step_rows(answers, opened.domain.calendar.words, RANGE)
+        rows = step_rows(answers, opened.domain.calendar.text, RANGE)
     elif opened.steps is None:
         raise ParameterError("this release has no time axis: use 'dpviz query'")
     elif opened.kind == "areas":
@@ -158,14 +158,14 @@ def timeline(
             answers = chosen.timeline(box, period=part.period)
         else:
             answers = chosen.timeline_of(area, part.period)
-        rows = step_rows(answers, opened.steps.calendar.words, RANGE)
+        rows = step_rows(answers, opened.steps.calendar.text, RANGE)
     else:
         each = [[] if one is None else [one] for one in (path, between)]
         paths = _paths_from_options(opened.frame.graph, *each)
         if len(paths) > 1:
             raise ParameterError("--path and --between exclude each other: give one")
         answers = opened.timeline(paths[0], part.period)
-        rows = step_rows(answers, opened.steps.calendar.words, COUNT)
+        rows = step_rows(answers, opened.steps.calendar.text, COUNT)
     lines = [
         f"{row['start']} to {row['end']}: {_interval(row, opened.kind)}"
         + cut_words(row.get("uniformity_sd", 0.0))

@@ -228,7 +228,7 @@ class Domain:
             DomainError: no axis is time.
         """
         if self.step is None:
-            raise DomainError("no axis of this domain is time: a period needs a release with time")
+            raise DomainError("this release has no time: leave the period out")
         return self.lower[-1], self.upper[-1]
 
     def on_axis(self, moments: Float) -> Float:
@@ -393,5 +393,5 @@ class Domain:
             **({} if time is None else time_arguments(time)),
         )
         if domain.bits != values["bits"]:
-            raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")
+            raise DomainError(f"lattice of {values['bits']} bits, not {domain.bits}: update dpviz")
         return domain

@@ -113,7 +113,7 @@ def squares_at_records(
     handle.require_public()
     index, domain = handle._index, handle.domain
     if queries < 1 or not index.total:
-        raise ParameterError(f"size {size}: needs at least one query and one record")
+        raise ParameterError(f"size {size}: no query or no record: give at least one of each")
     random = np.random.default_rng([seed, zlib.crc32(size.encode())])
     centre = _random_places(index, queries, random)
     low, high = np.array(domain.lower), np.array(domain.upper)

@@ -58,7 +58,9 @@ class AreaData(Handle[AreaRelease]):
         if domain.values is not None:
             raise DataError("areas count records and hold no sums: read these without values")
         if domain.without_time.dims != 2:
-            raise DataError(f"areas need points in 2-D, these are {domain.dims}-D")
+            raise DataError(
+                f"areas need 2 coordinates, not {domain.dims}: read only those of places"
+            )
         same = (areas.domain.bounds, areas.domain.crs)
         if (domain.without_time.bounds, domain.crs) != same:
             raise DataError(

@@ -75,7 +75,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
         self.frame.check(self.nodes)
         values = self.frame.domain.values if self.kind == "points" else None
         if (self.sums is None) != (values is None):
-            raise ReleaseError("sums and a clip of values go together")
+            raise ReleaseError("sums and a clip of values require each other: give both")
         if self.sums is not None:
             self.sums.checked(self.nodes)
         _ = self.noise  # a header that does not fit the nodes is refused here
@@ -263,7 +263,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
             DomainError: a release without steps of time.
         """
         if not is_areas(self) or self.steps is None:
-            raise DomainError("this release has no steps of time for each area")
+            raise DomainError("this release has no steps of time: build it with every (--every)")
         part = self if period is None else self.during(period)
         return area_timeline(part, part.steps or self.steps.restricted_to(period), area)
 

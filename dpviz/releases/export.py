@@ -52,7 +52,9 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     if ending not in EXPORTS and not table:
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
     if not isinstance(release, CountRelease):
-        raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
+        raise ReleaseError(
+            f"a release of {release.kind} has no cells or edges: save it as .parquet"
+        )
     rows = release.rows(None if leaves else "all", shapes=ending != ".csv")
     half_width = INTERVAL_SDS * rows["noise_sd"]  # of the 95 % interval for the noise
     rows.insert(list(rows.columns).index("noise_sd") + 1, "half_width", half_width)
@@ -101,7 +103,7 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
             try:
                 pyogrio.write_dataframe(frame, temporary, **options)
             except (errors.DataSourceError, errors.DataLayerError, errors.FeatureError) as error:
-                raise OSError("GDAL gave up, as on a full disk") from error
+                raise OSError("GDAL could not write it: check the free disk space") from error
 
     write_file(path, write)
 

@@ -128,7 +128,7 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
         if path.exists():
             what = "a folder" if path.is_dir() else "no plain file"
             raise ReleaseError(f"{path.name or path} is {what}: give the file of a release")
-        raise ReleaseError(f"{path.name}: no such file")
+        raise ReleaseError(f"{path.name}: no such file: check its name")
     try:
         return _in_sandbox("decoded", path, columns, needs=("dpviz.releases.schema",))
     except DataError as error:  # the child process died
@@ -243,7 +243,9 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
     """
     packed = (metadata or {}).get(KEY)
     if packed is None:
-        raise ReleaseError(f"{name}: not a release: a Parquet file without its header")
+        raise ReleaseError(
+            f"{name}: Parquet without the header of a release: give a file that dpviz wrote"
+        )
     if len(packed) > MOST_HEADER_BYTES:
         raise ReleaseError(
             f"{name}: a header of {len(packed):,} bytes: up to {MOST_HEADER_BYTES:,}"
@@ -255,13 +257,15 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Turn every error that damaged columns cause into one error that names the file."""
+    """Turn every error that damaged columns cause into one with the file's name and a remedy."""
+    remedy = "the release is damaged, use another copy"
     try:
         yield
     except DpvizError as error:
-        raise ReleaseError(f"{name}: {error}") from error
+        text = str(error)
+        raise ReleaseError(f"{name}: {text}" + f": {remedy}" * (": " not in text)) from error
     except Exception as error:  # a foreign file may break any of the libraries below
-        raise ReleaseError(f"{name}: the release is damaged ({type(error).__name__})") from error
+        raise ReleaseError(f"{name}: {remedy} ({type(error).__name__})") from error
 
 
 def numbers(table: pa.Table, name: str, width: int = 0) -> NDArray[Any]:

@@ -51,7 +51,7 @@ def install(path: str | Path) -> str:
     """
     place = Path(path).expanduser()
     if not place.is_file():
-        raise ParameterError(f"base map {str(path)!r}: no such file")
+        raise ParameterError(f"base map {str(path)!r}: no such file: check its name")
     with place.open("rb") as file:
         ending = SINGLE.get(recognised(file.read(1024)))
     if not ending:
@@ -84,7 +84,7 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
     """
     place = Path(path)
     if not place.is_file():
-        raise ParameterError(f"base map {str(path)!r}: no such file")
+        raise ParameterError(f"base map {str(path)!r}: no such file: check its name")
     try:
         table = run_in_sandbox(
             "dpviz.render.ground_file:near",

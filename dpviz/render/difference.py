@@ -69,7 +69,7 @@ def difference_scene(
     """
     check(releases, 2)
     if len(releases) != 2:
-        raise ReleaseError("one release: a difference is of two")
+        raise ReleaseError("one release: give two for a difference")
     mark, legend = difference(releases, labels)
     description = f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors"
     domain = releases[0].domain

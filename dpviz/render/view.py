@@ -158,12 +158,12 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> N
         raise ReleaseError(f"{len(releases)} releases: a map shows {shown}")
     for release in releases:
         if release.kind not in ("points", "areas"):
-            raise ReleaseError(f"a release of {release.kind}: this map is of points and areas")
+            raise ReleaseError(f"a release of {release.kind}: this map shows points and areas only")
         if release.kind == "areas" and len(releases) > 1:
-            raise ReleaseError(f"{len(releases)} releases, one of areas: those have a map alone")
+            raise ReleaseError(f"{len(releases)} releases, one of areas: give that alone")
         if release.domain.time is not None:
             raise ReleaseError(
-                "a release with time has no map of its own: give that of a part of its period, "
+                "a release with time has no map of its own: give a part of its period, "
                 "release.during(period)"
             )
         if release.domain.dims != 2:
@@ -172,7 +172,7 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> N
                 f"a release of {dims} dimensions has no map of its own: the app draws two of trips "
                 "('dpviz app'), and a release of two of its columns has one"
                 if dims > 1
-                else "a release of one dimension has no map: ask it, or export it as .csv"
+                else "a release of one dimension has no map: query it, or export it as .csv"
             )
         both = releases[0].domain, release.domain
         if both[0].counts_only != both[1].counts_only:

@@ -61,14 +61,16 @@ class ContextTree:
         child = self.first_child
         inner = child[child >= 0] if child.shape == (n,) else child[:0]
         if n == 0 or child.shape != (n,) or width < 2:
-            raise ReleaseError("a context tree needs a count for every node, symbol and end mark")
+            raise ReleaseError(
+                "counts do not fit the contexts: give one for every node, symbol and end mark"
+            )
         wanted = 1 + width * np.arange(len(inner))
         if not np.array_equal(inner, wanted) or n != 1 + width * len(inner):
-            raise ReleaseError("the contexts are not in breadth-first order")
+            raise ReleaseError("contexts are not in breadth-first order: sort them by level")
         if (inner <= np.flatnonzero(child >= 0)).any():
-            raise ReleaseError("the contexts are not in breadth-first order")
+            raise ReleaseError("contexts are not in breadth-first order: sort them by level")
         if self.root_variance is not None and not 0 <= self.root_variance < math.inf:
-            raise ReleaseError("the variance of the root's counts must be finite and not negative")
+            raise ReleaseError("root_variance: give a finite number from 0")
         freeze_counts(self.counts, self.first_child)
         _ = self.depth  # endless contexts are refused here
 
@@ -261,7 +263,7 @@ def freeze_counts(counts: Float, *links: Int) -> None:
         ReleaseError: a count that is negative or not finite.
     """
     if not np.isfinite(counts).all() or (counts < 0).any():
-        raise ReleaseError("counts must be finite and not negative")
+        raise ReleaseError("counts: give finite numbers from 0")
     for column in (counts, *links):
         column.flags.writeable = False
 

@@ -203,7 +203,7 @@ def check_settings() -> None:
         str(Ledger().path)
         Shelf()
         if ground and not Path(ground).is_file():
-            raise ParameterError(f"{basemap.VARIABLE}={ground}: no such file")
+            raise ParameterError(f"{basemap.VARIABLE}={ground}: no such file: check its name")
     except DpvizError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None

@@ -112,7 +112,7 @@ def test_the_guarantee_of_a_release_with_time_is_printed_once(tmp_path):
     assert line in fails("share", timed, timed, "-o", page)
     assert line in fails("share", plain, timed, "-o", page)
     period = ["--period", "2024-03-04,2024-03-05"]
-    assert "no axis of this domain is time" in fails("share", plain, timed, "-o", page, *period)
+    assert "this release has no time" in fails("share", plain, timed, "-o", page, *period)
 
 
 def test_a_release_at_an_epsilon_beyond_doubles_is_shared(tmp_path):

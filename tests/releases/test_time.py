@@ -113,7 +113,7 @@ def test_a_release_without_time_has_no_period(tmp_path):
     flat = dpviz.from_points(RECORDS[:, :2], BOX.without_time, public=True)
     flat = dpviz.build(flat, epsilon=1.0, seed=1)
     for asked in (flat.timeline, lambda: flat.count([1, 1, 2, 2], YEAR)):
-        with pytest.raises(DomainError, match="no axis of this domain is time"):
+        with pytest.raises(DomainError, match="this release has no time"):
             asked()
     with pytest.raises(DomainError, match="at most 20,000"):
         dpviz.CountRelease(Box(BOX), TREE, HEADER).timeline(every="1min")
@@ -262,7 +262,7 @@ def test_the_command_line_on_a_file(tmp_path, monkeypatch):
     assert "every='1h' without a period" in fails(*build, box[0], "--every=1h")
     assert "no column 'nope'" in fails(*build, box[0], "--time=nope", box[-1])
     as_json(*build[:3], "flat.parquet", *build[4:], box[0])
-    assert "no axis of this domain is time" in fails("timeline", "flat.parquet")
+    assert "this release has no time" in fails("timeline", "flat.parquet")
 
 
 @pytest.mark.slow
@@ -366,4 +366,4 @@ def test_one_part_of_the_period_is_a_map(release, tmp_path):
     assert "give the part that is drawn, such as --period 2024-01-01,2025-01-01" in needed
     flat = during(release, march[1]).save(tmp_path / "flat.parquet")
     refused = fails("share", flat, "-o", tmp_path / "x.html", *march)
-    assert "no axis of this domain is time" in refused
+    assert "this release has no time" in refused

@@ -99,7 +99,7 @@ def test_boxes_of_grids_that_do_not_nest_are_added_up_until_a_difference_stands_
 
 
 def test_a_difference_is_of_two(pair):
-    with pytest.raises(ReleaseError, match="a difference is of two"):
+    with pytest.raises(ReleaseError, match="give two for a difference"):
         difference_scene(pair[:1])
     assert difference_scene(pair).to_dict()["neutral"]
 

@@ -72,7 +72,7 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
 @pytest.mark.slow
 def test_a_hopeless_epsilon_is_said_plainly():
     app = opened(epsilon="0.01", method="dwork")
-    assert "does not beat answering zero" in app.warning[0].value
+    assert "is no better than answering zero" in app.warning[0].value
 
 
 @pytest.mark.slow

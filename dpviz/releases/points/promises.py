@@ -100,7 +100,9 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
         DataError: a file of areas that cannot be read.
     """
     if domain.dims != 2:
-        raise DomainError(f"wishes are of places in two dimensions, the domain has {domain.dims}")
+        raise DomainError(
+            f"wishes need a domain of 2 dimensions, not {domain.dims}: leave them out"
+        )
     if wish.rect:
         domain.boxes(wish.rect)
         return np.array([wish.rect])
@@ -170,7 +172,7 @@ def _answers(
     """
     if is_areas(release):
         if wish.square:
-            raise DomainError("a release of areas promises areas and rectangles")
+            raise DomainError("a release of areas promises no squares: name areas or rectangles")
         return (
             (release.count([wish.rect]), ())
             if wish.rect

@@ -79,8 +79,8 @@ def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> 
         useful = is_above_noise(part, workload)
     if not useful:
         st.warning(
-            f"At ε = {plan.epsilon:g}, {plain(title_of(plan.name))} does not beat answering "
-            "zero: the noise of a typical query is as large as its answer. Raise ε, choose longer "
+            f"At ε = {plan.epsilon:g}, {plain(title_of(plan.name))} is no better than "
+            "answering zero: the noise of a typical query is as large as its answer. Raise ε, choose longer "
             "queries, or lower Δ.",
             icon=":material/waves:",
         )

@@ -121,7 +121,7 @@ def _upload(prefix: str) -> RoadSource | None:
         "A disconnected graph",
         COMPONENTS,
         key=f"{prefix}.components",
-        help="Whether to refuse a disconnected graph, keep its largest part, or keep all of it.",
+        help="Refuse a disconnected graph, keep its largest part, or keep all of it.",
     )
     directed = st.toggle(
         "Streets go one way",

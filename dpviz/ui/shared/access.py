@@ -226,8 +226,7 @@ def may_publish() -> bool:
     if access().publish:
         return True
     st.info(
-        "Looking is open to you; publishing and setting budgets are not. Ask the owner of this "
-        "server."
+        "You can view releases here, but not publish or set budgets. Ask the owner of this server."
         if has_login()
         else "Publishing and setting budgets need a login where others reach the server, and this "
         "one has none: use the app on your own computer, or ask the owner of this server.",

@@ -92,7 +92,9 @@ def _notes(
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = f"Note {at + 1}"
             title = st.text_input(label, note.title, key=f"{of}.title", max_chars=LENGTHS["title"])
-            text = st.text_input("Its text", note.text, key=f"{of}.text", max_chars=LENGTHS["text"])
+            text = st.text_input(
+                "Text of the note", note.text, key=f"{of}.text", max_chars=LENGTHS["text"]
+            )
             if st.button("Remove", icon=":material/close:", key=f"{of}.remove"):
                 continue
         shown.append(replace(note, title=title.strip(), text=text.strip()))
