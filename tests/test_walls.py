@@ -1,4 +1,4 @@
-"""The house holds its shape: who may see records, what start-up may import, what is documented."""
+"""Rules of the code base: access to records, imports at start-up, documentation."""
 
 import ast
 import graphlib

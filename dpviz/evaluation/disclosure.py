@@ -1,4 +1,4 @@
-"""One city published in five ways at equal error, and attacks that ask whether one person is in it.
+"""One city published in five ways at equal error, and attacks that test for one person.
 
 PUBLIC data only. The attacker knows everybody else, the method and its parameter: the adversary
 that differential privacy is defined against. All noise is simulated.
@@ -167,7 +167,7 @@ CURVE = _z_curve()
 
 
 def _generalised(town: People, least: float, _random: Random | None = None) -> Float:
-    """Exact counts of generalised cells: neighbouring blocks joined until each has enough people.
+    """Exact counts of generalised cells: blocks joined until each has enough people.
 
     Blocks are joined along a Z-shaped curve; an empty one may stay alone. A cell's count is spread
     evenly over its blocks, as a reader of the map would.

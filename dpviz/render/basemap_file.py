@@ -87,7 +87,7 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
         raise ParameterError(f"base map {str(path)!r}: no such file: check its name")
     try:
         table = run_in_sandbox(
-            "dpviz.render.ground_file:near",
+            "dpviz.render.ground_file:shapes_near",
             str(place.absolute()),
             list(bounds),
             where=place.name,

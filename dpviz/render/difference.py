@@ -1,4 +1,4 @@
-"""Differences of two releases beyond their errors, and errors of releases in units of the noise.
+"""Differences of two releases beyond their errors, and errors in units of the noise.
 
 A box of a difference is the coarser of the cells that each release shows; where these do not nest,
 boxes are halves of the domain, added up. Errors, against exact cells of public records, are shown

@@ -114,7 +114,7 @@ def district_marks(
     simplified: bool = True,
     id: str = "district",  # noqa: A002
 ) -> tuple[tuple[Mark, ...], Legend]:
-    """A filled shape per district with a tooltip, its border, its name and count; and the legend.
+    """Marks of districts, a filled shape, a border and a label each; and the legend.
 
     Args:
         regions: in the domain's CRS.

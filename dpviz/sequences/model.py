@@ -221,7 +221,7 @@ def best_first(
     k: int,
     longest: int,
 ) -> list[tuple[tuple[int, ...], float]]:
-    """The k most frequent strings with their counts: a string is at most as frequent as its prefix.
+    """The k most frequent strings and their counts; none is more frequent than its prefix.
 
     The extensions wait in a queue, of which as many stay as are still wanted: what is behind them
     never has its turn.

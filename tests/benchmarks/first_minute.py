@@ -1,4 +1,4 @@
-"""A newcomer's first minute: ``python -m tests.benchmarks.first_minute`` writes it into speed.md.
+"""Time a new user's first minute: ``python -m tests.benchmarks.first_minute``.
 
 In a real Chromium without a GPU, from the visitor's act:
 
@@ -111,7 +111,7 @@ def visit(page, act, title, causes):
 
 
 def session_shift(entries):
-    """The score: the worst burst of shifts less than a second apart, and five seconds long at most.
+    """Layout shift score: the worst burst, at most 5 s long, with gaps below 1 s.
 
     Source: https://web.dev/articles/cls
     """

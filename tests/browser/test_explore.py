@@ -1,4 +1,4 @@
-"""Explore in a real Chromium, offline: what is drawn on the canvas is what the engine answers."""
+"""Explore in Chromium, offline: the map shows the engine's answers."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def over(map_view, place):
 
 
 def sweep(page, start, stop, steps=6):
-    """From one pixel of the page to another with the button held."""
+    """Drag from one pixel of the page to another."""
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(*stop, steps=steps)

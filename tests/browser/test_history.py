@@ -1,4 +1,4 @@
-"""The browser's Back leaves every page at the first press, and a step of Learn is a step back."""
+"""Back leaves every page at the first press; in Learn it goes back one step."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Planted secrets of sensitive records: none of them reaches the browser or the server's log.
+"""Planted secrets of sensitive records never reach the browser or the server's log.
 
 Exact counts reach the page of their owner in marked messages before the payment, and nothing else.
 """
@@ -217,6 +217,6 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
 
 
 def kept_by(page):
-    """What the browser keeps of a page: its address, its storage and its cookies."""
+    """Address, storage and cookies that the browser holds for a page."""
     stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
     return f"{page.url} {stored} {page.context.cookies()}".encode()

@@ -1,4 +1,4 @@
-"""``dpviz check``: exact facts for the owner, by the code that reads; and what reading refuses."""
+"""``dpviz check``: exact facts for the owner, the same as reading finds, and its refusals."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a map in a file holds, and what it must never hold."""
+"""Contents of a shared map file: what it must hold, and what it must never hold."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""What foreign bytes do to their child: it ends, and one line is left."""
+"""Malicious files end their child process, and leave one line of error."""
 
 import json
 import os
@@ -206,9 +206,11 @@ def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypat
 
     path = tmp_path / "a.parquet"
     path.write_bytes(files.MAGIC)
-    original = files.confined
+    original = files.run_in_sandbox
     task = f"tests.files.test_sandbox:{crashing.__name__}"
-    monkeypatch.setattr(files, "confined", lambda _, *__, where, **___: original(task, where=where))
+    monkeypatch.setattr(
+        files, "run_in_sandbox", lambda _, *__, where, **___: original(task, where=where)
+    )
     with pytest.raises(
         ReleaseError, match=r"^a\.parquet: not a readable Parquet file, or damaged$"
     ):

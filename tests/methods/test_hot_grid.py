@@ -25,7 +25,7 @@ from .cases import any_tree, handle, priced, skewed_points
 @settings(max_examples=20)
 @any_tree("hot_grid", 50)
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
-    """In fractions, without a tolerance: the record count, the questions, and every path."""
+    """Sums in fractions, without a tolerance: record count, questions and every path."""
     with priced(hot_grid, HotGrid) as (drawn, paths):
         chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
     [(price, dearest)] = paths
@@ -37,7 +37,7 @@ def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, 
 
 @pytest.mark.slow
 def test_the_first_level_follows_from_how_close_together_records_lie():
-    """Of as many records, finer where more of them share a cell, and for smaller squares."""
+    """Finer where more records share a cell, and for smaller squares."""
     even = np.random.default_rng(1).random((40_000, 2))
     levels = {}
     for name, points in (("even", even), ("towns", even**2), ("one place", even * 1e-9 + 0.3)):
@@ -66,7 +66,7 @@ def test_leaves_are_finer_where_records_are_and_coarser_for_larger_squares():
 
 
 def test_estimates_move_no_record_out_of_a_block():
-    """What blocks hold is what least squares with limited looks says: a bias would add up."""
+    """Totals of blocks equal least squares with limited looks: a bias would add up."""
     even = np.random.default_rng(1).random((20_000, 2))  # so that no block is empty
     data = handle(np.concatenate([skewed_points(20_000, 2), even]), 2)
     measured, finish = [], HotGrid.finish

@@ -29,7 +29,7 @@ REACH = 30
 @pytest.mark.slow
 @any_tree("ladder_tree")
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
-    """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
+    """Sums in fractions, without a tolerance, along every node's transcript."""
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
     tree, _, paid, _ = chosen.grow(index, share, SimulatedNoise(seed))
     totals = path_totals(tree.parent, paid)

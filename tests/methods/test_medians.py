@@ -202,7 +202,7 @@ def test_samples_of_one_record_are_coin_flips():
 
 
 def test_amplification_never_costs_more_than_was_paid():
-    """In 60 digits; rounding to the nearest went over by a few units of the last place."""
+    """Sums to 60 digits; plain rounding exceeded epsilon in the last place."""
     random = np.random.default_rng(4)
     epsilons, rates = 10 ** random.uniform(-4, 2.5, 500), 10 ** random.uniform(-4, 0, 500)
     with localcontext() as context:

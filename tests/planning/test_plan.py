@@ -45,7 +45,7 @@ def handle():
 
 
 def built(planned, records):
-    """What is promised of the release of so many even records that the command of a plan makes.
+    """Promises of the release that a plan's command makes from n evenly spread records.
 
     It is ``of_the_command.parquet``; that of the plan's Python promises the same.
     """

@@ -115,7 +115,7 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_command_python_and_notebook_make_the_same_release(folder, words):
-    """Of every kind: points, in time, with kinds and values, pairs; areas, roads, sequences."""
+    """Points, in time, with kinds and values, pairs; areas, roads, sequences."""
     source, *options = shlex.split(words)
     assert run("build", source, *options, "-o", "first.parquet")[0] == 0
     first = dpviz.read("first.parquet")

@@ -1,4 +1,4 @@
-"""The exact samplers: laws decision by decision, and drawn; band of doubt, entropy, extremes."""
+"""Exact samplers: distributions, decided and drawn; band of doubt, entropy, extremes."""
 
 import math
 import os

@@ -63,7 +63,9 @@ def test_another_schema_is_refused(release):
 def test_what_is_no_release_is_refused(release, tmp_path):
     plain = tmp_path / "plain.parquet"
     pq.write_table(pa.table({"a": [1]}), plain)
-    with pytest.raises(ReleaseError, match=r"plain\.parquet: Parquet without the header of a release"):
+    with pytest.raises(
+        ReleaseError, match=r"plain\.parquet: Parquet without the header of a release"
+    ):
         dpviz.read(plain)
     text = tmp_path / "text.parquet"
     text.write_text("hello")

@@ -132,9 +132,7 @@ print(numba.threading_layer())
 
 @pytest.mark.slow
 def test_visitors_ask_at_once_where_numba_has_no_openmp():
-    """Without turns, numba ends the process there ("Concurrent access has been detected"): in each
-    of twenty runs.
-    """
+    """Without a lock numba aborts each run: "Concurrent access has been detected"."""
     layer = {**os.environ, "NUMBA_THREADING_LAYER": "workqueue"}
     command = [sys.executable, "-c", AT_ONCE]
     done = subprocess.run(command, capture_output=True, text=True, env=layer)

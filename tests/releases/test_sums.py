@@ -1,4 +1,4 @@
-"""Sums and means of clipped values: their noise, their intervals, files, reading, the commands."""
+"""Sums and means of clipped values: noise, intervals, files, reading, commands."""
 
 import math
 from fractions import Fraction
@@ -103,8 +103,9 @@ def test_nearly_without_noise_sums_and_means_are_exact():
 
 
 def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
-    """What is drawn, and its exact loss: P(k) in proportion to e^(−rate·|k|), so between two
-    neighbours, whose sums differ by at most `reach` steps, the ratio is at most e^(ε·share)."""
+    """Noise and its exact loss: P(k) ∝ e^(−rate·abs(k)); the sums of neighbours differ by at most
+    `reach` steps, so the ratio is at most e^(ε·share).
+    """
     rates = []
 
     class Watched(SimulatedNoise):
@@ -135,8 +136,9 @@ def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
 
 @pytest.mark.slow
 def test_intervals_of_sums_and_means_hold_their_promise():
-    """Of 600 releases at fixed seeds 95 % intervals of both cover in at least 92 %: were they of
-    exactly 95 %, fewer would have odds of 1e-3. Of what was clipped, as they say."""
+    """Intervals of both cover at least 92 % of 600 releases of clipped values, fixed seeds: at
+    exactly 95 % fewer has odds of 1e-3.
+    """
     data = dpviz.load(RECORDS.head(200), BOX, public=True)
     read = RECORDS.head(200).dropna()
     clipped = read["fare"].clip(*CLIP)

@@ -1,4 +1,4 @@
-"""A release with time: counts over a period, timelines, exports, and the command line on files."""
+"""A release with time: counts over a period, timelines, exports, commands on files."""
 
 import json
 from functools import cache
@@ -76,7 +76,7 @@ def test_a_timeline_adds_up_to_the_count_of_the_period(release):
 
 
 def test_nearly_without_noise_hours_are_exact():
-    """Of four hours on a lattice that hours divide, each count is that of its records."""
+    """Counts of four hours on a lattice that hours divide equal the records."""
     domain = dpviz.Domain.from_bounds([0, 0, 1, 1], period=(0, 4 * 3600), every="1h")
     seconds = np.array([0, 3599.9, 3600, 7200, 7200, 7201, 4 * 3600])
     points = np.repeat(np.column_stack([np.full((7, 2), 0.3), seconds]), 100, axis=0)

@@ -71,7 +71,7 @@ def test_two_releases_of_the_same_records_hardly_differ():
 @pytest.mark.slow
 @pytest.mark.parametrize("methods", [("privtree", "ugrid"), ("privtree", "kdtree")])
 def test_cells_of_one_release_that_cut_the_other_s_are_no_difference(methods):
-    """Of the same records, 18 to 47 % of the boxes were drawn: beyond the noise, not the errors."""
+    """Regression: on the same records 18 to 47 % of boxes showed a difference."""
     city = dpviz.load("city-50k")
     a, b = (dpviz.build(city, method, 3.0, seed=k) for k, method in enumerate(methods))
     assert drawn_records(a, b) < 0.03 * a.nodes.count[0]  # 0.06 of them were, in boxes of one
@@ -86,7 +86,7 @@ def drawn_records(a, b):
 
 @pytest.mark.slow
 def test_boxes_of_grids_that_do_not_nest_are_added_up_until_a_difference_stands_out():
-    """Of 3,000 more in A the boxes of one grid drew a quarter; of none more, 2,300."""
+    """Regression: with 3,000 more records in A the boxes of one grid showed a quarter."""
     city = dpviz.load("city-50k")
     points = DATASETS["city-50k"].points()
     west, south, east, north = city.domain.without_time.bounds

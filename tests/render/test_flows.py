@@ -63,8 +63,8 @@ def test_moves_within_the_noise_are_quiet_and_drawn_first():
 
 
 def test_of_many_pairs_the_largest_noise_is_taken_for_noise():
-    """Half a one of the Laplace draws is too large: 100 of 40,000 more than that in 200 draws would
-    be ten standard deviations. Fixed seed.
+    """Half a Laplace draw on average is too large: 100 of 40,000 more than that in 200 draws are
+    ten standard deviations. Fixed seed.
     """
     noise = np.random.default_rng(4).laplace(0.0, np.sqrt(0.5), (200, 40_000))
     assert above_noise(noise.ravel(), np.ones(noise.size), 40_000).sum() < 200

@@ -1,4 +1,4 @@
-"""Kinds on one map: who leads in a cell, and what share one has, said only where noise allows."""
+"""Kinds on one map: the leading kind of a cell and shares, only where noise allows."""
 
 from itertools import combinations
 
@@ -20,7 +20,7 @@ from dpviz.render.kinds import (
     share_scene,
     shares,
 )
-from dpviz.render.zoomed import placed
+from dpviz.render.cells import map_corners
 from tests.render.test_colors import EVEN, seen
 from tests.vault import index_of
 
@@ -58,16 +58,14 @@ def middles(release, cells):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["kdtree", "privtree"])
 def test_cells_of_one_kind_that_cut_another_s_make_no_leader(method, monkeypatch):
-    """Of kinds that are drawn for each record alike, up to a fifth of all cells had a false leader,
-    and half of the intervals of shares held.
-    """
+    """Regression: with equally frequent kinds up to a fifth of the cells had a false leader."""
     boxes = {}
 
     def noted(domain, lo, hi):
         boxes["all"] = lo, hi
-        return placed(domain, lo, hi)
+        return map_corners(domain, lo, hi)
 
-    monkeypatch.setattr(zoomed, "placed", noted)
+    monkeypatch.setattr(zoomed, "map_corners", noted)
     random = np.random.default_rng(0)
     places = random.random((60, 2))[random.integers(0, 60, 30_000)]
     x, y = np.clip(places + random.normal(0, 0.02, places.shape), 0, 0.9999).T

@@ -206,7 +206,7 @@ def test_without_noise_every_edge_has_its_count(town):
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 10.0])
 def test_no_flow_is_negative(epsilon):
-    """Of these seeds two at least would be without the cut at 0."""
+    """Without the cut at 0 at least two of these seeds would give negative flows."""
     graph = bent(4, 3)
     data = RoadData("bent", graph, commuter_trips(graph, 50), public=True)
     workload = clustered_workload(graph, 4)

@@ -1,4 +1,4 @@
-"""Trips by steps of time: which step a trip is in, what is paid, what is released and answered."""
+"""Trips by time step: the step of a trip, the price, the release and its answers."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a map shows of a model: frequent strings, contexts, and how far the noise reaches."""
+"""Map of a model: frequent strings, contexts, and the reach of the noise."""
 
 import numpy as np
 import pytest

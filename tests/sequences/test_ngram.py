@@ -135,7 +135,7 @@ def spent_on_paths(tree):
     st.integers(0, 2**32 - 1),
 )
 def test_no_path_spends_more_than_epsilon(rows, epsilon, n_max, l_top, seed):
-    """In exact fractions, for every transcript that noise makes."""
+    """Sums in exact fractions, for every transcript of the noise."""
     tree, _ = explored(rows * 20, epsilon, SimulatedNoise(seed), n_max=n_max, l_top=l_top)
     assert len(tree.levels) <= n_max
     for paths in spent_on_paths(tree):
@@ -240,7 +240,7 @@ def test_forbidden_steps_get_neither_noise_nor_a_string():
 
 
 def test_a_tree_stops_at_the_public_cap(monkeypatch):
-    """What is paid for is released: fewer strings, no refusal."""
+    """A paid build is released with fewer strings, not refused."""
     rows = public([[0, 1, 2] * 3] * 200)
     whole = len(build(rows, "ngram", 50.0, seed=1).model)
     monkeypatch.setattr(ngram, "MAX_CELLS", 15)

@@ -44,7 +44,7 @@ def read_back(path, alphabet):
 
 
 def readable(name, ending):
-    """Whether a symbol is one again, once it is written: by what the formats are."""
+    """Return whether a written symbol reads back as one symbol in this format."""
     if ending == ".parquet":
         return bool(name)
     if ending == ".csv":

@@ -1,4 +1,4 @@
-"""What lies beside a cell, against a look at all nodes."""
+"""Adjacent nodes of each cell, against brute force over all nodes."""
 
 import numpy as np
 import pytest

@@ -40,7 +40,7 @@ def test_posterior_means_are_nearer_and_hardly_biased(n):
 
 
 def test_tables_say_what_single_nodes_are_told():
-    """Of more than ROWS nodes of a kind, classes of deviations share a table; fewer have none."""
+    """More than ROWS nodes share tables by class of deviation, which give the same values."""
     _, noisy, variance, leaf = level(ROWS)
     few = shrink_level(np.minimum(noisy, 60.0), variance, leaf)[0]
     # The prior is fitted to every eighth of eight copies, so that only the tables differ.

@@ -33,7 +33,7 @@ def with_trips(app, name, trips, graph=GRAPH):
 
 
 def exact_facts(app):
-    """What the pre-flight counts of an upload, last of all what is kept in its area."""
+    """Numbers of the pre-flight check of an upload, last the records kept in its area."""
     boxes = [each.value for each in (*app.info, *app.warning, *app.error)]
     (facts,) = {each for each in boxes if each.startswith(EYES) and " kept" in each}
     return facts.removeprefix(f"{EYES}: ")

@@ -84,7 +84,7 @@ def test_the_truth_stands_beside_both_on_one_scale_that_stays_when_epsilon_moves
 
 
 def scene_of(app):
-    """What the map shows."""
+    """The scene of the map."""
     return app.session_state["compare.scene"][1]
 
 

@@ -1,4 +1,4 @@
-"""Explore without a browser: forms that follow from the registry, permalinks, bad input, modes."""
+"""Explore without a browser: forms made from the registry, permalinks, bad input, modes."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def healthy(app):
 
 
 def look(app):
-    """How the page looks at its period."""
+    """Current view of the period."""
     (control,) = [each for each in app.segmented_control if each.key.endswith(".look")]
     return control
 
@@ -269,7 +269,7 @@ def test_a_slip_in_the_area_is_one_warning():
 
 @pytest.mark.slow
 def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
-    """Of a confidential upload only, in one element that says whose they are."""
+    """For confidential uploads only, in one element that is marked as the owner's."""
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
     assert app.selectbox(key="explore.unit").label.startswith("Privacy unit")
     facts = exact_facts(app)

@@ -1,5 +1,5 @@
-"""Planted records: nothing that the pages Trips, Roads, Sequences and Compare send, or keep in an
-address, has them; nor Explore of their kinds and values, or by area.
+"""Planted records reach no message or address of Trips, Roads, Sequences and Compare, nor of
+Explore by kinds, values or areas.
 
 The other pages are driven in a browser; Learn shows built-in data alone.
 """
@@ -41,7 +41,7 @@ def planted(ends):
 
 
 def sent(node, owner=False):
-    """What the browser receives for an element and all in it, but for the owner's eyes only.
+    """Messages to the browser for an element and its children, without the owner's part.
 
     With ``owner`` that alone.
     """

@@ -1,4 +1,4 @@
-"""The page Publish without a browser: prices first, one payment, a receipt, and nothing exact."""
+"""Publish without a browser: prices first, one payment, a receipt, nothing exact."""
 
 import json
 

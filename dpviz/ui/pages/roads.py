@@ -80,8 +80,8 @@ def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> 
     if not useful:
         st.warning(
             f"At ε = {plan.epsilon:g}, {plain(title_of(plan.name))} is no better than "
-            "answering zero: the noise of a typical query is as large as its answer. Raise ε, choose longer "
-            "queries, or lower Δ.",
+            "answering zero: the noise of a typical query is as large as its answer. Raise ε, "
+            "choose longer queries, or lower Δ.",
             icon=":material/waves:",
         )
     panels = release_tabs(KEY, part, workload, release)

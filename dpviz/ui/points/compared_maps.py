@@ -1,4 +1,4 @@
-"""Maps beside each other: exact cells of public data and releases, on one scale, with answers."""
+"""Maps side by side on one scale: exact cells of public data, and releases, with answers."""
 
 from __future__ import annotations
 

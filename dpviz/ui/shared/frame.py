@@ -113,7 +113,7 @@ def show_card(asked: Any) -> None:
 
 
 def tabs(page: str, panels: Panels, always: Collection[str] = ()) -> dict[str, Any]:
-    """Draw a row of tabs below the map in the order of :data:`TABS`, and the panel of the open one.
+    """Draw the tabs below the map in the order of :data:`TABS`, and the open panel.
 
     Args:
         page: prefix of the key.

@@ -1,4 +1,4 @@
-"""Words under which a release is shared: title, subtitle, noun, notes; and the link to its page."""
+"""Words under which a release is shared: title, subtitle, noun, notes; and its page's link."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def words_of(prefix: str) -> Presentation:
 def presentation_form(
     prefix: str, release: Release | None, place: tuple[float, float] | None
 ) -> Presentation:
-    """Draw the form of a release's public words, and its link; store them if the visitor owns it.
+    """Draw the form of a release's public words, and its link; store its owner's words.
 
     Args:
         prefix: of the page.

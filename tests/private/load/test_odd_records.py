@@ -137,7 +137,7 @@ def neighbours(form, role, seed, folder):
 
 
 def placed(form, folder, rows, lines):
-    """What :func:`dpviz.load` takes for these rows, and lines that are no record."""
+    """Write these rows and some invalid lines; return the source for :func:`dpviz.load`."""
     if form in ("pandas", "objects", "polars", "geopandas"):
         return framed(form, rows)
     inside = folder / "rides"
@@ -183,7 +183,7 @@ def test_one_unit_more_moves_the_index_by_at_most_its_bound(form, seeds, one_sal
 
 
 def moved(form, role, seed, folder):
-    """How many records one unit moves; None where both files are refused, in the same words."""
+    """Number of records that one unit moves; None if both files are refused alike."""
     (one, other), bound = neighbours(form, role, seed, folder)
     domain, options = ROLES[role]
     options = {**options, "max_per_unit": bound or 1}

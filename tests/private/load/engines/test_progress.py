@@ -99,7 +99,9 @@ def test_a_query_that_never_ends_is_one_clear_line(endless):
 
 def test_a_database_file_at_which_its_child_dies_is_one_clear_line(endless, monkeypatch):
     task = "tests.files.test_sandbox:crashing"
-    monkeypatch.setattr(duck, "confined", lambda *_, where, **__: run_in_sandbox(task, where=where))
+    monkeypatch.setattr(
+        duck, "run_in_sandbox", lambda *_, where, **__: run_in_sandbox(task, where=where)
+    )
     with pytest.raises(DataError, match=r"^endless\.duckdb cannot be read within"):
         dpviz.load(endless, BOX, table="slow", bits=4)
 
