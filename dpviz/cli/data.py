@@ -50,7 +50,7 @@ FRAMES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frame:
+class FrameOptions:
     """Public options for records other than points in a box: areas, trips, sequences."""
 
     areas: str | None = option(
@@ -129,7 +129,7 @@ class Data:
     formats: TextFormats
     clock: Clock
     attributes: Attributes
-    frame: Frame
+    frame: FrameOptions
     table: TableName = None
 
     def kind(self, source: str) -> str:

@@ -40,7 +40,7 @@ UPPER = 2.12
 FAINT = 0.5
 """Opacity of what is shown by the answer of a coarser cell; the map hatches it."""
 
-HOUSE = 1e-4
+LEAST_DENSITY_KM2 = 1e-4
 """Area in km² from which a cell has a density: a smaller one has records, and no surroundings."""
 
 HOLE = "at most so many"
@@ -273,8 +273,8 @@ def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array
     enclosed, parent = adapted.enclosed, release.nodes.parent
     return {
         "kind": numbers(np.where(enclosed, np.uint8(ENCLOSED), adapted.kind)),
-        "since": tenths(adapted.since),
-        "until": tenths(adapted.until),
+        "since": zoom_tenths(adapted.since),
+        "until": zoom_tenths(adapted.until),
         "group": numbers(np.where(enclosed, parent, adapted.group).astype(np.int32)),
         "group_sd": numbers(np.sqrt(adapted.variance).astype(np.float32)),
         "inside": numbers(sum_up(parent, release.nodes.leaf).astype(np.int32)),
@@ -297,6 +297,6 @@ def hatch_density(release: PointRelease, rows: Int, least: float) -> Float:
     return np.where(parent < least, 0.0, np.maximum(np.minimum(most / km2, parent), least))
 
 
-def tenths(zoom: Float) -> pa.Array:
+def zoom_tenths(zoom: Float) -> pa.Array:
     """Zooms as the map reads them; infinite ones never end, or never begin."""
     return numbers(np.clip(np.round(zoom * ZOOM_STEPS), 0, ALWAYS).astype(np.uint8))

@@ -25,17 +25,17 @@ Mask = NDArray[np.bool_]
 SHOWN, POOLED, QUIET, NEVER = 0, 1, 2, 3
 """Kinds of a row: by itself; with its siblings; blank, too few to tell from none; not drawn."""
 
-STANDS = 2.0
+NOISE_SDS = 2.0
 """Standard deviations of its noise above which a count is drawn; below it is blank, or quiet."""
 
 GAP = 3.0
 """Standard deviations by which a pool must be sparser than the sparsest standing sibling to stay
-blank: more than :data:`STANDS`, because that sibling was picked for standing out."""
+blank: more than :data:`NOISE_SDS`, because that sibling was picked for standing out."""
 
-FEW = 16
+MAX_HOLE_CELLS = 16
 """Cells of a blank area up to which it may be a hole: a larger one is open country."""
 
-CLOSER = 3.0
+HOLE_ZOOMS = 3.0
 """Zooms after which cells are an eighth as long: smaller blank ones beside a hole do not count."""
 
 PIXELS = 2.0
@@ -75,8 +75,8 @@ class Detail:
 
 
 def exceeds_noise(count: Float, variance: Float) -> Mask:
-    """True where counts stand out from their noise, by :data:`STANDS` standard deviations."""
-    return np.asarray((count > 0) & (count >= STANDS * np.sqrt(variance)))
+    """True where counts stand out from their noise, by :data:`NOISE_SDS` standard deviations."""
+    return np.asarray((count > 0) & (count >= NOISE_SDS * np.sqrt(variance)))
 
 
 def detail(
@@ -194,14 +194,14 @@ def _enclosed(
     """Quiet nodes beside whose area no other quiet one lies that is nearly as large, (n,)."""
     result = np.zeros(len(nodes), dtype=bool)
     quiet = np.flatnonzero(kind == QUIET)
-    rows = quiet[(nodes.parent[quiet] >= 0) & (cells[quiet] <= FEW)]
+    rows = quiet[(nodes.parent[quiet] >= 0) & (cells[quiet] <= MAX_HOLE_CELLS)]
     if not len(rows) or nodes.dims != 2:
         return result
     open_sides = []
     for axis in (0, 1):
         for one, other in ((nodes.lo, nodes.hi), (nodes.hi, nodes.lo)):
             asked, at = _beside(nodes, axis, one[rows, axis], rows, other[quiet, axis], quiet)
-            apart = (group[asked] != group[at]) & (since[at] <= since[asked] + CLOSER)
+            apart = (group[asked] != group[at]) & (since[at] <= since[asked] + HOLE_ZOOMS)
             open_sides.append(asked[apart])
     result[rows] = ~np.isin(group[rows], group[np.concatenate(open_sides)])
     return result

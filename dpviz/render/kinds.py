@@ -23,7 +23,7 @@ from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
 from dpviz.render.cells import FAINT, adaptive
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
-from dpviz.render.detail import QUIET, STANDS, exceeds_noise
+from dpviz.render.detail import NOISE_SDS, QUIET, exceeds_noise
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent, percent_interval
@@ -254,7 +254,7 @@ def leaders(cells: KindCounts) -> tuple[Int, NDArray[np.bool_]]:
     second = np.argmax(rest, axis=0)
     lead = cells.count[leader, at] - cells.count[second, at]
     sd = np.sqrt(cells.variance[leader, at] + cells.variance[second, at])
-    return leader, ~cells.quiet & (lead > 0) & (lead >= STANDS * sd)
+    return leader, ~cells.quiet & (lead > 0) & (lead >= NOISE_SDS * sd)
 
 
 def share_scene(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.files.arrow import numbers, tuples
-from dpviz.render.cells import cell_layer, domain_bounds, map_corners, tenths
+from dpviz.render.cells import cell_layer, domain_bounds, map_corners, zoom_tenths
 from dpviz.render.colors import PALETTES, Themed
 from dpviz.render.projection import home_zoom
 from dpviz.render.scene import Mark, Row
@@ -83,8 +83,8 @@ class ZoomedBoxes:
         drawn = {
             "bounds": tuples(self.offsets[at].astype(np.float32)),
             "density": numbers(values[at].astype(np.float32)),
-            "since": tenths(self.since[at]),
-            "until": tenths(self.until[at]),
+            "since": zoom_tenths(self.since[at]),
+            "until": zoom_tenths(self.until[at]),
         }
         if strength is not None:
             drawn["strength"] = numbers(strength[at].astype(np.float32))

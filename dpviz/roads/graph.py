@@ -219,7 +219,7 @@ class RoadGraph:
     def _node_place(self) -> dict[str, int]:
         return places_of(self.node_id)
 
-    def keep(self, edges: ArrayLike) -> RoadGraph:
+    def subgraph(self, edges: ArrayLike) -> RoadGraph:
         """The graph of the edges where the mask (m,) is true, and the nodes that they touch."""
         rows = np.flatnonzero(np.asarray(edges, dtype=np.bool_))
         touched = np.unique(self.ends[rows])
@@ -263,7 +263,7 @@ class RoadGraph:
                 f"{', …' if len(shown) > 3 else ''} edges): keep the largest (components=largest) "
                 "or all of them (components=all)"
             )
-        return self.keep(edge_part == np.argmax(sizes))
+        return self.subgraph(edge_part == np.argmax(sizes))
 
 
 def require_places(xy: Float) -> None:

@@ -53,7 +53,7 @@ STEPS = 40
 LOW = 0.7
 """Estimates above this share of the prior's highest count are left as they are."""
 
-SURE = 0.2
+LEAST_VARIANCE_SHARE = 0.2
 """A posterior variance is at least this share of the noise's, for the weights inside families."""
 
 _SETTLED: WeakKeyDictionary[Decomposition, Float] = WeakKeyDictionary()
@@ -94,7 +94,7 @@ def shrink_tree(parent: Int, target: Float, weight: Float) -> tuple[Float, Float
     return run_both(final, lambda: variances(parent, given))
 
 
-class Doubts(NamedTuple):
+class SplitDecisions(NamedTuple):
     """Variances and thresholds of nodes whose noisy count decided whether they split.
 
     Attributes:
@@ -106,14 +106,14 @@ class Doubts(NamedTuple):
     certain: Float
 
     @classmethod
-    def none(cls, nodes: int) -> Doubts:
+    def none(cls, nodes: int) -> SplitDecisions:
         """Doubts of a level on which no noisy count decides."""
         return cls(np.full(nodes, np.inf), np.full(nodes, -np.inf))
 
     @classmethod
     def of(
         cls, decided: NDArray[np.bool_], final: Float, threshold: Float, deviation: Float
-    ) -> Doubts:
+    ) -> SplitDecisions:
         """Doubts of one level.
 
         Args:
@@ -128,7 +128,7 @@ class Doubts(NamedTuple):
         return doubts
 
     @classmethod
-    def joined(cls, levels: Sequence[Doubts]) -> Doubts:
+    def joined(cls, levels: Sequence[SplitDecisions]) -> SplitDecisions:
         """Doubts of a tree, concatenated from its levels."""
         return cls(*map(np.concatenate, zip(*levels, strict=True)))
 
@@ -148,7 +148,7 @@ def subtree_estimates(
     parent: ArrayLike,
     noisy: ArrayLike,
     variance: ArrayLike,
-    doubts: Doubts | None = None,
+    doubts: SplitDecisions | None = None,
     block: int = BLOCK,
 ) -> tuple[Float, Float]:
     """Each node's estimate from its own subtree, and its variance: least squares inside blocks.
@@ -351,4 +351,4 @@ def _moments(
     joint /= joint.sum(axis=1, keepdims=True)
     mean = joint @ truth
     spread = (joint @ truth**2 - mean**2) / deviation**2
-    return mean, np.maximum(spread, SURE)
+    return mean, np.maximum(spread, LEAST_VARIANCE_SHARE)

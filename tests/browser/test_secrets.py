@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.ui.shared.preflight import EYES
+from dpviz.ui.shared.preflight import OWNER_ONLY
 from tests.browser.conftest import (
     PLACES,
     continued,
@@ -105,12 +105,12 @@ class Traffic:
     @property
     def all(self):
         """All but the messages that are marked as for the owner's eyes only."""
-        return b"\n".join(each for each in self.content if EYES.encode() not in each)
+        return b"\n".join(each for each in self.content if OWNER_ONLY.encode() not in each)
 
     @property
     def owner(self):
         """The messages that are so marked: the check of the file before the payment."""
-        return b"\n".join(each for each in self.content if EYES.encode() in each)
+        return b"\n".join(each for each in self.content if OWNER_ONLY.encode() in each)
 
 
 @pytest.mark.parametrize("value", [RECORDS, LONELY[0], STRAY[1]])

@@ -1,4 +1,4 @@
-"""Expected errors come from public facts alone, and follow the laws that they must."""
+"""Expected errors come from public facts alone, and scale as theory says."""
 
 import itertools
 

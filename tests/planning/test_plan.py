@@ -203,14 +203,14 @@ def test_a_square_is_planned_for_what_it_holds_and_says_so():
     """By the owner's guess, beside a rectangle, too."""
     stated, whole = "any 400 km2 of about 1000 ±600", "rect=2,48,3,49 ±2000"
     assert str(parse_all([stated])[0]) == "any 400 km² of about 1000 ±600 at 95%"
-    for records in matching_clumps(DOMAIN, 4_000, 400.0, 1_000.0, proxy.FINE[0], 0):
+    for records in matching_clumps(DOMAIN, 4_000, 400.0, 1_000.0, proxy.FINE_WEIGHTS[0], 0):
         rects = squares(DOMAIN, places_of_records(records, 500, 1), 400.0)
         assert exact_counts(records, rects).mean() == pytest.approx(1_000, rel=0.5)
     guessed = dpviz.plan(DOMAIN, [whole, stated], records=20_000)
     assert all(each.probability >= 0.95 for each in guessed.wishes)
     assert any("holds 1,000: your guess" in each for each in guessed.assumed)
     scenes, times, _ = proxy.scenes_of(DOMAIN, 250_000, None, 0, parse_all([whole, stated]))
-    assert (len(scenes), times) == (len(proxy.FINE), 3)
+    assert (len(scenes), times) == (len(proxy.FINE_WEIGHTS), 3)
 
 
 @pytest.mark.slow

@@ -84,7 +84,7 @@ def test_exact_split_odds_are_those_of_the_formula(count, depth):
 
 
 def test_doubtful_splits_are_decided_by_integers():
-    """With doubles that are wrong by a tenth and say so, the exact law comes out all the same."""
+    """With doubles that are wrong by a tenth and say so, the distribution is still exact."""
     n = 20_000
     counts = np.full(n, 3)
     exact = biased_laplace(counts, 1, 0.0, 2.0, 1.5)

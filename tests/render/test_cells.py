@@ -9,13 +9,12 @@ from dpviz.exports import map_page
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.region_count import Regions
 from dpviz.render import cells, density_scale
-from dpviz.render.cells import adaptive, domain_bounds, node_bounds
+from dpviz.render.cells import adaptive, domain_bounds, map_corners, node_bounds
 from dpviz.render.detail import NEVER
 from dpviz.render.difference import difference
 from dpviz.render.districts import district_marks
 from dpviz.render.projection import WORLD, areas, to_degrees, world
 from dpviz.render.scene import tables
-from dpviz.render.cells import map_corners
 
 HALF = 1 << 25
 

@@ -11,10 +11,10 @@ from dpviz.render.cells import adaptive, node_bounds
 from dpviz.render.detail import (
     GAP,
     NEVER,
+    NOISE_SDS,
     POOLED,
     QUIET,
     SHOWN,
-    STANDS,
     detail,
 )
 from dpviz.render.projection import areas
@@ -31,7 +31,7 @@ def walked(nodes, km2, side, zoom):
     kinds = {}
 
     def clear(n, v):
-        return n > 0 and n >= STANDS * v**0.5
+        return n > 0 and n >= NOISE_SDS * v**0.5
 
     def split(children):
         """True if a child stands by itself; the roots are drawn in any case."""
@@ -120,7 +120,7 @@ def test_rows_tile_the_domain_and_add_up_to_the_whole(method, epsilon):
         km2 = areas(node_bounds(release))
         assert columns.km2[heads].sum() == pytest.approx(km2[drawn].sum(), rel=1e-9)
         shown = heads[columns.kind[heads] != QUIET]
-        assert (columns.total[shown] >= STANDS * np.sqrt(columns.variance[shown])).all()
+        assert (columns.total[shown] >= NOISE_SDS * np.sqrt(columns.variance[shown])).all()
 
 
 def test_without_noise_every_cell_that_holds_somebody_is_shown():

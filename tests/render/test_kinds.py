@@ -9,6 +9,7 @@ import pytest
 import dpviz
 from dpviz.evaluation.truth import records_of_kind
 from dpviz.render import zoomed
+from dpviz.render.cells import map_corners
 from dpviz.render.colors import oklab
 from dpviz.render.kinds import (
     KIND_COLORS,
@@ -20,7 +21,6 @@ from dpviz.render.kinds import (
     share_scene,
     shares,
 )
-from dpviz.render.cells import map_corners
 from tests.render.test_colors import EVEN, seen
 from tests.vault import index_of
 

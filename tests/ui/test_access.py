@@ -83,7 +83,7 @@ def test_no_user_passes_for_another(monkeypatch, email, sub, name):
     claims = {**ANN, "email": email, "sub": sub}
     mine = allowed(monkeypatch, claims, {"owners": ["kate@example.org", "kate"]})
     assert (mine.name, mine.owner) == (name, False)
-    assert access.with_user_name("page Explore").rpartition(access.BY)[2] == name
+    assert access.with_user_name("page Explore").rpartition(access.USER_SEPARATOR)[2] == name
     monkeypatch.setattr(releases, "user", lambda: claims)
     assert re.fullmatch(r"user:[0-9a-f]{32}", releases.visitor())
 

@@ -11,7 +11,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import half_width_words, rounded, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.ui.points import source_form
-from dpviz.ui.points.answers import inside_words, off_by
+from dpviz.ui.points.answers import error_texts, inside_words
 from dpviz.ui.shared import releases, uploads
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.downloads import ROWS
@@ -168,7 +168,7 @@ def test_four_sides_that_are_typed_are_the_question_in_place_of_a_polygon():
 )
 def test_an_error_is_that_of_the_count_as_it_is_shown(count, error, exact, said):
     row = {"count": count, "low": count - error, "high": count + error, "uniformity_sd": 0.0}
-    off, share = off_by(row | {"exact": exact})
+    off, share = error_texts(row | {"exact": exact})
     assert (off, share.replace("\N{NO-BREAK SPACE}", " ")) == said
 
 

@@ -12,7 +12,7 @@ import pytest
 import dpviz
 from dpviz.ui.sequences.source import PLACES
 from dpviz.ui.sequences.view import MOVES, VIEWS
-from dpviz.ui.shared.preflight import EYES
+from dpviz.ui.shared.preflight import OWNER_ONLY
 from tests.browser.test_secrets import INSIDE, LONELY, NAME, RECORDS, STRAY, encodings, secrets_in
 from tests.browser.test_secrets import SECRETS as PLANTED
 from tests.ui.files import bounded, uploaded, with_trips
@@ -47,7 +47,7 @@ def sent(node, owner=False):
     """
     children = getattr(node, "children", {}).values()
     message = node.proto.SerializeToString() if getattr(node, "proto", None) is not None else b""
-    message = message if (EYES.encode() in message) == owner else b""
+    message = message if (OWNER_ONLY.encode() in message) == owner else b""
     return b"\n".join([message, *(sent(each, owner) for each in children)])
 
 

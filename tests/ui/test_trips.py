@@ -1,4 +1,4 @@
-"""Trips without a browser: two rectangles make one 4-D query; sensitive data show no exact count."""
+"""Trips without a browser: two rectangles make one 4-D query; no exact count is shown."""
 
 from contextlib import nullcontext
 from functools import partial

@@ -51,7 +51,7 @@ def sides(domain: Domain, shape: str) -> str:
     return "x".join(f"{side:.6g}" for side in ours * np.divide(SHAPES[shape], PAPER_SIDES))
 
 
-def measured(
+def measure_errors(
     methods: tuple[str, ...],
     epsilons: tuple[float, ...],
     shapes: Iterable[str],

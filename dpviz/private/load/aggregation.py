@@ -20,7 +20,7 @@ from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Clock
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines import connected
-from dpviz.private.load.engines.base import Engine, Rows, watched
+from dpviz.private.load.engines.base import Engine, Rows, rows_with_progress
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.notation import MILLISECONDS, Notation
@@ -94,7 +94,7 @@ def engine_layers(
     # A fixed salt for public data only: otherwise it would reveal which records were dropped.
     salt = "" if chosen.public else secrets.token_hex(16)
     text = f"{query.sql(relation, engine.dialect, salt)}\nLIMIT {MAX_CELLS + 1}"
-    layers = layers_of_rows(watched(engine, text, chosen.progress), domain, query.bits)
+    layers = layers_of_rows(rows_with_progress(engine, text, chosen.progress), domain, query.bits)
     if layers.cells > MAX_CELLS:
         raise too_many(query.bits)
     if chosen.progress:

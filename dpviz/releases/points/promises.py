@@ -55,7 +55,7 @@ def success_probability(
     """Probability that answers are off by at most their tolerance.
 
     The noise of one cell is close to Laplace, that of a sum close to normal: the less likely of the
-    two laws is taken.
+    two distributions is taken.
 
     Args:
         tolerance: largest error allowed in each of q answers, float64 (q,).
@@ -82,7 +82,7 @@ def _percent(probability: float) -> str:
 
 
 def _laplace(x: Float) -> Float:
-    """Distribution function of the Laplace law of variance 1."""
+    """Distribution function of the Laplace distribution of variance 1."""
     tail = 0.5 * np.exp(-math.sqrt(2) * np.abs(x))
     return np.where(x < 0, tail, 1.0 - tail)
 

@@ -18,7 +18,7 @@ from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.downloads import ROWS, counts_as_shown
+from dpviz.ui.shared.downloads import ROWS, count_columns
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.memory import cached_in_session
 from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
@@ -105,6 +105,6 @@ def _table(release: AreaRelease, level: str) -> None:
         "area": [release.frame.names[row] for row in chosen],
         "in": [above[row] or "" for row in chosen],
     }
-    counts = counts_as_shown(release.nodes.count[chosen], half)
+    counts = count_columns(release.nodes.count[chosen], half)
     st.dataframe(pa.table(columns | counts), hide_index=True, column_config=sortable(*counts))
     st.caption(rows_in_words(len(chosen), len(rows), "areas", "largest counts"))

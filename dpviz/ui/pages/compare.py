@@ -27,10 +27,10 @@ from dpviz.ui.points.sides_form import (
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
-from dpviz.ui.shared.frame import Frame, Panels, share_button
+from dpviz.ui.shared.frame import PageFrame, Panels, share_button
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
+from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
 from dpviz.ui.shared.releases import RELEASES, release_choice
 from dpviz.ui.shared.skeleton import build_choice, describe
 from dpviz.ui.shared.sources import NoRecords
@@ -50,7 +50,7 @@ def page() -> None:
         st.session_state[f"{KEY}.releases"] = linked
     if f"{KEY}.mode" not in st.session_state:  # Streamlit deletes it on leaving the page
         permalink.restore(KEY, FIELDS)
-    frame = Frame.of(KEY, setup=not st.session_state[f"{KEY}.releases"])
+    frame = PageFrame.of(KEY, setup=not st.session_state[f"{KEY}.releases"])
     with frame.tools:
         share_button(KEY)
     with frame.bar:
@@ -62,7 +62,7 @@ def page() -> None:
             _built_from_data(frame, explored)
 
 
-def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
+def _built_from_data(frame: PageFrame, explored: dict[str, str]) -> None:
     """Configurations on public records, rebuilt whenever one changes."""
     permalink.write(dict.fromkeys(field.name for field in RELEASES))
     with frame.setup, refusals() as refused:
@@ -73,7 +73,7 @@ def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
         with frame.bar:
             choices = sides_form(KEY, source, explored)
     if source is None:
-        say_refused(*refused)
+        show_refusals(*refused)
         choose_domain(KEY)
         return
     if not choices:
@@ -115,7 +115,7 @@ def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
     permalink.write_address(KEY, FIELDS, {**link, "maps": permalink.parameter("maps")})
 
 
-def _two_releases(frame: Frame) -> None:
+def _two_releases(frame: PageFrame) -> None:
     """Two opened releases: no exact counts, no rebuilding."""
     chosen = []
     with frame.bar, refusals() as refused:

@@ -85,11 +85,11 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
             icon=":material/waves:",
         )
     panels = release_tabs(KEY, view, source)
-    panels = {"Summary": partial(_say_truncation, release, source), **panels}
+    panels = {"Summary": partial(_truncation_note, release, source), **panels}
     map_and_answer(KEY, view, source, panels)
 
 
-def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
+def _truncation_note(release: SequenceRelease, source: SequenceSource) -> None:
     """Say that visits past the truncation are not counted (30 % in the built-in city)."""
     first = release.header.parameters.get("l_top")
     if isinstance(first, int):  # an opened file is untrusted

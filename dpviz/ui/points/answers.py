@@ -64,7 +64,7 @@ CUT = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnsweredQuery:
     """Query shape on a release, with its answer.
 
     Attributes:
@@ -89,7 +89,7 @@ def asked_rectangle(
     source: PointSource,
     rect: Bounds,
     window: tuple[float, float] | None,
-) -> Asked:
+) -> AnsweredQuery:
     """Ask for the records in a rectangle in degrees; of a release with time, in a window.
 
     Raises:
@@ -105,7 +105,7 @@ def asked_rectangle(
     more: Callable[[], object] = lambda: None  # noqa: E731
     if is_points(release):
         more = partial(attribute_answers, release, inside, window)
-    return Asked(
+    return AnsweredQuery(
         answers,
         place,
         partial(exact_counts, source.data, box),
@@ -115,7 +115,7 @@ def asked_rectangle(
     )
 
 
-def asked_polygon(release: PointRelease, source: PointSource, ring: Ring) -> Asked:
+def asked_polygon(release: PointRelease, source: PointSource, ring: Ring) -> AnsweredQuery:
     """Ask for the records in a polygon in degrees.
 
     Raises:
@@ -127,7 +127,7 @@ def asked_polygon(release: PointRelease, source: PointSource, ring: Ring) -> Ask
     if regions.inside[0] == 0.0:
         raise DomainError(f"the polygon lies outside the area: {OVERLAP}")
     bounds = np.round(shape.total_bounds, 6).tolist()
-    return Asked(
+    return AnsweredQuery(
         answers,
         dict(zip(SIDES, bounds, strict=True)) | {"ring": shape.to_wkt(rounding_precision=5)[0]},
         lambda: exact_in_regions(source.data, regions),
@@ -158,7 +158,7 @@ def overlaps(rect: Bounds, domain: Domain) -> bool:
 
 
 def show_answer(
-    prefix: str, release: Release, source: PointSource, asked: Asked, *, outlined: bool
+    prefix: str, release: Release, source: PointSource, asked: AnsweredQuery, *, outlined: bool
 ) -> None:
     """Show one answer in words, and add it to the history.
 
@@ -176,7 +176,7 @@ def show_answer(
     st.markdown(error_lines(row, noun) + (" (outlined)" if outlined else ""), help=CUT.format(noun))
     if source.public:
         st.metric("Exact count (public data)", f"{row['exact']:,}")
-        off, share = off_by(row)
+        off, share = error_texts(row)
         st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
     remember(answered(prefix, release, source), row)
     asked.more()
@@ -223,7 +223,7 @@ def _of_kind(release: Release) -> dict[str, Any]:
     return {} if kind is None else {"kind": kind}
 
 
-def off_by(row: Mapping[str, Any]) -> tuple[str, str]:
+def error_texts(row: Mapping[str, Any]) -> tuple[str, str]:
     """Error of a row's count as displayed, and its share of the exact count.
 
     The share is empty if the error or the exact count is zero.
@@ -331,7 +331,7 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
         "cells": row["nodes"],
     }
     if "exact" in row:
-        answer |= {"exact": f"{row['exact']:,}", "error": off_by(row)[0]}
+        answer |= {"exact": f"{row['exact']:,}", "error": error_texts(row)[0]}
     asked = {name: value for name, value in row.items() if name not in ANSWER}
     return answer | {
         name: float(f"{value:.6g}") if isinstance(value, float) else value

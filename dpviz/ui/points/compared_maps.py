@@ -30,9 +30,9 @@ from dpviz.ui.points.answers import (
     LARGER,
     as_csv,
     error_lines,
+    error_texts,
     errors_of,
     in_domain,
-    off_by,
     rectangle_form,
     row_in_words,
     row_of,
@@ -207,7 +207,7 @@ def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[di
     for place, row in zip(places[-len(rows) :], rows, strict=True):
         with place:
             count = with_noise(row["count"], errors_of(row)[2]).replace(" ", NO_BREAK)
-            off, share = off_by(row) if source.public else ("", "")
+            off, share = error_texts(row) if source.public else ("", "")
             st.metric(f"{row['side']} · noisy count", count, help=LARGER)
             words = off and f"**Error:** {plain(off)}{share and f' ({share})'}  \n"
             st.markdown(words + error_lines(row), help=CUT.format("cell"))

@@ -22,7 +22,7 @@ from dpviz.render.projection import areas
 from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.charts import bounds_chart
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.panels import of_numbers, table_panel
+from dpviz.ui.shared.panels import table_panel, worded_numbers
 
 SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1–10 %"}
 
@@ -108,7 +108,7 @@ def expectation_panel(
             if row.size in SHOWN
         ],
         hide_index=True,
-        column_config=of_numbers("count", "noise ±", "left out", "mean error"),
+        column_config=worded_numbers("count", "noise ±", "left out", "mean error"),
     )
     st.caption(
         "Typical counts, their noise (95 %), "

@@ -17,7 +17,7 @@ from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
 from dpviz.ui.shared.shelf import receipt_of
-from dpviz.ui.shared.skeleton import build_choice, say_unsaved
+from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
 from dpviz.ui.shared.text import badge
 
 
@@ -55,7 +55,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
 
 def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> None:
     """The release: map (while its step is shown), answers, receipt, files."""
-    say_unsaved(made.problem)
+    warn_unsaved(made.problem)
     st.success(
         "Published, and kept in your releases. Budget recorded; your records never left this "
         "server."

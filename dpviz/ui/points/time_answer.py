@@ -37,7 +37,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.memory import cached_in_session
-from dpviz.ui.shared.panels import file_button, of_numbers
+from dpviz.ui.shared.panels import file_button, worded_numbers
 from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_rows, zone_words
 
 LOOKS = {"window": "Window", "film": "Playback"}
@@ -177,7 +177,7 @@ def _slider(prefix: str, domain: Domain) -> Window:
             icon=f":material/chevron_{icon}:",
             key=f"{key}.{sign}",
             help="Move the window by its own length",
-            on_click=_move,
+            on_click=_shift_window,
             args=(key, sign, domain),
         )
     low, high = map(domain.calendar.from_clocks, ends)
@@ -201,7 +201,7 @@ def _window_from_address(domain: Domain, text: str | None) -> Window:
     return start, end
 
 
-def _move(key: str, sign: int, domain: Domain) -> None:
+def _shift_window(key: str, sign: int, domain: Domain) -> None:
     """Move the window by its length, at most to the end; do nothing if the page was left."""
     if key not in st.session_state:
         return
@@ -314,5 +314,5 @@ def windows_table(release: PointRelease, rect: Bounds | None) -> None:
     answers = [release.count(place, each) for each in pairs]
     rows = {"from": labels, "noisy count": list(map(count_words, answers))}
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
-    st.dataframe(rows, hide_index=True, column_config=of_numbers("noisy count"))
+    st.dataframe(rows, hide_index=True, column_config=worded_numbers("noisy count"))
     st.caption(f"{LARGER}.")

@@ -79,7 +79,7 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
     if isinstance(planned, str):
         st.error(plain(planned), icon=":material/error:")
     else:
-        _offer(prefix, (domain, max_per_unit), planned)
+        _show_plan(prefix, (domain, max_per_unit), planned)
 
 
 def _wish_inputs(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
@@ -124,7 +124,7 @@ def _wish_inputs(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
     return tuple(wishes), int(records)
 
 
-def _offer(prefix: str, frame: Any, planned: Plan) -> None:
+def _show_plan(prefix: str, frame: Any, planned: Plan) -> None:
     st.markdown(f"**ε = {planned.epsilon:g}** by {plain(title_of(planned.method))}")
     for each in planned.wishes:
         st.markdown(f"- {plain(each.wish)}: holds with {percent(each.probability)}")

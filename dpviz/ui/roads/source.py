@@ -30,7 +30,7 @@ from dpviz.ui.shared.preflight import preflight_switch
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
 from dpviz.ui.shared.unit_form import unit_form
-from dpviz.ui.shared.upload_form import data_choice, files_ready, public_switch, read_once
+from dpviz.ui.shared.upload_form import data_choice, files_ready, public_switch, read_cached
 from dpviz.ui.shared.uploads import chosen_table, upload_columns, upload_path
 
 UPLOAD = "files"
@@ -172,7 +172,7 @@ def _trips(
     name = dataset_name(prefix, trips_file, names, public=public)
     streets = f"{graph.crs, len(graph), graph.directed}"
     key = "|".join([*(file.file_id for file in files), streets, f"{public, how, clock}", name])
-    data = read_once(prefix, key, read, check)
+    data = read_cached(prefix, key, read, check)
     return RoadSource(data=data, key=key, title=Path(trips_file.name).name)
 
 

@@ -253,7 +253,7 @@ def paid_release(
     if job is None and agreed and not over_budget_message(account, epsilon):
         job = Job(make)
         st.session_state[place] = (turn + 1, job)  # a second press cannot confirm this offer
-    _ask(prefix, account, offer, place, job is not None and not over)
+    _confirm_payment(prefix, account, offer, place, job is not None and not over)
     if job is None:
         return None
     if not over:
@@ -268,7 +268,7 @@ def paid_release(
     return made
 
 
-def _ask(
+def _confirm_payment(
     prefix: str, account: Account, offer: tuple[int, str, float], place: str, runs: bool
 ) -> None:
     """Ask for confirmation in another place, so that a double click does not confirm.

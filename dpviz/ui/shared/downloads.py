@@ -85,7 +85,7 @@ def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
     return list(formats)
 
 
-def counts_as_shown(counts: Float, halves: Float) -> dict[str, Float]:
+def count_columns(counts: Float, halves: Float) -> dict[str, Float]:
     """Table columns of noisy counts, and half widths of their intervals."""
     return {
         "noisy count": np.array(list(map(on_screen, counts, halves))),

@@ -41,7 +41,7 @@ document.querySelector("[data-testid=stTabs]")?.scrollIntoView({block: "center"}
 
 
 @dataclass(frozen=True)
-class Frame:
+class PageFrame:
     """Places above the map of a page.
 
     Attributes:
@@ -59,7 +59,7 @@ class Frame:
     payment: DeltaGenerator
 
     @classmethod
-    def of(cls, page: str, *, setup: bool = True) -> Frame:
+    def of(cls, page: str, *, setup: bool = True) -> PageFrame:
         """Draw the empty places of a page; without ``setup`` there is nothing to change."""
         with st.container(horizontal=True, vertical_alignment="center", key="dpviz-chips"):
             chips = st.empty()

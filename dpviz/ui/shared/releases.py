@@ -126,7 +126,7 @@ def show(release: Opened) -> None:
     st.switch_page(page_of(module, default=page == "explore"))
 
 
-def open_given() -> None:
+def open_command_line_file() -> None:
     """Open the file given to ``dpviz app`` when a session starts, for the local user only."""
     path = os.environ.get(OPENED)
     if not path or "releases.given" in st.session_state or not only_local_visitors():
@@ -194,7 +194,7 @@ def uploaded(place: str, file: Any) -> Opened:
     return Opened(f"upload:{file.file_id}", Path(file.name).stem[:120], release)
 
 
-def release_instead(prefix: str, path: Path, file: Any) -> bool:
+def offer_release(prefix: str, path: Path, file: Any) -> bool:
     """Return whether an upload of records is a release; if so, offer to open it."""
     if cached_in_session(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
         return False
@@ -225,10 +225,10 @@ def your_releases(prefix: str) -> None:
         label_visibility="collapsed",
     )
     if stored is not None:
-        _one(prefix, stored)
+        _release_row(prefix, stored)
 
 
-def _known(name: str) -> str | None:
+def _release_id_in_address(name: str) -> str | None:
     """Id in the address of a release of this server; None if there is none."""
     asked = permalink.parameter(name)
     try:
@@ -237,13 +237,13 @@ def _known(name: str) -> str | None:
         return None
 
 
-RELEASES = tuple(permalink.Field(f"{side}.release", _known) for side in "ab")
+RELEASES = tuple(permalink.Field(f"{side}.release", _release_id_in_address) for side in "ab")
 """Address fields of two releases that are compared."""
 
 
 def newest_flat(most: int) -> list[str]:
     """Ids of the visitor's newest releases that can be compared."""
-    return [each.id for each in Shelf().of(visitor()) if _flat(each)][:most]
+    return [each.id for each in Shelf().of(visitor()) if _is_2d_points(each)][:most]
 
 
 def release_choice(page: str, side: str) -> Opened | None:
@@ -251,7 +251,7 @@ def release_choice(page: str, side: str) -> Opened | None:
     label, place = f"Release {side.upper()}", f"{page}.{side}.release"
     asked: str | None = st.session_state.get(place)
     mine = Shelf().of(visitor())
-    offered = {each.id: each for each in mine if _flat(each)}
+    offered = {each.id: each for each in mine if _is_2d_points(each)}
     left = len(mine) - len(offered)
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
@@ -290,12 +290,12 @@ def release_choice(page: str, side: str) -> Opened | None:
     return None
 
 
-def _flat(stored: Stored) -> bool:
+def _is_2d_points(stored: Stored) -> bool:
     """Return whether a stored release is of points in 2-D, from its receipt."""
     return stored.kind == "points" and len(stored.receipt.get("bounds", range(4))) == 4
 
 
-def _one(prefix: str, stored: Stored) -> None:
+def _release_row(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
     lost = not shelf.path(stored.id).exists()
     if lost:

@@ -10,7 +10,7 @@ from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, may_see_page
 from dpviz.ui.shared.navigation import is_reading, page_modules, sections
 from dpviz.ui.shared.permalink import messages_here
-from dpviz.ui.shared.releases import open_given
+from dpviz.ui.shared.releases import open_command_line_file
 
 
 def summaries() -> dict[str, str]:
@@ -35,5 +35,5 @@ def run() -> None:
     if not may_see_page():
         return
     messages_here()
-    open_given()
+    open_command_line_file()
     page.run()
