@@ -52,11 +52,7 @@ _EPSILONS = "0.05,0.1,0.2,0.4,0.8,1.6"
 DEFAULTS: dict[str, dict[str, Any]] = {
     "points": {"methods": "privtree,ugrid", "epsilons": _EPSILONS, "repeats": 5},
     "roads": {"methods": None, "epsilons": "1,0.1,0.01", "repeats": 10},
-    "sequences": {
-        "methods": "markov,ngram,topk_em,truncate",
-        "epsilons": _EPSILONS,
-        "repeats": 10,
-    },
+    "sequences": {"methods": "markov,ngram,topk_em,truncate", "epsilons": _EPSILONS, "repeats": 10},
 }
 """Default methods, values of ε and repeats for each kind of release."""
 

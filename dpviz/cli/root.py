@@ -76,8 +76,7 @@ MaxPerUnit = Annotated[int, typer.Option(min=1, help="Max contributions per unit
 Page = Annotated[str, typer.Option("--output", "-o", help="Page to write (.html).")]
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="Release file (.parquet).")]
 LedgerFile = Annotated[
-    str | None,
-    typer.Option("--ledger", help="Ledger file (default: in the user's data folder)."),
+    str | None, typer.Option("--ledger", help="Ledger file (default: in the user's data folder).")
 ]
 
 

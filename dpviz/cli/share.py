@@ -35,8 +35,7 @@ Rects = Annotated[
     typer.Option("--rect", help="Rectangle to answer, W,S,E,N in degrees; repeatable."),
 ]
 Period = Annotated[
-    str | None,
-    typer.Option(help="Part of the period to draw, A,B, for releases with time."),
+    str | None, typer.Option(help="Part of the period to draw, A,B, for releases with time.")
 ]
 Size = Literal["screen", "print"]
 

@@ -84,9 +84,7 @@ def checked_rectangles(
     low, high = rects[:, :dims], rects[:, dims:]
     _refuse(rects, ~np.isfinite(rects).all(axis=1), "is not finite: give numbers")
     _refuse(
-        rects,
-        (low >= high).any(axis=1),
-        "is inside out or empty: give lower limits below upper",
+        rects, (low >= high).any(axis=1), "is inside out or empty: give lower limits below upper"
     )
     outside = (low >= upper).any(axis=1) | (high <= lower).any(axis=1)
     domain = limits_text([*lower, *upper])

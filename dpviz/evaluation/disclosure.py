@@ -214,15 +214,7 @@ WHOLE = tuple(np.unique(np.geomspace(1, 20_000, 150).round()).tolist())
 REACHES = tuple(np.geomspace(0.01, BLOCKS / 2, 60).tolist())
 
 PUBLICATIONS = (
-    Publication(
-        "Suppression",
-        "hidden below {:,.0f}",
-        _exact,
-        _exact,
-        _suppressed,
-        _edge,
-        WHOLE,
-    ),
+    Publication("Suppression", "hidden below {:,.0f}", _exact, _exact, _suppressed, _edge, WHOLE),
     Publication("Rounding", "to multiples of {:,.0f}", _exact, _exact, _rounded, _edge, WHOLE),
     Publication(
         "Jitter",

@@ -274,7 +274,7 @@ def rms(errors: ArrayLike) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-def aligned_rectangle(release: PointRelease, rect: Rect, across: int) -> Rect:
+def align(release: PointRelease, rect: Rect, across: int) -> Rect:
     """A rectangle moved to the nearest lines of a grid of ``across``² cells, at least one cell."""
     low = np.array(release.domain.lower)
     cell = (np.array(release.domain.upper) - low) / across

@@ -51,10 +51,7 @@ _BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}})
 """The unit in a header; a column named like the words for a record is quoted."""
 
 
-def code_of(
-    release: Release,
-    source: str | None = None,
-) -> Code:
+def code_of(release: Release, source: str | None = None) -> Code:
     """Return the code that made a release of any kind, from its header.
 
     Args:

@@ -49,10 +49,7 @@ class AreaData(Handle[AreaRelease]):
 
     def __init__(self, points: DataHandle, areas: Areas, every: str | None = None) -> None:
         super().__init__(
-            points.name,
-            public=points.public,
-            unit=points.unit,
-            max_per_unit=points.max_per_unit,
+            points.name, public=points.public, unit=points.unit, max_per_unit=points.max_per_unit
         )
         domain = points.domain
         if domain.values is not None:

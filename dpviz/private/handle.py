@@ -93,14 +93,7 @@ class Handle(ABC, Generic[R]):
     synthetic: bool = False
     tally: Tally | None = None
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        public: bool,
-        unit: str,
-        max_per_unit: int,
-    ) -> None:
+    def __init__(self, name: str, *, public: bool, unit: str, max_per_unit: int) -> None:
         if not isinstance(name, str):
             raise DataError(f"name={name!r}: give a text")
         self.name = self.account = clean_name(name)

@@ -13,13 +13,7 @@ from numpy.typing import ArrayLike
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.lazy import geopandas, pa, pd
-from dpviz.releases.answers import (
-    Answers,
-    RangeAnswers,
-    SumAnswers,
-    Timeline,
-    answers_from,
-)
+from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, answers_from
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import area_timeline, table_of
 from dpviz.releases.axis import Axis

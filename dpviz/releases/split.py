@@ -16,14 +16,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
-from dpviz.releases.answers import (
-    Answers,
-    RangeAnswers,
-    SumAnswers,
-    Timeline,
-    difference,
-    total,
-)
+from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, difference, total
 from dpviz.releases.axis import Axis, common_extra
 from dpviz.releases.counts import CountRelease, F
 from dpviz.releases.header import Header
@@ -54,10 +47,7 @@ class SplitRelease(CountRelease[F]):
     """True if the trees of all parts have the same boxes."""
 
     def __init__(
-        self,
-        by: Axis,
-        trees: Sequence[tuple[F, Decomposition, Sums | None]],
-        header: Header,
+        self, by: Axis, trees: Sequence[tuple[F, Decomposition, Sums | None]], header: Header
     ) -> None:
         if len(trees) != len(by):
             raise ReleaseError(f"{len(trees)} trees for {by}: expected {len(by)}")

@@ -138,10 +138,7 @@ def density_scale(*releases: PointRelease) -> Scale:
 
 
 def density_legend(
-    scale: Scale,
-    releases: Sequence[PointRelease] = (),
-    *,
-    title: str = "Records per km²",
+    scale: Scale, releases: Sequence[PointRelease] = (), *, title: str = "Records per km²"
 ) -> Legend:
     """The strip of density cells; of one release, it says how much is blank."""
     empty = bool(releases) and not any(_stands_out(each, scale) for each in releases)

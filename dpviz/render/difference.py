@@ -81,7 +81,7 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     domain = releases[0].domain
 
     def drawn(zoom: float) -> Sequence[NDArray[Any]]:
-        lo, hi, least = boxes_at_zoom(releases, zoom)
+        lo, hi, least = zoom_boxes(releases, zoom)
         return lo, hi, *_compared(releases, lo, hi, least), np.full(len(lo), least)
 
     boxes, columns = ZoomedBoxes.of(domain, drawn)
@@ -204,7 +204,7 @@ def _errors(answers: RangeAnswers) -> Float:
     return np.stack([answers.noise_sd, answers.uniformity_sd], axis=1)
 
 
-def boxes_at_zoom(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int, float]:
+def zoom_boxes(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int, float]:
     """Lattice boxes (lo, hi) at a zoom, and how many standard deviations stand out there.
 
     Of two boxes that overlap, the larger; where those of the two releases do not nest, see

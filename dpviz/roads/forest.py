@@ -136,9 +136,7 @@ def divided(domains: Subdomains, lo: Int) -> Forest:
 
 
 def path_trees(
-    domains: Subdomains,
-    trees: Sequence[Levels],
-    weights: Sequence[Float] | None = None,
+    domains: Subdomains, trees: Sequence[Levels], weights: Sequence[Float] | None = None
 ) -> Forest:
     """One tree per path.
 

@@ -216,10 +216,7 @@ def leaves_below(first_child: Int, width: int) -> Int:
 
 
 def best_first(
-    counts: Float,
-    longer: Callable[[tuple[int, ...], float], Float],
-    k: int,
-    longest: int,
+    counts: Float, longer: Callable[[tuple[int, ...], float], Float], k: int, longest: int
 ) -> list[tuple[tuple[int, ...], float]]:
     """The k most frequent strings and their counts; none is more frequent than its prefix.
 
@@ -281,12 +278,7 @@ def checked_symbols(symbols: Sequence[int] | Int, size: int) -> Int:
 
 
 def sequence_rows(
-    chances: Callable[[Int], Float],
-    size: int,
-    n: int,
-    seed: int | None,
-    longest: int,
-    reach: int,
+    chances: Callable[[Int], Float], size: int, n: int, seed: int | None, longest: int, reach: int
 ) -> list[Int]:
     """Draw n sequences symbol by symbol, all together, until the end or the public cap.
 

@@ -26,12 +26,7 @@ equal ones whose guesses round alike are weighed once."""
 
 
 def gamma_posterior(
-    noisy: Float,
-    scale: float | Float,
-    mean: Float,
-    *,
-    least: float,
-    shapes: tuple[float, ...],
+    noisy: Float, scale: float | Float, mean: Float, *, least: float, shapes: tuple[float, ...]
 ) -> tuple[Float, Float]:
     """Mean and variance of each count, given its noisy value and a guess.
 

@@ -94,7 +94,7 @@ def shrink_tree(parent: Int, target: Float, weight: Float) -> tuple[Float, Float
     return run_both(final, lambda: variances(parent, given))
 
 
-class SplitDecisions(NamedTuple):
+class Decisions(NamedTuple):
     """Variances and thresholds of nodes whose noisy count decided whether they split.
 
     Attributes:
@@ -106,14 +106,14 @@ class SplitDecisions(NamedTuple):
     certain: Float
 
     @classmethod
-    def none(cls, nodes: int) -> SplitDecisions:
+    def none(cls, nodes: int) -> Decisions:
         """Doubts of a level on which no noisy count decides."""
         return cls(np.full(nodes, np.inf), np.full(nodes, -np.inf))
 
     @classmethod
     def of(
         cls, decided: NDArray[np.bool_], final: Float, threshold: Float, deviation: Float
-    ) -> SplitDecisions:
+    ) -> Decisions:
         """Doubts of one level.
 
         Args:
@@ -128,7 +128,7 @@ class SplitDecisions(NamedTuple):
         return doubts
 
     @classmethod
-    def joined(cls, levels: Sequence[SplitDecisions]) -> SplitDecisions:
+    def joined(cls, levels: Sequence[Decisions]) -> Decisions:
         """Doubts of a tree, concatenated from its levels."""
         return cls(*map(np.concatenate, zip(*levels, strict=True)))
 
@@ -148,7 +148,7 @@ def subtree_estimates(
     parent: ArrayLike,
     noisy: ArrayLike,
     variance: ArrayLike,
-    doubts: SplitDecisions | None = None,
+    doubts: Decisions | None = None,
     block: int = BLOCK,
 ) -> tuple[Float, Float]:
     """Each node's estimate from its own subtree, and its variance: least squares inside blocks.

@@ -24,13 +24,7 @@ from playwright.sync_api import sync_playwright
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.benchmarks.pages import below, seconds_of, write_measured
-from tests.browser.conftest import (
-    FLAGS,
-    PATIENCE,
-    ROOT,
-    find_browser,
-    serving,
-)
+from tests.browser.conftest import FLAGS, PATIENCE, ROOT, find_browser, serving
 from tests.browser.test_explore import metric, the_map
 from tests.browser.test_history import follow
 

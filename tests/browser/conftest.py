@@ -258,11 +258,7 @@ def serving(script, *options, log=subprocess.DEVNULL, command=None, cwd=ROOT, **
     if command is None:
         arguments += ["--server.address", "127.0.0.1", "--server.headless", "true", *options]
     server = subprocess.Popen(
-        arguments,
-        cwd=cwd,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **environment},
+        arguments, cwd=cwd, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, **environment}
     )
     path = dict(zip(options[::2], options[1::2], strict=True)).get("--server.baseUrlPath", "")
     address = f"http://127.0.0.1:{port}/{path}".rstrip("/")

@@ -13,15 +13,7 @@ from PIL import Image
 from playwright.sync_api import expect, sync_playwright
 
 import dpviz
-from tests.browser.conftest import (
-    FLAGS,
-    PATIENCE,
-    ROOT,
-    continued,
-    find_browser,
-    frames,
-    serving,
-)
+from tests.browser.conftest import FLAGS, PATIENCE, ROOT, continued, find_browser, frames, serving
 from tests.browser.oidc import provider
 from tests.browser.test_explore import the_map
 from tests.browser.test_login import ANN, secrets_of

@@ -110,10 +110,7 @@ def test_cells_of_one_level_are_drawn_independently_of_their_neighbours():
 
 
 @pytest.mark.slow
-@given(
-    st.lists(st.integers(0, 30), max_size=25),
-    st.sampled_from([0.001, 0.05, 0.5, 3.0]),
-)
+@given(st.lists(st.integers(0, 30), max_size=25), st.sampled_from([0.001, 0.05, 0.5, 3.0]))
 def test_smooth_sensitivity_is_the_brute_force_maximum(records, xi):
     cells = column([records, records], 0, 31)
     values, cumulative, starts = cells.distinct()

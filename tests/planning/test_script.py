@@ -156,8 +156,7 @@ def test_text_of_a_header_is_inert_in_a_notebook(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words",
-    [f"build {FILE} --method=ugrid --set=cells=4", "build walks.txt --alphabet=a,b,c"],
+    "words", [f"build {FILE} --method=ugrid --set=cells=4", "build walks.txt --alphabet=a,b,c"]
 )
 def test_the_code_pays_from_the_account_that_the_release_did(folder, words):
     """By the file's name it would be another one, and all of that spent once more."""

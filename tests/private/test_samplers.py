@@ -16,12 +16,7 @@ from scipy import stats
 
 from dpviz.errors import ParameterError
 from dpviz.private.mechanisms import bounds, comparison, counts, samplers
-from dpviz.private.mechanisms.noise import (
-    SecureNoise,
-    SimulatedNoise,
-    geometric,
-    nested_counts,
-)
+from dpviz.private.mechanisms.noise import SecureNoise, SimulatedNoise, geometric, nested_counts
 from tests.strategies import share
 
 ALARM = 1e-6

@@ -54,11 +54,7 @@ def build(method="quadtree", epsilon=1.0, domain=BOX, share=None, **parameters):
     return dpviz.build(data, method, epsilon=epsilon, seed=1, sum_share=share, **parameters)
 
 
-METHODS = {
-    "quadtree": {"height": 3},
-    "agrid": {},
-    "privelet": {"log_cells": 3},
-}
+METHODS = {"quadtree": {"height": 3}, "agrid": {}, "privelet": {"log_cells": 3}}
 
 
 @pytest.mark.parametrize(

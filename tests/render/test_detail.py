@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz import Decomposition
 from dpviz.render.cells import adaptive, node_bounds
-from dpviz.render.detail import (
-    GAP,
-    NEVER,
-    NOISE_SDS,
-    POOLED,
-    QUIET,
-    SHOWN,
-    detail,
-)
+from dpviz.render.detail import GAP, NEVER, NOISE_SDS, POOLED, QUIET, SHOWN, detail
 from dpviz.render.projection import areas
 
 ZOOMS = (0.0, 6.0, 8.5, 9.0, 10.0, 11.5, 13.0, 16.0, 22.0)

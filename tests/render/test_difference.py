@@ -7,13 +7,7 @@ import dpviz
 from dpviz.datasets.catalogue import DATASETS
 from dpviz.errors import ReleaseError
 from dpviz.render.cells import domain_bounds
-from dpviz.render.difference import (
-    MIN_SDS,
-    boxes_at_zoom,
-    difference,
-    difference_scene,
-    error_scene,
-)
+from dpviz.render.difference import MIN_SDS, difference, difference_scene, error_scene, zoom_boxes
 from dpviz.render.projection import home_zoom
 from dpviz.trees.lattice import overlaps
 
@@ -39,7 +33,7 @@ def test_boxes_tile_the_domain_at_every_zoom(pair, methods):
     points = rng.normal((10.5, 50.5), 0.1, (5_000, 2))
     both = [made(points, k, method) for k, method in enumerate(methods)]
     for above in (0, 2, 5):
-        lo, hi, _ = boxes_at_zoom(both, home_zoom(domain_bounds(DOMAIN)) + above)
+        lo, hi, _ = zoom_boxes(both, home_zoom(domain_bounds(DOMAIN)) + above)
         assert int((hi - lo).prod(axis=1).sum()) == DOMAIN.side**2
         assert all(
             (overlaps(lo, hi, *each) > 0).sum() == 1 for each in zip(lo[:9], hi[:9], strict=True)
@@ -68,7 +62,7 @@ def test_two_releases_of_the_same_records_hardly_differ():
     """64 boxes at 3 sd: the chance of more than four false ones is under 1e-6."""
     points = np.random.default_rng(5).uniform((10, 50), (11, 51), (20_000, 2))
     both = [made(points, k, "ugrid", 0.05) for k in (1, 2)]
-    lo, hi, _ = boxes_at_zoom(both, home_zoom(domain_bounds(DOMAIN)))
+    lo, hi, _ = zoom_boxes(both, home_zoom(domain_bounds(DOMAIN)))
     a, b = (release.count_boxes(lo, hi) for release in both)
     false = np.abs(a.count - b.count) >= MIN_SDS * np.hypot(a.noise_sd, b.noise_sd)
     assert false.sum() <= max(4, 0.02 * len(lo))

@@ -141,7 +141,7 @@ def test_the_legend_of_cells_has_every_class_as_it_is_drawn():
     drawn = [tuple(cell[0]) for cell in column(cells, "color")]
     swatches = trip_legend(10_000.0).swatches[1:]
     assert [each.label for each in swatches] == [
-        *("cells with 100 visits or more", "200", "500", "1k", "2k", "5k", "10k"),
+        *("cells with 100 visits or more", "200", "500", "1k", "2k", "5k", "10k")
     ]
     assert [each.color.light for each in swatches] == drawn[:7]
     assert {each.color.dark[3] for each in swatches} == {BEHIND}

@@ -6,14 +6,7 @@ import pytest
 from dpviz.build import build
 from dpviz.errors import ParameterError
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.sequences.moves import (
-    contexts,
-    following_sd,
-    frequent,
-    string_sd,
-    visit_sd,
-    visits,
-)
+from dpviz.sequences.moves import contexts, following_sd, frequent, string_sd, visit_sd, visits
 
 from .cases import public
 

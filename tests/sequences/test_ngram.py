@@ -98,11 +98,7 @@ def test_scale_and_threshold_are_those_of_the_specification():
     assert noise.scales[:3] == pytest.approx([20 / (0.5 / 5)] * 3)  # single symbols, and no end
 
 
-@given(
-    st.integers(1, 20),
-    st.floats(1e-9, 1.0, exclude_max=True),
-    st.floats(0.0, 1.0),
-)
+@given(st.integers(1, 20), st.floats(1e-9, 1.0, exclude_max=True), st.floats(0.0, 1.0))
 def test_levels_are_whole_at_least_one_and_end_where_the_threshold_is_reached(most, ratio, mode):
     levels = int(NGram().levels_left(most, np.array([ratio]), np.array([mode]))[0])
     assert 1 <= levels <= most
@@ -127,13 +123,7 @@ def spent_on_paths(tree):
 
 @pytest.mark.slow
 @settings(max_examples=150)
-@given(
-    ROWS,
-    st.floats(1e-3, 1e6),
-    st.integers(1, 20),
-    st.integers(1, 9),
-    st.integers(0, 2**32 - 1),
-)
+@given(ROWS, st.floats(1e-3, 1e6), st.integers(1, 20), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_no_path_spends_more_than_epsilon(rows, epsilon, n_max, l_top, seed):
     """Sums in exact fractions, for every transcript of the noise."""
     tree, _ = explored(rows * 20, epsilon, SimulatedNoise(seed), n_max=n_max, l_top=l_top)

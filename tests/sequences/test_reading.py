@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.build import build
-from dpviz.errors import (
-    DataError,
-    DomainError,
-    DpvizError,
-    ParameterError,
-    ReleaseError,
-)
+from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, ReleaseError
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.visits import cell_sequences

@@ -9,7 +9,7 @@ from dpviz.trees.shrinkage import (
     CERTAIN,
     FEWEST,
     ROWS,
-    SplitDecisions,
+    Decisions,
     shrink_level,
     shrink_tree,
     subtree_estimates,
@@ -80,9 +80,7 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
     noisy = np.concatenate([[0.0], look, children])
     variance = np.concatenate([[np.inf], variance, np.full(len(children), 16.0)])
     decided, looks = np.arange(len(parent)) > 0, variance[1:]
-    doubts = SplitDecisions.of(
-        decided, np.full(len(looks), 9.0), np.full(len(looks), np.inf), looks
-    )
+    doubts = Decisions.of(decided, np.full(len(looks), 9.0), np.full(len(looks), np.inf), looks)
     total, spread = (column[0] for column in subtree_estimates(parent, noisy, variance, doubts))
     assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)
     biased, spread = (column[0] for column in subtree_estimates(parent, noisy, variance))
@@ -93,14 +91,14 @@ def test_small_nodes_and_certain_decisions_keep_the_weights_of_least_squares():
     parent = np.concatenate([[-1], np.zeros(BLOCK - 1, dtype=np.int64)])
     noisy, variance = np.arange(BLOCK, dtype=np.float64), np.full(BLOCK, 2.0)
     small = subtree_estimates(
-        parent, noisy, variance, SplitDecisions(np.zeros(BLOCK), np.full(BLOCK, np.inf))
+        parent, noisy, variance, Decisions(np.zeros(BLOCK), np.full(BLOCK, np.inf))
     )
     assert np.array_equal(small, upward(parent, noisy, variance))
     parent = np.concatenate([[-1], np.zeros(BLOCK, dtype=np.int64)])
     noisy, variance = np.ones(BLOCK + 1), np.full(BLOCK + 1, 2.0)
     limit, one = np.full(1, 0.1), np.ones(1)
     for few, final in ((noisy[0] - CERTAIN, 1.0), (BLOCK, 0.1)):
-        doubts = SplitDecisions.of(np.arange(BLOCK + 1) == 0, 2.0 * limit, np.full(1, few), one)
+        doubts = Decisions.of(np.arange(BLOCK + 1) == 0, 2.0 * limit, np.full(1, few), one)
         limited = upward(parent, noisy, variance, np.where(np.arange(BLOCK + 1) == 0, final, 1.0))
         assert np.array_equal(subtree_estimates(parent, noisy, variance, doubts), limited)
 
@@ -120,6 +118,6 @@ def test_sums_are_unbiased_where_all_nodes_are_about_as_full_as_one_that_is_cert
     variance = np.repeat([np.inf, 49.0, 2.4**2], [1, nodes, 16 * nodes])
     decided = np.isin(np.arange(len(parent)), inner)
     threshold, deviation = np.full(nodes, exact - CERTAIN * 7.0), np.full(nodes, 7.0)
-    doubts = SplitDecisions.of(decided, np.full(nodes, 3.0), threshold, deviation)
+    doubts = Decisions.of(decided, np.full(nodes, 3.0), threshold, deviation)
     total, spread = (column[0] for column in subtree_estimates(parent, noisy, variance, doubts))
     assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)

@@ -33,11 +33,7 @@ def compared(app):
 @pytest.mark.slow
 def test_a_permalink_restores_both_sides_and_the_rectangle():
     app = opened(
-        rect=RECT,
-        a__method="quadtree",
-        a__epsilon="0.5",
-        a__set="height:5",
-        b__epsilon="2",
+        rect=RECT, a__method="quadtree", a__epsilon="0.5", a__set="height:5", b__epsilon="2"
     )
     assert app.selectbox(key="compare.a.method").value == "quadtree"
     assert app.select_slider(key="compare.a.epsilon").value == 0.5

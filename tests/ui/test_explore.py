@@ -16,15 +16,7 @@ from dpviz.ui.shared import releases, uploads
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.downloads import ROWS
 from tests.ui.files import BOUNDS, bounded, exact_facts, uploaded
-from tests.ui.opening import (
-    metrics,
-    named,
-    open_tab,
-    opened_page,
-    run_of_first_part,
-    table,
-    texts,
-)
+from tests.ui.opening import metrics, named, open_tab, opened_page, run_of_first_part, table, texts
 from tests.ui.paying import confirm, price
 
 RECT = (14.5, -24.0, 14.7, -23.8)

@@ -13,15 +13,7 @@ from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.pages import explore
 from dpviz.ui.shared.text import on_screen
 from tests.ui.files import uploaded
-from tests.ui.opening import (
-    metrics,
-    named,
-    open_tab,
-    opened_page,
-    run_of_first_part,
-    table,
-    tables,
-)
+from tests.ui.opening import metrics, named, open_tab, opened_page, run_of_first_part, table, tables
 
 pytestmark = pytest.mark.slow
 

@@ -25,10 +25,7 @@ def kinds(clear, **how):
 
 @pytest.mark.parametrize(
     ("how", "left"),
-    [
-        ({"retain_lifecycle_msgs": True}, ["file_urls_response", "script_finished"]),
-        ({}, []),
-    ],
+    [({"retain_lifecycle_msgs": True}, ["file_urls_response", "script_finished"]), ({}, [])],
 )
 def test_a_new_run_keeps_the_answer_and_the_end_of_a_session_keeps_nothing(how, left):
     assert kinds(patches._clear_but_answers, **how) == left

@@ -17,14 +17,7 @@ from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
 from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.basemap import city_ground
-from dpviz.render.roads import (
-    degrees,
-    domain_marks,
-    ground,
-    node_degrees,
-    street_marks,
-    top_count,
-)
+from dpviz.render.roads import degrees, domain_marks, ground, node_degrees, street_marks, top_count
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.source import IN_TIME
 from tests.geojson import lines

@@ -24,7 +24,7 @@ from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import (
     DECIDED,
-    SplitDecisions,
+    Decisions,
     selection_variance,
     shrink_tree,
     subtree_estimates,
@@ -176,7 +176,7 @@ class ShrunkTree(PointMethod):
         return min(self.max_depth, tree.max_depth)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, doubts: SplitDecisions
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Decisions
     ) -> Decomposition:
         """A measured tree after free post-processing, which sees noisy numbers only.
 

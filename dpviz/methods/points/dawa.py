@@ -66,11 +66,7 @@ class Dawa(PointMethod):
     )
     presets: ClassVar[dict[str, dict[str, object]]] = {"DAWA": {}}
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
-    tiny: ClassVar[dict[str, object]] = {
-        "log_cells": 2,
-        "workload": 5,
-        "slopes": False,
-    }
+    tiny: ClassVar[dict[str, object]] = {"log_cells": 2, "workload": 5, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     log_cells: int | None = parameter(

@@ -18,7 +18,7 @@ from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Float
-from dpviz.trees.shrinkage import SplitDecisions, subtree_estimates
+from dpviz.trees.shrinkage import Decisions, subtree_estimates
 
 FINEST_LOOK = 9
 """Finest possible first level: 4^9 cells."""
@@ -137,7 +137,7 @@ class HotGrid(Ladder):
         return self.finish(tree, noisy, variance, doubts)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, doubts: SplitDecisions
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Decisions
     ) -> Decomposition:
         """Estimate counts inside block totals, which are free of selection bias."""
         parent = tree.parent

@@ -17,7 +17,7 @@ from dpviz.private.mechanisms.noise import Noise, nested_counts
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.sharing import reshared_counts
-from dpviz.trees.shrinkage import SplitDecisions
+from dpviz.trees.shrinkage import Decisions
 
 CERTAIN_WEIGHT = 12.0
 """A weight above this multiple of :data:`MOST` is never in doubt."""
@@ -81,7 +81,7 @@ class Ladder(ShrunkTree):
 
     def grow(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
-    ) -> tuple[CellTree, Float, Float, SplitDecisions]:
+    ) -> tuple[CellTree, Float, Float, Decisions]:
         """Grow the tree; return it with noisy counts, ε per node (0: not measured), doubts.
 
         Args:
@@ -97,12 +97,12 @@ class Ladder(ShrunkTree):
         level = min(level, cap)
         counts: list[Float] = []
         prices: list[Float] = []
-        doubts: list[SplitDecisions] = []
+        doubts: list[Decisions] = []
         for _ in range(level):
             unseen = np.zeros(len(tree.codes[-1]))
             counts.append(unseen)
             prices.append(unseen)
-            doubts.append(SplitDecisions.none(len(unseen)))
+            doubts.append(Decisions.none(len(unseen)))
             tree.split(unseen == 0)
         # Per node: the unspent budget of its path; the rate of its first look; and, for the middle
         # level of a double split, whose rate is 0, the rate for the next level.
@@ -138,7 +138,7 @@ class Ladder(ShrunkTree):
             )
             decides[measured] = depth > 0  # the root always splits
             doubts.append(
-                SplitDecisions.of(
+                Decisions.of(
                     decides, rate_variances(budget), limit / budget_left, math.sqrt(2.0) / paid
                 )
             )
@@ -151,7 +151,7 @@ class Ladder(ShrunkTree):
             tree.split(~stops)
             columns = left, rate, later
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
-        return tree, np.concatenate(counts), np.concatenate(prices), SplitDecisions.joined(doubts)
+        return tree, np.concatenate(counts), np.concatenate(prices), Decisions.joined(doubts)
 
     def at(self, dims: int, depth: int) -> Ladder:
         """The method with the thresholds of its rule for these dimensions and level: public."""

@@ -47,12 +47,7 @@ def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
 
 
 def read_events(
-    opened: Table,
-    graph: RoadGraph,
-    chosen: Selection,
-    *,
-    steps: Steps | None = None,
-    counts: Tally,
+    opened: Table, graph: RoadGraph, chosen: Selection, *, steps: Steps | None = None, counts: Tally
 ) -> tuple[Items, str]:
     """Events in record order, and a description of the columns read as places.
 

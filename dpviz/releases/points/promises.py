@@ -176,10 +176,7 @@ def _answers(
         return (
             (release.count([wish.rect]), ())
             if wish.rect
-            else (
-                release.answers,
-                release.frame.names,
-            )
+            else (release.answers, release.frame.names)
         )
     if wish.areas:
         if folder is None or not file_of(folder / wish.areas)[0].is_file():

@@ -20,13 +20,7 @@ from dpviz.errors import DomainError, ParameterError, ReleaseError
 from dpviz.files import arrow
 from dpviz.lazy import geopandas, pa, pd, shapely
 from dpviz.releases.answers import Answers, interval
-from dpviz.releases.files import (
-    encoded_shapes,
-    geo_metadata,
-    identifiers,
-    numbers,
-    whole_numbers,
-)
+from dpviz.releases.files import encoded_shapes, geo_metadata, identifiers, numbers, whole_numbers
 from dpviz.releases.frame import Frame
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums

@@ -20,11 +20,7 @@ from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree, Mask
 from dpviz.trees.lattice import Float, Int
 
-MODELS: dict[type[Model], str] = {
-    ContextTree: "contexts",
-    GramTree: "grams",
-    Ranking: "ranking",
-}
+MODELS: dict[type[Model], str] = {ContextTree: "contexts", GramTree: "grams", Ranking: "ranking"}
 """Name of each kind of model in the header."""
 
 NEEDED = ("first_child", "parent", "symbol", "counts", "string")

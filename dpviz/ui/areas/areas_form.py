@@ -17,7 +17,7 @@ from dpviz.releases.areas.source import H3, ChosenAreas, areas_of
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import areas as surfaces
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, parameters_form
 from dpviz.ui.shared.panels import ErrorsShown, refuse
 from dpviz.ui.shared.text import level_title
@@ -80,7 +80,7 @@ def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
         help="0: cells of 1,100 km; each step is a third to a half as wide, down to 1 m at 15.",
     )
     source = f"{H3}{int(resolution)}"
-    areas = cached_in_session(
+    areas = cached(
         f"{prefix}.areas.h3", (source, domain), lambda: _drawable_hexagons(source, domain)
     )
     return ChosenAreas(source, areas=areas)
@@ -118,13 +118,11 @@ def _polygons(prefix: str, domain: Domain) -> ChosenAreas | None:
     try:
         layer = chosen_layer(f"{prefix}.areas", file)
         path, key = f"{upload}{layer}", f"{file.file_id}{layer}"
-        columns = cached_in_session(f"{prefix}.areas.columns", key, lambda: area_columns(path))
+        columns = cached(f"{prefix}.areas.columns", key, lambda: area_columns(path))
         levels = _levels(prefix, columns, key)
         place = f"{prefix}.areas.read"
-        areas = cached_in_session(
-            place,
-            (key, levels, domain),
-            lambda: _drawable(areas_of(path, domain, levels=levels)),
+        areas = cached(
+            place, (key, levels, domain), lambda: _drawable(areas_of(path, domain, levels=levels))
         )
     except DpvizError as error:
         refuse(str(error).replace(upload.name, "the file"))

@@ -20,7 +20,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.downloads import ROWS, count_columns
 from dpviz.ui.shared.frame import Panels
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
 from dpviz.ui.shared.text import level_title
 
@@ -43,7 +43,7 @@ def show_areas(
         then=". Areas that it cuts count by the share of their surface inside; the areas "
         "themselves are exact sums of each other.",
     )
-    scene = cached_in_session(f"{prefix}.areas", (level, release), draw)
+    scene = cached(f"{prefix}.areas", (level, release), draw)
     own: Panels = {
         "Summary": partial(_summary, prefix, release, source),
         "Table": partial(_table, release, level),
@@ -91,7 +91,7 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
     def count() -> int:
         return int(exact_by_area(source.data, release.frame)[release.frame.slices[0]].sum())
 
-    return cached_in_session(f"{prefix}.areas.exact", (source.key, release), count)
+    return cached(f"{prefix}.areas.exact", (source.key, release), count)
 
 
 def _table(release: AreaRelease, level: str) -> None:

@@ -19,7 +19,7 @@ from dpviz.ui.roads.plan import (
 from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
 from dpviz.ui.roads.time_window import chosen_window, window_part
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
@@ -60,7 +60,7 @@ def _error(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) ->
     """Error of a typical query over the whole period."""
     plan = plan or RoadChoice.of(release.header)
     queries = sample_queries(source.data.graph, plan.workload)
-    words = cached_in_session(
+    words = cached(
         f"{KEY}.error", (release, plan.workload), lambda: typical_error(release, queries)
     )
     return f"**{words}** per typical query", ABOUT_ERROR

@@ -15,7 +15,7 @@ from dpviz.ui.sequences.source import PLACES, SequenceSource, opened_sequences, 
 from dpviz.ui.sequences.view import MoveView, grid_scene
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, method_form
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link, run
 
@@ -64,7 +64,7 @@ def _before(source: SequenceSource) -> None:
 
 
 def _view(release: SequenceRelease, source: SequenceSource) -> MoveView:
-    return cached_in_session(f"{KEY}.view", (source.key, release), lambda: MoveView.of(release))
+    return cached(f"{KEY}.view", (source.key, release), lambda: MoveView.of(release))
 
 
 def _error(

@@ -18,7 +18,7 @@ from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Float
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.downloads import ROWS, count_columns
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import rows_in_words, sortable
 from dpviz.ui.shared.text import on_screen, plain
 
@@ -39,7 +39,7 @@ def tables_of_map(release: PointRelease) -> None:
     Args:
         release: on the map; for an animation, of the whole period.
     """
-    places, columns, cells = cached_in_session(
+    places, columns, cells = cached(
         "table", release, lambda: (place_rows(release), *_columns(release))
     )
     if places:

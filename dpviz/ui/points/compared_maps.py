@@ -12,14 +12,7 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.counts import PointRelease
-from dpviz.render import (
-    Camera,
-    Scene,
-    density_scale,
-    difference_scene,
-    error_scene,
-    with_noise,
-)
+from dpviz.render import Camera, Scene, density_scale, difference_scene, error_scene, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import NO_BREAK
 from dpviz.render.scene import Bounds

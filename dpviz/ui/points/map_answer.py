@@ -34,7 +34,7 @@ from dpviz.ui.points.share import Series, share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import draw_hint
 from dpviz.ui.shared.parts import rerun_fragment
@@ -56,11 +56,7 @@ def _viewpoint(name: str) -> Viewpoint | None:
     return Viewpoint(place)
 
 
-CAMERA = permalink.Field(
-    "camera",
-    _viewpoint,
-    lambda seen: permalink.joined(seen.place, 5),
-)
+CAMERA = permalink.Field("camera", _viewpoint, lambda seen: permalink.joined(seen.place, 5))
 FIELDS = (permalink.RECT, permalink.RING, CAMERA)
 
 
@@ -85,7 +81,7 @@ def scene_of(
 def cached_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
     """Scene with the visitor's camera; rebuilt if its data or content changes."""
     place, question = f"{prefix}.scene", (source.key, asked)
-    scene = at_last_camera(prefix, cached_in_session(place, question, make), source)
+    scene = at_last_camera(prefix, cached(place, question, make), source)
     st.session_state[place] = (question, scene)
     return scene
 

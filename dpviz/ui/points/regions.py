@@ -16,7 +16,7 @@ from dpviz.releases.points.region_file import read_regions
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.ui.points.answers import NUMBERS, WHOLE, as_csv, errors_of, numbers_of
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import file_button, sortable, worded_numbers
 from dpviz.ui.shared.text import half_on_screen, on_screen, plain
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
@@ -39,7 +39,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         return [], None
     try:
         path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
-        rows, marks, legend = cached_in_session(
+        rows, marks, legend = cached(
             f"{prefix}.districts.kept",
             (file.file_id, path, release),
             lambda: _answered_regions(release, path),

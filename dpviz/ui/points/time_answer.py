@@ -36,7 +36,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.frame import Panels
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import file_button, worded_numbers
 from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_rows, zone_words
 
@@ -119,7 +119,7 @@ def _in_time(
         st.markdown(f"**{total}** in the window", width="content", help=LARGER)
     if look == "film" and played is None:
         st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
-    flat = cached_in_session(f"{prefix}.flat", (release, window), lambda: during(release, window))
+    flat = cached(f"{prefix}.flat", (release, window), lambda: during(release, window))
     rect, _ = question(prefix)
     place = rect if rect is not None and overlaps(rect, release.domain) else None
 
@@ -303,7 +303,7 @@ def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | Non
         camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
         return film_scene(maps, labels, camera=camera)
 
-    return cached_in_session(f"{prefix}.film", (release, source.key), make)
+    return cached(f"{prefix}.film", (release, source.key), make)
 
 
 def windows_table(release: PointRelease, rect: Bounds | None) -> None:

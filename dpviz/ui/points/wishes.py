@@ -13,7 +13,7 @@ from dpviz.planning.search import LEAST, MOST, Plan, plan
 from dpviz.queries.wishes import Wish
 from dpviz.render.numbers import percent
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
 
@@ -75,7 +75,7 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
                 return str(error)
 
     asked = (domain, wishes, records, max_per_unit, at_most)
-    planned = cached_in_session(f"{prefix}.plan", asked, make)
+    planned = cached(f"{prefix}.plan", asked, make)
     if isinstance(planned, str):
         st.error(plain(planned), icon=":material/error:")
     else:

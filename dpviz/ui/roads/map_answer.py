@@ -31,7 +31,7 @@ from dpviz.ui.roads.time_window import TimeWindow, path_timeline
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.timeline import PERIOD
@@ -55,7 +55,7 @@ def show_graph(prefix: str, source: RoadSource) -> None:
             description="The public streets; no release has been built yet",
         )
 
-    scene = cached_in_session(f"{prefix}.graph.scene", source.key, draw)
+    scene = cached(f"{prefix}.graph.scene", source.key, draw)
     map_view(scene, key=f"{prefix}.graph.map")
 
 
@@ -97,7 +97,7 @@ def map_and_answer(
     with map_container():
         draw = partial(_scene, release, source, view)
         map_view(
-            cached_in_session(f"{prefix}.scene", (view, release), draw),
+            cached(f"{prefix}.scene", (view, release), draw),
             key=f"{prefix}.map",
             on_pick=partial(_picked, prefix, source.data.graph),
         )

@@ -24,7 +24,7 @@ from dpviz.roads.paths import COLUMNS, trip_columns
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import preflight_switch
 from dpviz.ui.shared.releases import Opened
@@ -212,7 +212,7 @@ def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
     places = (f"{prefix}.{role}" for role in roles)
     paths = [upload_path(place, file) for place, file in zip(places, ordered, strict=False)]
     asked = [[file.file_id for file in files], how]
-    graph = cached_in_session(f"{prefix}.streets", asked, lambda: read_graph(*paths, **how))
+    graph = cached(f"{prefix}.streets", asked, lambda: read_graph(*paths, **how))
     if not graph.crs:
         crs = st.text_input(
             "CRS of the streets",
@@ -222,8 +222,6 @@ def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
         ).strip()
         if crs:
             told = f"{prefix}.streets.crs"
-            graph = cached_in_session(
-                told, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how)
-            )
+            graph = cached(told, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how))
     bounds(graph)  # raises if no map can show it
     return graph

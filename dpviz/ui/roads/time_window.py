@@ -13,7 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.releases.counts import RoadRelease
 from dpviz.roads.graph import Int
 from dpviz.roads.steps import Steps
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import table_panel
 from dpviz.ui.shared.timeline import PERIOD, marked_timeline, timeline_rows, zone_words
 
@@ -90,7 +90,7 @@ def window_part(place: str, release: RoadRelease, window: TimeWindow | None) -> 
     """Part of a release in a window, cached until one of them changes."""
     if window is None or release.steps is None:
         return release
-    return cached_in_session(place, (release, window.ends), lambda: release.during(window.ends))
+    return cached(place, (release, window.ends), lambda: release.during(window.ends))
 
 
 def path_timeline(edges: Int, window: TimeWindow) -> None:

@@ -19,7 +19,7 @@ from dpviz.private.load.tally import REMEDIES, Fact, Tally
 from dpviz.render.numbers import percent
 from dpviz.render.scene import Bounds
 from dpviz.ui.shared.area_form import on_map
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.text import plain
 
 OWNER_ONLY = "For your eyes only"
@@ -85,7 +85,7 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
     """
     if not switched_on(prefix):
         return
-    surveyed = cached_in_session(f"{prefix}.survey", asked, look)
+    surveyed = cached(f"{prefix}.survey", asked, look)
     show_facts(surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES)
     if surveyed.extent is None:
         return
@@ -140,7 +140,7 @@ def show_times(
     """
     if not switched_on(prefix):
         return True
-    forms = cached_in_session(f"{prefix}.times", asked, read)
+    forms = cached(f"{prefix}.times", asked, read)
     if forms.readable == forms.rows:
         st.caption(f"{OWNER_ONLY}: all times can be read; the first has the form `{forms.read}`.")
         return True

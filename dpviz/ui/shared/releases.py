@@ -25,7 +25,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import has_login, only_local_visitors, user
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.navigation import PAGE, base_path, page_of
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button
 from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
@@ -196,7 +196,7 @@ def uploaded(place: str, file: Any) -> Opened:
 
 def offer_release(prefix: str, path: Path, file: Any) -> bool:
     """Return whether an upload of records is a release; if so, offer to open it."""
-    if cached_in_session(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
+    if cached(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
         return False
     st.info("This file is a release of dpviz, not records.", icon=":material/map:")
     if st.button("Open the release", key=f"{prefix}.instead", type="primary"):
@@ -286,7 +286,7 @@ def release_choice(page: str, side: str) -> Opened | None:
         return made
 
     with ErrorsShown():
-        return cached_in_session(f"{place}.opened", (chosen, file and file.file_id), read)
+        return cached(f"{place}.opened", (chosen, file and file.file_id), read)
     return None
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from dpviz.private.load.tally import Tally
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import preflight_switch, show_facts, switched_on
 from dpviz.ui.shared.releases import offer_release
@@ -131,7 +131,7 @@ def read_cached(
             handle: H = charge_visitor(read())
             return handle
 
-    handle = cached_in_session(f"{prefix}.upload", key, make)
+    handle = cached(f"{prefix}.upload", key, make)
     if check is not None and not getattr(handle, "public", False) and switched_on(prefix):
-        show_facts(cached_in_session(f"{prefix}.facts", key, partial(check, handle)))
+        show_facts(cached(f"{prefix}.facts", key, partial(check, handle)))
     return handle

@@ -26,7 +26,7 @@ from dpviz.files.limits import COLUMNS
 from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.tables.opening import tables_in
 from dpviz.releases.points.region_file import polygon_layers
-from dpviz.ui.shared.memory import cached_in_session
+from dpviz.ui.shared.memory import cached
 
 IN_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir()
 _KEY = "uploads"
@@ -59,7 +59,7 @@ def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
         COLUMNS.check(len(columns), "the file")  # each selector lists all columns
         return columns
 
-    return cached_in_session(f"{path}.columns", table, read)
+    return cached(f"{path}.columns", table, read)
 
 
 def chosen_table(place: str, path: Path, file: Any) -> str | None:
@@ -89,7 +89,7 @@ def _one_of_several(
     place: str, label: str, file: Any, read: Callable[[], Sequence[str]]
 ) -> str | None:
     """Ask for one of the names in a file; None if there are fewer than two."""
-    names = cached_in_session(f"{place}s", file.file_id, read)
+    names = cached(f"{place}s", file.file_id, read)
     if len(names) < 2:
         return None
     return str(st.selectbox(label, names, key=f"{place}.{file.file_id}"))

@@ -130,10 +130,7 @@ def neighbours(form, role, seed, folder):
             continue
         odd = [cell(draw, form) if draw.random() < 0.5 else "0.5" for _ in "xy"]
         rows.insert(draw.randrange(len(rows) + 1), (who, *odd))
-    return [
-        placed(form, folder / "a", others, []),
-        placed(form, folder / "b", rows, lines),
-    ], bound
+    return [placed(form, folder / "a", others, []), placed(form, folder / "b", rows, lines)], bound
 
 
 def placed(form, folder, rows, lines):
