@@ -140,7 +140,7 @@ def build(
         sum_share: share of epsilon for the sums of points' values; half by default.
         progress: called with (fraction, what); may raise to cancel. A payment is not refunded.
         conclude: mark the release as released in the ledger before returning; with False the
-            caller does so, by :meth:`Ledger.conclude`, once it is on disk.
+            caller does so, by :meth:`Ledger.record_outcome`, once it is on disk.
         **parameters: parameters of the method.
 
     Raises:

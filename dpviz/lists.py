@@ -14,17 +14,17 @@ _WORD = re.compile(r'\s*"((?:[^"]|"")*)"\s*,|([^",]*),')
 """A word and the comma after it: in quotes, with doubled quotes inside, or plain."""
 
 
-def words(text: str | None, what: str) -> tuple[str, ...]:
+def split_list(text: str | None, what: str) -> tuple[str, ...]:
     '''Split a text at commas; strip spaces around unquoted words; None gives an empty tuple.
 
     Args:
-        text: words in the notation of :func:`listed`.
+        text: words in the notation of :func:`join_list`.
         what: name of the list, for the message.
 
     Raises:
         ParameterError: an unclosed quote, or one inside a word.
 
-    >>> words('bike, "bus, tram" ,"5"""', "--kinds")
+    >>> split_list('bike, "bus, tram" ,"5"""', "--kinds")
     ('bike', 'bus, tram', '5"')
     '''
     if not text:
@@ -49,10 +49,10 @@ def distinct(values: Iterable[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def listed(names: Iterable[str]) -> str:
-    """Join words into one text that :func:`words` reads.
+def join_list(names: Iterable[str]) -> str:
+    """Join words into one text that :func:`split_list` reads.
 
-    >>> listed(["bike", "bus, tram", " walk"])
+    >>> join_list(["bike", "bus, tram", " walk"])
     'bike,"bus, tram"," walk"'
     """
     return ",".join(map(_quoted, names))

@@ -90,7 +90,7 @@ def pytest_collection():
 
 
 def pytest_collection_finish():
-    """What is loaded by now stays: no later pass over the garbage has to look at it.
+    """Freeze all loaded objects, so that garbage collections skip them.
 
     Nor need there be one after every 700 objects: that took a twentieth of the whole suite.
     """

@@ -57,8 +57,7 @@ def no_ledger_of_the_user(ledgers):
 
 @pytest.fixture(autouse=True)
 def the_program_stays_the_same():
-    """A page that is run in a test takes the place of ``__main__``, and leaves it there; a worker
-    process that is started later would run that page in place of its work, and die of it."""
+    """Restore ``__main__`` after a test ran a page: a worker started later would run the page."""
     program = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = program

@@ -45,7 +45,7 @@ def install(*packages):
 
 
 def _worked(command, end):
-    """Whether a command of apt succeeds, tried again while another program holds its locks.
+    """Run a command of apt until no other program holds its locks; return its success.
 
     Its option ``DPkg::Lock::Timeout`` waits for two of the four.
     """

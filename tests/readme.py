@@ -1,4 +1,4 @@
-"""Write the generated tables of the pages under ``assets``: ``uv run python -m tests.readme``."""
+"""Write the generated tables under ``assets``: ``uv run python -m tests.readme``."""
 
 from functools import partial
 from pathlib import Path

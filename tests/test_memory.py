@@ -38,6 +38,6 @@ def test_a_plan_of_roads_is_never_another_graph_s():
         release = build(data, "event-histogram", 1.0, workload=task, seed=0)
         assert len(release.frame.graph) == len(graph)
         assert len(release.count(task).count) == 1
-        assert graph.remembered("key", lambda side=side: side) == side
+        assert graph.cached("key", lambda side=side: side) == side
         del graph, data, release
         gc.collect()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpviz.cli.root import COUNT, answer_rows, escaped_line
-from dpviz.lists import listed
+from dpviz.lists import join_list
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -137,7 +137,7 @@ def attribute_facts(domain: Domain) -> list[str]:
     """Lines of ``dpviz info`` on the kinds and values of a domain."""
     facts, values = [], domain.values
     if domain.kinds is not None:
-        facts.append(f"kinds by {domain.kinds.column}: {listed(domain.kinds.names)}")
+        facts.append(f"kinds by {domain.kinds.column}: {join_list(domain.kinds.names)}")
     if values is not None:
         facts.append(
             f"sums of {values.column}, each value clipped to {values.low:g} to {values.high:g} and "

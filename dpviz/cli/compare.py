@@ -10,7 +10,7 @@ from dpviz.cli.attributes import cut_words
 from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line, numbers
 from dpviz.errors import ParameterError
-from dpviz.lists import words
+from dpviz.lists import split_list
 
 if TYPE_CHECKING:
     from dpviz.releases.joint import Estimate
@@ -106,7 +106,7 @@ def _selection(release: Any, given: dict[str, str | None]) -> Subset:
     elif given["path"] is not None:
         from dpviz.roads.paths import paths_from_ids
 
-        ids = [words(given["path"], "--path")]
+        ids = [split_list(given["path"], "--path")]
         place = paths_from_ids(release.frame.graph, ids, "path")[0]
     return Subset(place, given["period"], given["kind"])
 

@@ -10,7 +10,7 @@ from dpviz.cli.groups import given, option
 from dpviz.cli.options import Attributes, Clock, Places, TableName, TextFormats, Units
 from dpviz.cli.root import numbers, print_stderr, public_box
 from dpviz.errors import DomainError, ParameterError
-from dpviz.lists import words
+from dpviz.lists import split_list
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -50,7 +50,7 @@ FRAMES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frame:
+class FrameOptions:
     """Public options for records other than points in a box: areas, trips, sequences."""
 
     areas: str | None = option(
@@ -102,7 +102,7 @@ class Frame:
         from dpviz.planning.bounds import likely_mistake, require_area
 
         graph = dpviz.read_graph(
-            *words(self.graph, "--graph"),
+            *split_list(self.graph, "--graph"),
             crs=crs or "",
             components=self.components,
             directed=self.directed,
@@ -129,7 +129,7 @@ class Data:
     formats: TextFormats
     clock: Clock
     attributes: Attributes
-    frame: Frame
+    frame: FrameOptions
     table: TableName = None
 
     def kind(self, source: str) -> str:
@@ -164,7 +164,7 @@ class Data:
     def files(self) -> list[str | None]:
         """Files that are read in addition to the source."""
         frame = self.frame
-        return [frame.areas, frame.alphabet, *words(frame.graph, "--graph")]
+        return [frame.areas, frame.alphabet, *split_list(frame.graph, "--graph")]
 
     def arguments(self, source: str) -> tuple[Any, dict[str, Any]]:
         """The public frame, and the other arguments of :func:`dpviz.load`.
@@ -280,7 +280,7 @@ class Data:
         return areas_of(
             frame.areas or "",
             domain,
-            levels=words(frame.levels, "--levels"),
+            levels=split_list(frame.levels, "--levels"),
             name_column=frame.name,
             crs=places.crs or "EPSG:4326",
         )

@@ -27,7 +27,7 @@ from dpviz.cli.options import EvaluationOptions, Measures
 from dpviz.cli.outputs import locked, require_free, space_in
 from dpviz.cli.root import app, emit, numbers, progress, whole_numbers
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.lists import distinct, words
+from dpviz.lists import distinct, split_list
 
 if TYPE_CHECKING:
     from dpviz.evaluation.rows import MeasureRow
@@ -52,11 +52,7 @@ _EPSILONS = "0.05,0.1,0.2,0.4,0.8,1.6"
 DEFAULTS: dict[str, dict[str, Any]] = {
     "points": {"methods": "privtree,ugrid", "epsilons": _EPSILONS, "repeats": 5},
     "roads": {"methods": None, "epsilons": "1,0.1,0.01", "repeats": 10},
-    "sequences": {
-        "methods": "markov,ngram,topk_em,truncate",
-        "epsilons": _EPSILONS,
-        "repeats": 10,
-    },
+    "sequences": {"methods": "markov,ngram,topk_em,truncate", "epsilons": _EPSILONS, "repeats": 10},
 }
 """Default methods, values of ε and repeats for each kind of release."""
 
@@ -142,7 +138,7 @@ def _points(handle: Any, common: EvaluationOptions, measures: Measures) -> Measu
     declared = None if measures.workload is None else workload_rule(measures.workload)(handle)
     return Measured(
         PointBench(handle, _workloads(handle, common.seed or 0, measures), measures.sanity),
-        [with_workload(text, declared) for text in words(common.methods, "--methods")],
+        [with_workload(text, declared) for text in split_list(common.methods, "--methods")],
         summary,
         "{method:<28}{epsilon:<8g}{size:<9}{mean_relative_error:<12.4g}{median_relative_error:.4g}",
     )
@@ -154,7 +150,7 @@ def _roads(handle: Any, common: EvaluationOptions, measures: Measures) -> Measur
 
     return Measured(
         RoadBench(handle, distinct(whole_numbers(measures.lengths, "--lengths"))),
-        words(common.methods, "--methods") or METHODS,
+        split_list(common.methods, "--methods") or METHODS,
         summary,
         "{workload:<14}{epsilon:<8}{method:<18}{mean_squared_error:>12.4g}   "
         "(zero: {zero_squared_error:.4g})",
@@ -170,7 +166,7 @@ def _sequences(handle: Any, common: EvaluationOptions, measures: Measures) -> Me
     require_sizes(sizes, measures.samples)
     return Measured(
         SequenceBench(handle, sizes, measures.l_top, measures.samples),
-        words(common.methods, "--methods"),
+        split_list(common.methods, "--methods"),
         summary,
         "{measure:<15}{method:<28}{epsilon:<8g}{mean:<8.3f}({least:.3f} to {greatest:.3f})",
         measure_order,
@@ -185,13 +181,13 @@ def _workloads(handle: Any, seed: int, measures: Measures) -> tuple[Workload, ..
     queries = measures.queries
     many = NONEMPTY_DRAWS * queries if measures.nonempty else queries
     drawn = [
-        truth.hot(handle, size, many, seed)
-        if size in truth.HOT
+        truth.squares_at_records(handle, size, many, seed)
+        if size in truth.SQUARE_SIDES
         else workload(handle.domain, size, many, seed)
-        for size in distinct(words(measures.sizes, "--sizes"))
+        for size in distinct(split_list(measures.sizes, "--sizes"))
     ]
     if measures.nonempty:
-        drawn = [truth.nonempty(handle, load, queries) for load in drawn]
+        drawn = [truth.nonempty_queries(handle, load, queries) for load in drawn]
     return tuple(drawn)
 
 

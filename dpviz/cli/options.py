@@ -11,7 +11,7 @@ import typer
 from dpviz.cli.groups import given, option
 from dpviz.cli.root import Epsilon, Json, LedgerFile, NoiseSeed, numbers, public_box
 from dpviz.errors import ParameterError
-from dpviz.lists import words
+from dpviz.lists import split_list
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
@@ -43,7 +43,7 @@ class Places:
     @property
     def names(self) -> tuple[str, ...]:
         """The coordinate columns; empty if they are to be recognised by name."""
-        return words(self.columns, "--columns")
+        return split_list(self.columns, "--columns")
 
     def domain(self, source: str | None, *beside: Clock | Attributes) -> Domain | None:
         """The public domain; None leaves it to a source that states its own.
@@ -157,7 +157,7 @@ class Attributes:
         """Arguments of :meth:`Domain.from_bounds` for kinds and values; empty without them."""
         axis = given(self)
         if self.kinds is not None:
-            axis["kinds"] = words(self.kinds, "--kinds")
+            axis["kinds"] = split_list(self.kinds, "--kinds")
         if self.clip is not None:
             axis["clip"] = numbers(self.clip, "--clip")
         if self.sum is not None:

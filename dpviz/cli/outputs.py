@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.errors import DpvizError, ParameterError, ReleaseError
-from dpviz.files.writing import alternative_path, destination, mark
+from dpviz.files.writing import alternative_path, destination, name_hash
 
 if TYPE_CHECKING:
     from dpviz.private.ledger import Ledger
@@ -85,7 +85,7 @@ def locked(output: str) -> Iterator[None]:
         yield
         return
     target = destination(output)
-    temporary = target.with_name(f".dpviz.{mark(target)}.lock")
+    temporary = target.with_name(f".dpviz.{name_hash(target)}.lock")
     try:
         file = temporary.open("ab")
     except OSError as error:
@@ -124,7 +124,7 @@ def require_free(output: str, *inputs: str | None, ledger: str | None = None) ->
         ReleaseError: a release that was paid for; or as :func:`dpviz.files.writing.destination`.
     """
     from dpviz.files.foreign import file_of
-    from dpviz.releases.files import spare
+    from dpviz.releases.files import require_not_paid
     from dpviz.releases.store import kind_in
 
     path = destination(output)
@@ -133,7 +133,7 @@ def require_free(output: str, *inputs: str | None, ledger: str | None = None) ->
     read = [file_of(each)[0] for each in inputs if each is not None]
     if any(_same(each, path) or _holds(each, path) for each in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
-    spare(path)
+    require_not_paid(path)
     free = path.suffix.lower() in PAGES or not path.exists() or not path.stat().st_size
     if not free and kind_in(path) is None:
         raise ParameterError(f"output {output!r} exists: name another file, or delete it first")
@@ -156,16 +156,16 @@ def save_release(
         ReleaseError: the release was saved beside the ledger, or nowhere.
         KeyboardInterrupt: Ctrl-C; the ledger records whether the release was written before.
     """
-    from dpviz.releases.files import spare
+    from dpviz.releases.files import require_not_paid
 
     path = Path(output)
     before = file_identity(path)
     try:
-        spare(path)  # another build may have written it meanwhile
+        require_not_paid(path)  # another build may have written it meanwhile
         save(path)
     except KeyboardInterrupt:
         if release_id is not None:
-            ledger.conclude(release_id, lost=file_identity(path) == before)
+            ledger.record_outcome(release_id, lost=file_identity(path) == before)
         raise
     except Exception as error:
         reason = str(error) if isinstance(error, DpvizError) else type(error).__name__
@@ -173,7 +173,7 @@ def save_release(
             raise ReleaseError(f"{path.name}: cannot be written: {reason}") from error
     else:
         if release_id is not None:
-            ledger.conclude(release_id)
+            ledger.record_outcome(release_id)
         return
     place = ledger.path.parent / alternative_path(path, release_id).name
     try:
@@ -181,7 +181,7 @@ def save_release(
         lost = False
     except Exception:
         lost = True
-    ledger.conclude(release_id, lost=lost)
+    ledger.record_outcome(release_id, lost=lost)
     if not lost:
         raise ReleaseError(
             f"{path.name}: cannot be written ({reason}): the release, which was paid for, is "

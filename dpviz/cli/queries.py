@@ -23,7 +23,7 @@ from dpviz.cli.root import (
     step_rows,
 )
 from dpviz.errors import ParameterError
-from dpviz.lists import listed, words
+from dpviz.lists import join_list, split_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,7 +146,7 @@ def timeline(
     if opened.kind == "points":
         box = None if rect is None else numbers(rect, "--rect")
         answers = _one_kind(opened, part.kind).timeline(box, every, part.period)
-        rows = step_rows(answers, opened.domain.calendar.words, RANGE)
+        rows = step_rows(answers, opened.domain.calendar.text, RANGE)
     elif opened.steps is None:
         raise ParameterError("this release has no time axis: use 'dpviz query'")
     elif opened.kind == "areas":
@@ -158,14 +158,14 @@ def timeline(
             answers = chosen.timeline(box, period=part.period)
         else:
             answers = chosen.timeline_of(area, part.period)
-        rows = step_rows(answers, opened.steps.calendar.words, RANGE)
+        rows = step_rows(answers, opened.steps.calendar.text, RANGE)
     else:
         each = [[] if one is None else [one] for one in (path, between)]
         paths = _paths_from_options(opened.frame.graph, *each)
         if len(paths) > 1:
             raise ParameterError("--path and --between exclude each other: give one")
         answers = opened.timeline(paths[0], part.period)
-        rows = step_rows(answers, opened.steps.calendar.words, COUNT)
+        rows = step_rows(answers, opened.steps.calendar.text, COUNT)
     lines = [
         f"{row['start']} to {row['end']}: {_interval(row, opened.kind)}"
         + cut_words(row.get("uniformity_sd", 0.0))
@@ -206,7 +206,7 @@ def _points(opened: PointRelease, question: Question, period: str | None) -> Ans
             raise ParameterError("--period is for rectangles, not for --regions: leave it out")
         return _regions(opened, question.regions, question.name)
     domain = opened.domain
-    either = [domain.place] if period is not None else [domain, domain.place]
+    either = [domain.without_time] if period is not None else [domain, domain.without_time]
     asked = _rectangles_from_options(question, *dict.fromkeys(each.columns for each in either))
     if question.less is not None:
         return _rectangles(opened, asked, opened.difference(asked, period, question.less))
@@ -251,10 +251,10 @@ def _paths(opened: RoadRelease, question: Question, period: str | None) -> Answe
 
 def _strings(opened: SequenceRelease, texts: list[str]) -> Answers:
     """Estimated occurrences of strings, from a release of sequences."""
-    strings = [words(text, "--string") for text in texts]
+    strings = [split_list(text, "--string") for text in texts]
     counts = opened.count(strings).count.tolist()
     rows = as_rows({"string": map(list, strings), "count": counts})
-    lines = [f"{escaped_line(listed(row['string']))}: {row['count']:,.1f}" for row in rows]
+    lines = [f"{escaped_line(join_list(row['string']))}: {row['count']:,.1f}" for row in rows]
     return "answers", rows, lines
 
 
@@ -268,10 +268,10 @@ def _paths_from_options(graph: RoadGraph, path: list[str], between: list[str]) -
     from dpviz.roads.paths import paths_from_ids
     from dpviz.roads.routing import shortest_path
 
-    named = paths_from_ids(graph, [words(each, "--path") for each in path], "path")
+    named = paths_from_ids(graph, [split_list(each, "--path") for each in path], "path")
     asked = [named[row] for row in range(len(named))]
     for each in between:
-        ends = words(each, "--between")
+        ends = split_list(each, "--between")
         if len(ends) != 2:
             raise ParameterError(f"--between {each!r}: give two node ids, separated by a comma")
         asked.append(shortest_path(graph, *ends))
@@ -323,7 +323,7 @@ def _rectangles(
     beside: list[dict[str, Any]] | None = None,
 ) -> Answers:
     """Answers for rectangles, with uniformity errors and any attributes."""
-    from dpviz.domain.rectangles import listed as sides
+    from dpviz.domain.rectangles import limits_text as sides
 
     rows = [
         {"rect": box, **answer, **more}

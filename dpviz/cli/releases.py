@@ -41,7 +41,7 @@ def info(
     if source is not None:
         raise ParameterError("--source requires --code: give it too")
     from dpviz.domain.periods import period_words
-    from dpviz.domain.rectangles import listed
+    from dpviz.domain.rectangles import limits_text
     from dpviz.releases.points.promises import promises
 
     opened = dpviz.read(release)
@@ -51,7 +51,7 @@ def info(
     if is_points(opened) or is_areas(opened):
         domain = opened.domain
         facts["domain"] = domain.to_dict()
-        size.append(f"domain {listed(domain.place.bounds)} {domain.place.crs}")
+        size.append(f"domain {limits_text(domain.without_time.bounds)} {domain.without_time.crs}")
         if domain.time is not None:
             size.append(f"period {period_words(domain)}")
         size += attribute_facts(domain)
@@ -59,7 +59,7 @@ def info(
     if is_roads(opened) and opened.steps is not None:
         steps = opened.steps
         facts |= {"time": steps.to_dict(), "steps": len(steps)}
-        first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
+        first, last = steps.step_limits(0)[0], steps.step_limits(len(steps) - 1)[1]
         size = [f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}"]
     facts |= (
         {"promises": [dataclasses.asdict(each) for each in stated_promises]}
@@ -144,7 +144,7 @@ def export(
         with_margins = (kinds + (by.kinds is not None)) * (steps + (by.steps is not None))
         rows, noun = each * with_margins, "rows"
     else:
-        nodes = opened.side_by_side
+        nodes = opened.joined_nodes
         rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"
     emit({"output": str(path), "rows": rows}, as_json, f"{path}: {rows:,} {noun}")
 

@@ -17,7 +17,7 @@ import typer
 
 from dpviz.cli import interrupts
 from dpviz.errors import ParameterError
-from dpviz.harmless import harmless
+from dpviz.escape import escape_controls
 from dpviz.lists import number
 from dpviz.progress import Progress
 
@@ -76,8 +76,7 @@ MaxPerUnit = Annotated[int, typer.Option(min=1, help="Max contributions per unit
 Page = Annotated[str, typer.Option("--output", "-o", help="Page to write (.html).")]
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="Release file (.parquet).")]
 LedgerFile = Annotated[
-    str | None,
-    typer.Option("--ledger", help="Ledger file (default: in the user's data folder)."),
+    str | None, typer.Option("--ledger", help="Ledger file (default: in the user's data folder).")
 ]
 
 
@@ -93,7 +92,9 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
     Raises:
         ParameterError: standard output cannot be written, such as a full disk.
     """
-    printed = json.dumps(values, allow_nan=False, default=_item) if as_json else harmless(text)
+    printed = (
+        json.dumps(values, allow_nan=False, default=_item) if as_json else escape_controls(text)
+    )
     _write(_erase_line())
     try:
         print(printed, flush=True)
@@ -113,7 +114,7 @@ def escaped_line(text: str) -> str:
     >>> escaped_line("Ward 1\n\x1b[2J")
     'Ward 1\\n\\x1b[2J'
     """
-    return harmless(re.sub("[\t\n\u2028\u2029]", lambda match: ascii(match[0])[1:-1], text))
+    return escape_controls(re.sub("[\t\n\u2028\u2029]", lambda match: ascii(match[0])[1:-1], text))
 
 
 def as_rows(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
@@ -141,7 +142,7 @@ def step_rows(
 
 def print_stderr(line: str) -> None:
     """Print a note, warning or error on standard error; it replaces a progress line."""
-    _write(f"{_erase_line()}{harmless(line)}\n")
+    _write(f"{_erase_line()}{escape_controls(line)}\n")
 
 
 def _erase_line() -> str:

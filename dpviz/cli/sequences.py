@@ -5,7 +5,7 @@ from __future__ import annotations
 import dpviz
 from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line
-from dpviz.lists import listed, words
+from dpviz.lists import join_list, split_list
 
 LISTED = 100_000
 """Maximum number of strings in one answer: each needs a search."""
@@ -28,7 +28,7 @@ def topk(
     strings = opened.top(many, longest)
     rows = [{"string": list(string), "count": value} for string, value in strings]
     lines = [
-        ("" if value is None else f"{value:>14,.1f}  ") + escaped_line(listed(string))
+        ("" if value is None else f"{value:>14,.1f}  ") + escaped_line(join_list(string))
         for string, value in strings
     ]
     emit({"top": rows}, as_json, "\n".join([*lines, opened.header.guarantee]))
@@ -44,7 +44,7 @@ def following(
     as_json: Json = False,
 ) -> None:
     """List the probabilities of the next symbol in a sequence."""
-    opened, symbols = dpviz.read(release, "sequences"), words(context, "--context")
+    opened, symbols = dpviz.read(release, "sequences"), split_list(context, "--context")
     chances = opened.next(symbols).tolist()
     rows = [
         {"symbol": name, "probability": chance}

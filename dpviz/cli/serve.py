@@ -40,7 +40,7 @@ def run_app(
     page = script()
     if release is not None:
         if not Path(release).is_file():
-            raise ParameterError(f"{release}: no such file")
+            raise ParameterError(f"{release}: no such file: check its name")
         header_of(metadata_of(release), Path(release).name)  # raises before a server starts
         os.environ["DPVIZ_OPEN"] = str(Path(release).resolve())
     require_free_port(address, port)

@@ -35,8 +35,7 @@ Rects = Annotated[
     typer.Option("--rect", help="Rectangle to answer, W,S,E,N in degrees; repeatable."),
 ]
 Period = Annotated[
-    str | None,
-    typer.Option(help="Part of the period to draw, A,B, for releases with time."),
+    str | None, typer.Option(help="Part of the period to draw, A,B, for releases with time.")
 ]
 Size = Literal["screen", "print"]
 
@@ -200,7 +199,7 @@ def _require_no_time(
     """
     for each in releases:
         if each.domain.time is not None:
-            start, end = map(each.domain.calendar.words, each.domain.period)
+            start, end = map(each.domain.calendar.text, each.domain.period)
             which = "this release" if len(releases) == 1 else "one of these releases"
             raise ParameterError(
                 f"{which} has time: give the part that is drawn, such as --period {start},{end}"

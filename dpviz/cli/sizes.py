@@ -15,7 +15,7 @@ Facts = tuple[dict[str, Any], list[str]]
 
 def point_facts(release: PointRelease) -> Facts:
     """Size of a release of points."""
-    nodes = release.side_by_side
+    nodes = release.joined_nodes
     facts = {"nodes": len(nodes), "leaves": int(nodes.leaf.sum()), "depth": nodes.depth}
     size = f"{facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth {facts['depth']}"
     header = release.header
@@ -36,7 +36,7 @@ def area_facts(release: AreaRelease) -> Facts:
     if release.steps is not None:
         steps = release.steps
         facts |= {"time": steps.to_dict(), "steps": len(steps)}
-        first, last = steps.words(0)[0], steps.words(len(steps) - 1)[1]
+        first, last = steps.step_limits(0)[0], steps.step_limits(len(steps) - 1)[1]
         lines.append(f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}")
     return facts, lines
 

@@ -90,14 +90,14 @@ class Calendar:
         known = low <= period[0] < period[1] <= high
         if not known and (self.zone != ZONE or self.cycle is not None):
             raise DomainError(
-                f"time zone {self.zone}: clocks are known for periods from {words(low)} "
-                f"to {words(high)}, give one within"
+                f"time zone {self.zone}: clocks are known for periods from {moment_text(low)} "
+                f"to {moment_text(high)}, give one within"
             )
         steps = (ends[1] - ends[0]) / step if step else 0.0
         if not steps.is_integer():
-            later = self.words(ends[0] + math.ceil(steps) * step) if self.cycle is None else ""
+            later = self.text(ends[0] + math.ceil(steps) * step) if self.cycle is None else ""
             raise DomainError(
-                f"the period from {' to '.join(map(self.words, ends))} is not a whole number of "
+                f"the period from {' to '.join(map(self.text, ends))} is not a whole number of "
                 f"steps of {step:g} s: give another step"
                 + (f", or end it at {later}" if later else "")
             )
@@ -130,7 +130,7 @@ class Calendar:
         start, end = map(self.moment, ends)
         if not start < end:
             raise DomainError(
-                f"period from {self.words(start)} to {self.words(end)}: the end must be after the "
+                f"period from {self.text(start)} to {self.text(end)}: the end must be after the "
                 "start"
                 + ("" if self.cycle is None else "; split a period that wraps around into two")
             )
@@ -141,14 +141,14 @@ class Calendar:
         """A part of the cycle."""
         return "Mon 08:00,Fri 18:00" if self.cycle == "week" else "08:00,18:00"
 
-    def words(self, seconds: float) -> str:
+    def text(self, seconds: float) -> str:
         """A place on the axis, as :meth:`moment` reads it.
 
-        >>> Calendar(cycle="week").words(604800), Calendar("Asia/Tokyo").words(0)
+        >>> Calendar(cycle="week").text(604800), Calendar("Asia/Tokyo").text(0)
         ('Sun 24:00', '1970-01-01T09:00:00+09:00')
         """
         if self.cycle is None:
-            return words(seconds, self.zone)
+            return moment_text(seconds, self.zone)
         end = seconds >= self.length
         day, within = divmod(seconds - 1 if end else seconds, SECONDS["d"])
         minutes, rest = divmod(round(within + end), 60)
@@ -323,11 +323,11 @@ def step_words(step: str) -> str:
     return f"{count} {_UNIT_NAMES[unit]}{'' if count == 1 else 's'}"
 
 
-def seconds_words(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """A length of time in its largest whole unit.
 
-    >>> seconds_words(3600.0), seconds_words(5400.0), seconds_words(86_400.0), seconds_words(0.5)
-    ('1 hour', '90 minutes', '1 day', '0.5 seconds')
+    >>> [duration_text(seconds) for seconds in (3600.0, 5400.0, 86_400.0, 0.5)]
+    ['1 hour', '90 minutes', '1 day', '0.5 seconds']
     """
     try:
         return step_words(step_text(seconds))
@@ -335,10 +335,10 @@ def seconds_words(seconds: float) -> str:
         return f"{seconds:g} seconds"
 
 
-def about(seconds: float) -> str:
+def rounded_duration(seconds: float) -> str:
     """A duration rounded to two digits, in a unit that it exceeds more than twice.
 
-    >>> about(5_000.0), about(180_000.0), about(3_000_000.0)
+    >>> rounded_duration(5_000.0), rounded_duration(180_000.0), rounded_duration(3_000_000.0)
     ('83 minutes', '2.1 days', '5 weeks')
     """
     units = sorted(SECONDS.items(), key=lambda each: -each[1])
@@ -346,10 +346,10 @@ def about(seconds: float) -> str:
     return f"{float(f'{seconds / length:.2g}'):g} {_UNIT_NAMES[unit]}s"
 
 
-def words(seconds: float, zone: str = ZONE) -> str:
+def moment_text(seconds: float, zone: str = ZONE) -> str:
     """A moment in ISO 8601 in a zone: a date where it is midnight there.
 
-    >>> words(1704067200.0), words(1704070800.0)
+    >>> moment_text(1704067200.0), moment_text(1704070800.0)
     ('2024-01-01', '2024-01-01T01:00:00')
     """
     shown = seconds if zone == ZONE else float(offsets(zone).to_clocks(seconds))

@@ -39,10 +39,10 @@ def known_crs(name: str) -> pyproj.CRS:
 
 def axis_names(domain: Domain) -> tuple[str, ...]:
     """Names of the axes: x and y instead of the default lon and lat if the CRS is projected."""
-    default = domain.place.columns == default_columns(domain.place.dims)
+    default = domain.without_time.columns == default_columns(domain.without_time.dims)
     if not default or not known_crs(domain.crs).is_projected:
         return domain.columns
-    named = [name.replace("lon", "x").replace("lat", "y") for name in domain.place.columns]
+    named = [name.replace("lon", "x").replace("lat", "y") for name in domain.without_time.columns]
     return (*named, *domain.columns[len(named) :])
 
 

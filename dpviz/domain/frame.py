@@ -197,7 +197,7 @@ class Domain:
         )
 
     @cached_property
-    def place(self) -> Domain:
+    def without_time(self) -> Domain:
         """The domain of the coordinates alone: without the axis of time, if there is one."""
         if self.step is None:
             return self
@@ -205,12 +205,12 @@ class Domain:
         return Domain(low, high, self.columns[:-1], self.crs, kinds=self.kinds, values=self.values)
 
     @cached_property
-    def of_one_kind(self) -> Domain:
+    def without_kinds(self) -> Domain:
         """The same domain for records of one kind."""
         return self if self.kinds is None else replace(self, kinds=None)
 
     @cached_property
-    def plain(self) -> Domain:
+    def counts_only(self) -> Domain:
         """The same domain for records without kinds and values."""
         bare = self.kinds is None and self.values is None
         return self if bare else replace(self, kinds=None, values=None)
@@ -228,7 +228,7 @@ class Domain:
             DomainError: no axis is time.
         """
         if self.step is None:
-            raise DomainError("no axis of this domain is time: a period needs a release with time")
+            raise DomainError("this release has no time: leave the period out")
         return self.lower[-1], self.upper[-1]
 
     def on_axis(self, moments: Float) -> Float:
@@ -241,7 +241,7 @@ class Domain:
         outside = (moments < self.span[0]) | (moments >= self.span[1])
         return np.where(outside, -1.0, self.calendar.on_axis(moments))
 
-    def over(self, rects: ArrayLike, period: Any = None) -> Float:
+    def query_boxes(self, rects: ArrayLike, period: Any = None) -> Float:
         """Rectangles (q, 4) or (4,) as boxes (q, 6) over a period, by default the whole one.
 
         Without a period, boxes of six numbers each are returned as they are.
@@ -259,7 +259,7 @@ class Domain:
             return flat
         if end <= self.lower[-1] or start >= self.upper[-1]:
             asked, covered = (
-                " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), every)
+                " to ".join(map(self.calendar.text, ends)) for ends in ((start, end), every)
             )
             raise DomainError(
                 f"the period from {asked} lies outside that of the domain, {covered}: {OVERLAP}"
@@ -393,5 +393,5 @@ class Domain:
             **({} if time is None else time_arguments(time)),
         )
         if domain.bits != values["bits"]:
-            raise DomainError(f"lattice of {values['bits']} bits: this version uses {domain.bits}")
+            raise DomainError(f"lattice of {values['bits']} bits, not {domain.bits}: update dpviz")
         return domain

@@ -84,20 +84,18 @@ def checked_rectangles(
     low, high = rects[:, :dims], rects[:, dims:]
     _refuse(rects, ~np.isfinite(rects).all(axis=1), "is not finite: give numbers")
     _refuse(
-        rects,
-        (low >= high).any(axis=1),
-        "is inside out or empty: give lower limits below upper",
+        rects, (low >= high).any(axis=1), "is inside out or empty: give lower limits below upper"
     )
     outside = (low >= upper).any(axis=1) | (high <= lower).any(axis=1)
-    domain = listed([*lower, *upper])
+    domain = limits_text([*lower, *upper])
     _refuse(rects, outside, f"lies outside the domain {domain}: {OVERLAP}")
     return low, high
 
 
-def listed(values: ArrayLike) -> str:
+def limits_text(values: ArrayLike) -> str:
     """Coordinates as options take them: to ten digits, by which no two boxes look alike.
 
-    >>> listed([560123.25, 5930456.5])
+    >>> limits_text([560123.25, 5930456.5])
     '560123.25,5930456.5'
     """
     return ",".join(f"{value:.10g}" for value in np.ravel(np.asarray(values, dtype=np.float64)))
@@ -107,4 +105,4 @@ def _refuse(rects: Float, wrong: ArrayLike, why: str) -> None:
     if np.any(wrong):
         row = int(np.argmax(wrong))
         where = f" (row {row})" if len(rects) > 1 else ""
-        raise DomainError(f"rectangle {listed(rects[row])}{where} {why}")
+        raise DomainError(f"rectangle {limits_text(rects[row])}{where} {why}")

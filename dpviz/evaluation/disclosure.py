@@ -1,4 +1,4 @@
-"""One city published in five ways at equal error, and attacks that ask whether one person is in it.
+"""One city published in five ways at equal error, and attacks that test for one person.
 
 PUBLIC data only. The attacker knows everybody else, the method and its parameter: the adversary
 that differential privacy is defined against. All noise is simulated.
@@ -167,7 +167,7 @@ CURVE = _z_curve()
 
 
 def _generalised(town: People, least: float, _random: Random | None = None) -> Float:
-    """Exact counts of generalised cells: neighbouring blocks joined until each has enough people.
+    """Exact counts of generalised cells: blocks joined until each has enough people.
 
     Blocks are joined along a Z-shaped curve; an empty one may stay alone. A cell's count is spread
     evenly over its blocks, as a reader of the map would.
@@ -214,15 +214,7 @@ WHOLE = tuple(np.unique(np.geomspace(1, 20_000, 150).round()).tolist())
 REACHES = tuple(np.geomspace(0.01, BLOCKS / 2, 60).tolist())
 
 PUBLICATIONS = (
-    Publication(
-        "Suppression",
-        "hidden below {:,.0f}",
-        _exact,
-        _exact,
-        _suppressed,
-        _edge,
-        WHOLE,
-    ),
+    Publication("Suppression", "hidden below {:,.0f}", _exact, _exact, _suppressed, _edge, WHOLE),
     Publication("Rounding", "to multiples of {:,.0f}", _exact, _exact, _rounded, _edge, WHOLE),
     Publication(
         "Jitter",

@@ -37,8 +37,9 @@ def whole_loss(structure: Structure | SharedThreshold | None) -> float | None:
 def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[float, float]:
     """Greatest log ratios over all outcomes: with the unit to without it, and the reverse.
 
-    Counts run from 0 to ``structure.most``: beyond, no bit is in doubt. A unit moves each of a path
-    by ``structure.records`` at most; splits gain most if it moves all of them by that much.
+    Counts run from 0 to ``structure.largest_uncertain``: beyond, no bit is in doubt. A unit moves
+    each of a path by ``structure.records`` at most; splits gain most if it moves all of them by
+    that much.
 
     Args:
         structure: the bits.
@@ -51,7 +52,7 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
     adding, removing = end, end.copy()
     for depth in range(structure.depth - 1, -1, -1):
         stop, stop_more = (
-            _cut_probability(structure.no_split(counts + more, depth), structure.floor)
+            _cut_probability(structure.no_split(counts + more, depth), structure.least_no_split)
             for more in (0, structure.records)
         )
         split_ratio = np.log1p(-stop_more) - np.log1p(-stop)
@@ -63,12 +64,12 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
 
 
 def _counts(structure: Structure, most_counts: int | None) -> Int:
-    every = structure.most + 1
+    every = structure.largest_uncertain + 1
     step = 1 if most_counts is None else math.ceil(every / most_counts)
     counts = np.arange(0, every, step)
     if step == 1:
         return counts
-    bends = [bend for depth in range(structure.depth) for bend in structure.bends(depth)]
+    bends = [bend for depth in range(structure.depth) for bend in structure.breakpoints(depth)]
     # Each unit around a bend moves the count from before it to behind it.
     before = np.ceil(np.asarray(bends, dtype=np.float64)).astype(np.int64) - structure.records
     beside = np.concatenate([before, before + structure.records])

@@ -93,7 +93,7 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
     half = WIDE / 2 / METRES
     late = MOVED // 2
     moves = np.arange(MOVED + 1)[:, None] * step * np.array([1, 0, 1, 0])
-    for tried in _ever_wider(order):
+    for tried in _thinned_rows(order):
         x, y = places[tried].T
         east = x - (late - 0.5) * step  # the edge meets the record between two whole metres
         rects = np.column_stack([east - WIDE * step, y - half, east, y + half])
@@ -112,7 +112,7 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
     raise PrivacyError("this data set has no isolated record: choose another one")
 
 
-def _ever_wider(order: Int) -> Iterator[Int]:
+def _thinned_rows(order: Int) -> Iterator[Int]:
     """All of the first few hundred, then fewer and fewer: no record of a crowd may be isolated."""
     start, size, stride = 0, 7, 1  # the first few are counted without compiled code
     while start < len(order):
@@ -274,7 +274,7 @@ def rms(errors: ArrayLike) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-def aligned(release: PointRelease, rect: Rect, across: int) -> Rect:
+def align(release: PointRelease, rect: Rect, across: int) -> Rect:
     """A rectangle moved to the nearest lines of a grid of ``across``² cells, at least one cell."""
     low = np.array(release.domain.lower)
     cell = (np.array(release.domain.upper) - low) / across

@@ -60,7 +60,7 @@ class Step:
     loss: float
 
 
-class Recorded(SimulatedNoise):
+class RecordingNoise(SimulatedNoise):
     """Simulated noise that remembers its words, one column per level of decisions."""
 
     def __init__(self, seed: int) -> None:
@@ -73,7 +73,7 @@ class Recorded(SimulatedNoise):
         return self.levels[-1]
 
 
-class Given(SimulatedNoise):
+class ReplayedNoise(SimulatedNoise):
     """Words that were drawn before."""
 
     def __init__(self, words: Words) -> None:
@@ -103,7 +103,7 @@ def trace(
         PrivacyError: the data set is not declared public.
     """
     handle.require_public()
-    method, domain, noise = PrivTree(), handle.domain, Recorded(seed)
+    method, domain, noise = PrivTree(), handle.domain, RecordingNoise(seed)
     nodes = method.build(handle._index, Budget(epsilon), noise)
     target = domain.to_lattice(np.atleast_2d(place))[0][0]
     depths = np.arange(min(method.max_depth, domain.bits) + 1)
@@ -131,7 +131,7 @@ def steps(path: Path, epsilon: float) -> list[Step]:
 
     stop = no_split(path.counts)
     fewer = no_split(np.maximum(path.counts - 1, 0))
-    splits = bernoulli(Given(path.words), share, stop)
+    splits = bernoulli(ReplayedNoise(path.words), share, stop)
     path_steps = []
     for depth, split in enumerate(splits.tolist()):
         exact = int(path.counts[depth])

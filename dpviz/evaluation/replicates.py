@@ -56,11 +56,11 @@ class Replicates:
 
     def _errors_of_part(self, row: int, subset: Subset) -> Float:
         domain = self.release.parts[row].frame.domain
-        place = domain.place.bounds if subset.place is None else subset.place
+        place = domain.without_time.bounds if subset.place is None else subset.place
         rect = np.asarray(place, dtype=np.float64)
         if domain.time is not None:
             period = subset.period if self.release.steps is None else None
-            rect = domain.over(rect, period)
+            rect = domain.query_boxes(rect, period)
         return np.array(
             [
                 float(made.count(rect).count[0] - exact_counts(records, rect)[0])

@@ -80,7 +80,7 @@ def markdown(head: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 
 class RowFile:
-    """A CSV file of rows that is written anew with each build, so that it is whole at any moment.
+    """A CSV file of rows, rewritten with each build so that it is complete at any moment.
 
     Nothing is written before the first rows: a refused command leaves nothing behind.
 

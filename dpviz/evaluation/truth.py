@@ -31,7 +31,7 @@ def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
     return handle._index.box_counts(*handle.domain.boxes(rects))
 
 
-def of_one_kind(handle: DataHandle, kind: str) -> DataHandle:
+def records_of_kind(handle: DataHandle, kind: str) -> DataHandle:
     """The public records of one kind, for exact answers on them.
 
     Raises:
@@ -41,7 +41,7 @@ def of_one_kind(handle: DataHandle, kind: str) -> DataHandle:
     domain = handle.domain
     at = 0 if domain.kinds is None else domain.kinds.number(kind)
     index = handle._layers.counts[at]
-    return DataHandle(handle.name, replace(domain.of_one_kind, values=None), index, public=True)
+    return DataHandle(handle.name, replace(domain.without_kinds, values=None), index, public=True)
 
 
 def without_noise(handle: DataHandle, release: PointRelease) -> PointRelease:
@@ -79,7 +79,7 @@ def public_index(handle: DataHandle) -> PointIndex:
     return PointIndex.of_all(handle._layers.counts)
 
 
-def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:
+def nonempty_queries(handle: DataHandle, load: Workload, queries: int) -> Workload:
     """The first ``queries`` range queries of a workload whose exact answer is not zero.
 
     Raises:
@@ -94,13 +94,15 @@ def nonempty(handle: DataHandle, load: Workload, queries: int) -> Workload:
     return Workload(load.size, load.rects[hit])
 
 
-HOT = {"hot": (0.002, 0.008), "hot-0": (0.002, 0.00275)}
+SQUARE_SIDES = {"hot": (0.002, 0.008), "hot-0": (0.002, 0.00275)}
 """Sides of the squares around records, as shares of the domain's: all, and the smallest model of
 S. Zeighami, R. Ahuja, G. Ghinita, C. Shahabi: A Neural Database for Differentially Private Spatial
 Range Queries. PVLDB 15(5), 2022 (SNH)."""
 
 
-def hot(handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0) -> Workload:
+def squares_at_records(
+    handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0
+) -> Workload:
     """Squares around records drawn at random, each with a side uniform in a band.
 
     A square that would leave the domain is moved inside.
@@ -111,11 +113,11 @@ def hot(handle: DataHandle, size: str, queries: int = 10_000, seed: int = 0) -> 
     handle.require_public()
     index, domain = handle._index, handle.domain
     if queries < 1 or not index.total:
-        raise ParameterError(f"size {size}: needs at least one query and one record")
+        raise ParameterError(f"size {size}: no query or no record: give at least one of each")
     random = np.random.default_rng([seed, zlib.crc32(size.encode())])
     centre = _random_places(index, queries, random)
     low, high = np.array(domain.lower), np.array(domain.upper)
-    sides = random.uniform(*HOT[size], size=(queries, 1)) * (high - low)
+    sides = random.uniform(*SQUARE_SIDES[size], size=(queries, 1)) * (high - low)
     corner = np.clip(centre - sides / 2, low, high - sides)
     return Workload(size, np.concatenate([corner, np.minimum(corner + sides, high)], axis=1))
 

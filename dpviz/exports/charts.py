@@ -10,7 +10,7 @@ from dpviz.lazy import mpl
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.render.colors import PAIR
-from dpviz.render.fonts import drawn
+from dpviz.render.fonts import render_figure
 from dpviz.trees.lattice import Float
 
 SIZES = np.logspace(-4, 0, 13)
@@ -64,4 +64,4 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
         panel.set_ylabel("± records (95 %)")
         panel.grid(alpha=0.3)
         panel.legend(fontsize=8, frameon=False)
-        return drawn(figure, "svg", metadata={"Date": None})
+        return render_figure(figure, "svg", metadata={"Date": None})

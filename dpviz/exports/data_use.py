@@ -14,7 +14,7 @@ import unicodedata
 from typing import Any
 
 from dpviz.domain.crs import axis_names
-from dpviz.domain.rectangles import listed
+from dpviz.domain.rectangles import limits_text
 from dpviz.exports.facts import relation, statement
 from dpviz.methods import METHODS
 from dpviz.releases.counts import domain_of
@@ -138,7 +138,7 @@ def _region(release: Release) -> str | None:
     domain = domain_of(release)
     if domain is None:
         return None
-    return f"{listed(domain.place.bounds)} ({domain.place.crs})"
+    return f"{limits_text(domain.without_time.bounds)} ({domain.without_time.crs})"
 
 
 def _domain(release: Release) -> str:

@@ -66,8 +66,8 @@ class ReleaseFacts:
         label: its name in the file.
         method: its title.
         header: its header.
-        kind, standing: its privacy status and the same in words, see
-            :attr:`~dpviz.releases.header.Header.standing`.
+        kind, privacy_status: its privacy status and the same in words, see
+            :attr:`~dpviz.releases.header.Header.privacy_status`.
         statement: the guarantee, explained, one sentence each.
         total: noisy count of the whole domain; empty without one.
         sizes: names and sizes of the release in words.
@@ -79,7 +79,7 @@ class ReleaseFacts:
     method: str
     header: Header
     kind: str
-    standing: str
+    privacy_status: str
     statement: tuple[str, ...]
     total: str
     sizes: tuple[tuple[str, str], ...]
@@ -98,7 +98,7 @@ def facts(release: Release, label: str) -> ReleaseFacts:
     elif is_areas(release):
         sizes = {"Areas": release.frame.leaves, "Levels": len(release.frame.levels)}
     elif is_points(release):
-        nodes = release.side_by_side
+        nodes = release.joined_nodes
         sizes = {"Cells": int(nodes.leaf.sum()), "Levels": nodes.depth}
     if is_areas(release) or is_points(release):
         total, wishes = count_words(release.count(release.domain.bounds)), promises(release)
@@ -107,13 +107,13 @@ def facts(release: Release, label: str) -> ReleaseFacts:
         code = {"command": script.command(), "python": script.python()}
     except DpvizError:  # a window of a longer release, or a header of another version
         code = {}
-    kind, words = release.header.standing
+    kind, words = release.header.privacy_status
     return ReleaseFacts(
         label=label,
         method=method_title(release.header.method),
         header=release.header,
         kind=kind,
-        standing=words,
+        privacy_status=words,
         statement=statement(release.header),
         total=total,
         sizes=tuple((name, f"{size:,}") for name, size in sizes.items()),
@@ -182,19 +182,19 @@ def guarantee_sentence(releases: Sequence[Release], names: Sequence[str]) -> tup
     """Privacy status of a page's releases and their guarantee together in one plain sentence.
 
     Returns:
-        "private", "simulated" or "open" as in :attr:`~dpviz.releases.header.Header.standing`, and
-        the sentence.
+        "private", "simulated" or "open" as in :attr:`~dpviz.releases.header.Header.privacy_status`,
+        and the sentence.
     """
-    headers = [each.header for each in (releases[:1] if windows_of_one(releases) else releases)]
+    headers = [each.header for each in (releases[:1] if are_views_of_one(releases) else releases)]
     first = headers[0]
-    kinds = [header.standing[0] for header in headers]
+    kinds = [header.privacy_status[0] for header in headers]
     if set(kinds) == {"private"}:
         epsilon, delta = (
             sum(getattr(each, name) for each in headers) for name in ("epsilon", "delta")
         )
         return "private", plain_guarantee(first.unit, epsilon, delta)
     if len(headers) == 1:
-        return kinds[0], f"{first.standing[1]}."
+        return kinds[0], f"{first.privacy_status[1]}."
     status = "open" if "open" in kinds else "simulated"
     exposed = [name for name, kind in zip(names, kinds, strict=False) if kind == status]
     which = "" if len(exposed) == len(headers) else f": {', '.join(exposed)}"
@@ -231,7 +231,7 @@ VIEWS = ("period", "marginal")
 """Keys of a header's facts that name a view of a longer or wider release."""
 
 
-def windows_of_one(releases: Sequence[Release]) -> bool:
+def are_views_of_one(releases: Sequence[Release]) -> bool:
     """Return whether there are several maps and all are views of one release."""
     extras = [each.header.extra for each in releases]
     plain = [{name: value for name, value in each.items() if name not in VIEWS} for each in extras]
@@ -241,12 +241,12 @@ def windows_of_one(releases: Sequence[Release]) -> bool:
     return len(releases) > 1 and in_part and same
 
 
-def together(releases: Sequence[Release]) -> str:
+def joint_cost(releases: Sequence[Release]) -> str:
     """State the total cost of several releases; empty with fewer than two private ones."""
     private = [each.header for each in releases if each.header.private]
     if len(private) < 2:
         return ""
-    if windows_of_one(releases):
+    if are_views_of_one(releases):
         return "All maps are windows of one release, which is paid for once."
     many = "both maps" if len(private) == 2 else f"all {len(private)} maps"
     epsilon, delta = (sum(getattr(each, name) for each in private) for name in ("epsilon", "delta"))

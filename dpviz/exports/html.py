@@ -19,12 +19,12 @@ import numpy as np
 from dpviz.errors import ReleaseError
 from dpviz.exports.facts import (
     Mapped,
+    are_views_of_one,
     facts,
     guarantee_sentence,
+    joint_cost,
     label_of,
     replies,
-    together,
-    windows_of_one,
 )
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.exports.presentation import Presentation
@@ -123,7 +123,7 @@ def words_of_page(
     presentation: Presentation = PLAIN,
 ) -> dict[str, Any]:
     """Template values that every page of releases has in common."""
-    one = releases[:1] if windows_of_one(releases) else releases
+    one = releases[:1] if are_views_of_one(releases) else releases
     mapped: list[Any] = [each for each in releases if each.kind in ("points", "areas")]
     kind, sentence = guarantee_sentence(releases, names)
     return {
@@ -135,7 +135,7 @@ def words_of_page(
         "sentence": sentence,
         "totals": totals_of(mapped) if mapped else [],
         "facts": [facts(each, name) for each, name in zip(one, names, strict=False)],
-        "together": together(releases),
+        "together": joint_cost(releases),
         "answers": [(rect, replies(mapped, names, rect)) for rect in rects],
         "noun": "area" if is_areas(releases[0]) else "cell",
         "drawn": releases[0].kind,
@@ -250,7 +250,7 @@ def _cells(
     derived = [f"cells-{at}" for at in range(len(maps)) if live]
     packer.add_tables(tables([mark for mark in scene.marks if mark.id not in derived], raw=True))
     values = releases[0].domain.values
-    in_time = windows_of_one(releases) and "period" in releases[0].header.extra
+    in_time = are_views_of_one(releases) and "period" in releases[0].header.extra
     return scene, {
         "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(maps) if live],
         "names": names,

@@ -74,7 +74,7 @@ class Packer:
     def _placed(self, values: NDArray[Any]) -> dict[str, Any]:
         kind = KINDS.get(values.dtype.name)
         if kind is None:
-            raise TypeError(f"columns of {values.dtype} cannot travel: {', '.join(KINDS)} can")
+            raise TypeError(f"columns of {values.dtype} cannot be packed: {', '.join(KINDS)} can")
         flat = np.ascontiguousarray(values).ravel()
         # All first bytes, then all second ones, and so on: similar bytes compress better together.
         data = flat.view(np.uint8).reshape(-1, values.dtype.itemsize).T.tobytes()

@@ -15,7 +15,7 @@ from dpviz.files.arrow import number_array
 from dpviz.releases.counts import PointRelease
 from dpviz.render.cells import adaptive, detail_columns
 from dpviz.render.detail import NEVER
-from dpviz.trees.shrinkage import settled
+from dpviz.trees.shrinkage import nonnegative_counts
 
 
 def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def pack_tree(packer: Packer, name: str, release: PointRelease) -> dict[str, Any
         if column in nodes.columns:
             packer.add(f"{name}.{column}", nodes.columns[column])
     if release.noise is not None:
-        packer.add(f"{name}.settled", settled(nodes))
+        packer.add(f"{name}.nonnegative", nonnegative_counts(nodes))
     if release.sums is not None:
         packer.add(f"{name}.sum", release.sums.sum)
         packer.add(f"{name}.sum_variance", release.sums.variance)

@@ -1,7 +1,7 @@
 """Parse untrusted files in a child process with limits of time and memory.
 
 GDAL and GEOS are large programs in C; a file that makes them run on, take all memory or crash ends
-its child, and the reader gets one clear line. A nursery process, started once, has the libraries
+its child, and the reader gets one clear line. A fork server, started once, has the libraries
 loaded and forks a child for each task in some 20 ms. A child's result comes back as an Arrow table
 in memory, never as a pickle, which could run code. It sees the records of the file that it reads,
 and ends with its task.
@@ -43,21 +43,21 @@ _FRUGAL = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 """Environment that keeps libraries from reserving memory, which counts against a child's limit."""
-CONFINED = {
+SANDBOXED = {
     "GDAL_SKIP": "ADBC,AmigoCloud,CSW,Carto,EEDA,Elasticsearch,GDALG,GPSBabel,HTTP,NGW,OAPIF,"
     "OGCAPI,OGR_VRT,PLSCENES,WFS"
 }
 """Environment that disables GDAL drivers which open other files and addresses."""
 
 _PROGRAM = "from dpviz.files.sandbox import main; main()"
-"""Program of the nursery, which loads no method, release or plan. With ``-P`` it imports
+"""Program of the fork server, which loads no method, release or plan. With ``-P`` it imports
 no module from the current folder, which may hold untrusted files."""
 
 _GRACE = 30.0
 """Seconds beyond its own limits after which an unresponsive child is abandoned."""
 
 
-def confined(
+def run_in_sandbox(
     task: str, *arguments: Any, where: str, size: int = 0, needs: tuple[str, ...] = ()
 ) -> Any:
     """Run a task in a child process with limits of time and memory; return its Arrow table.
@@ -67,7 +67,7 @@ def confined(
         arguments: arguments of the task, as JSON values.
         where: the file's name, for the message.
         size: size of the file in bytes; a large one may take more time and memory.
-        needs: libraries that the nursery loads once for all children.
+        needs: libraries that the fork server loads once for all children.
 
     Raises:
         DpvizError: raised by the task; or a DataError if the child exceeded its limits.
@@ -75,7 +75,9 @@ def confined(
     if not CAN_FORK:
         return _result(task, arguments)
     with _sink() as sink:
-        status = _nursery.run(task, arguments, needs, sink.fileno(), seconds(size), memory(size))
+        status = _fork_server.run(
+            task, arguments, needs, sink.fileno(), seconds(size), memory(size)
+        )
         content = _content(sink)
     if status == DONE:
         import pyarrow as pa
@@ -117,8 +119,8 @@ def _result(task: str, arguments: Any) -> Any:
     return getattr(importlib.import_module(module), function)(*arguments)
 
 
-class _Nursery:
-    """Handle on the nursery, the process that forks children."""
+class _ForkServer:
+    """Handle on the fork server, the process that forks children."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -141,7 +143,7 @@ class _Nursery:
         return b""
 
     def warm(self) -> None:
-        """Start the nursery in advance."""
+        """Start the fork server in advance."""
         if CAN_FORK:
             with self._lock:
                 self._started()
@@ -184,22 +186,22 @@ class _Nursery:
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    env={**os.environ, **_FRUGAL, **CONFINED, "PYTHONPATH": search},
+                    env={**os.environ, **_FRUGAL, **SANDBOXED, "PYTHONPATH": search},
                     process_group=0,  # process group, to stop the children as well
                 )
             self._line, self._owner = ours, os.getpid()
         return self._line
 
 
-_nursery = _Nursery()
-warm = _nursery.warm
+_fork_server = _ForkServer()
+warm = _fork_server.warm
 
 
-_OF_ALL = ("pyarrow.compute", "numpy.ma")
+_PRELOADED = ("pyarrow.compute", "numpy.ma")
 """Modules that Arrow loads at the first array: loaded once here, they save each child 0.1 s."""
 
 
-class _Without:
+class _ImportBlocker:
     """Import hook that hides pandas and geopandas, which take one or two seconds to load."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
@@ -209,8 +211,8 @@ class _Without:
 
 
 def main() -> None:
-    """The nursery: forks a child for every order on its standard input; ends with its parent."""
-    sys.meta_path.insert(0, _Without())
+    """Fork a child for every order on standard input; end with the parent."""
+    sys.meta_path.insert(0, _ImportBlocker())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children are reaped automatically
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and closes the socket
     with socket.socket(fileno=os.dup(0)) as line:
@@ -221,7 +223,7 @@ def main() -> None:
             order = os.pread(files[0], os.fstat(files[0]).st_size, 0)
             os.ftruncate(files[0], 0)
             task, arguments, needs, time, room = json.loads(order)
-            for name in (*_OF_ALL, *needs, task.partition(":")[0]):
+            for name in (*_PRELOADED, *needs, task.partition(":")[0]):
                 importlib.import_module(name)
             if os.fork() == 0:
                 line.close()

@@ -52,7 +52,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     path, target = Path(path), destination(path)
     _sweep(target.parent)
     # The name is set before the file exists, so that a Ctrl-C between the two leaves no file.
-    temporary = target.with_name(f".dpviz-{mark(target)}-{secrets.token_hex(8)}{path.suffix}")
+    temporary = target.with_name(f".dpviz-{name_hash(target)}-{secrets.token_hex(8)}{path.suffix}")
     try:
         temporary.touch(0o600, exist_ok=False)
         temporary.unlink()  # GDAL refuses to overwrite an empty file of its own format
@@ -98,7 +98,7 @@ def destination(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def mark(target: Path) -> str:
+def name_hash(target: Path) -> str:
     """Hash of a file's name, of fixed length, for the names of the temporary files beside it."""
     return hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()
 

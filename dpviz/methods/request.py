@@ -38,7 +38,7 @@ def by_area(data: Handle[Any], areas: Areas | str, every: str | None = None) -> 
     if not isinstance(data, DataHandle):
         raise ParameterError(f"areas= is for points, the data are {data.kind}: leave it out")
     if isinstance(areas, str):
-        areas = areas_of(areas, data.domain.place.plain)
+        areas = areas_of(areas, data.domain.without_time.counts_only)
     return AreaData(data, areas, every)
 
 
@@ -80,7 +80,7 @@ def chosen_method(
             )
         chosen.check(data.domain)
     # A release's file states the CRS of its rectangles and lines.
-    if isinstance(data, DataHandle) and data.domain.place.dims == 2:
+    if isinstance(data, DataHandle) and data.domain.without_time.dims == 2:
         known_crs(data.domain.crs)
     elif isinstance(data, AreaData):
         known_crs(data.areas.domain.crs)

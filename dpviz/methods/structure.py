@@ -23,23 +23,23 @@ class Structure:
 
     Attributes:
         no_split: P(no split) for exact counts (n,) at a depth.
-        floor: the least probability of not splitting.
+        least_no_split: the least probability of not splitting.
         depth: levels that draw a bit; below, nodes are leaves.
-        most: a count above which no bit is in doubt at any depth.
+        largest_uncertain: largest count with a bit in doubt at any depth.
         price: upper bound, by the theorem, on the loss of all bits if a privacy unit is added or
             removed.
         other_epsilon: exact cost of everything else that is released.
-        bends: counts at which the curve of a depth changes its formula: looked at in any case.
+        breakpoints: counts at which the curve of a depth changes its formula: always examined.
         records: by how much one unit moves the counts of a path at most.
     """
 
     no_split: Callable[[Int, int], Float]
-    floor: float
+    least_no_split: float
     depth: int
-    most: int
+    largest_uncertain: int
     price: float
     other_epsilon: float
-    bends: Callable[[int], tuple[float, ...]] = lambda _depth: ()
+    breakpoints: Callable[[int], tuple[float, ...]] = lambda _depth: ()
     records: int = 1
 
 
@@ -88,12 +88,12 @@ def biased_splits(
     """
     return Structure(
         lambda counts, level: no_split(counts, level, scale, bias, threshold),
-        floor=NO_SPLIT_FLOOR,
+        least_no_split=NO_SPLIT_FLOOR,
         depth=depth,
-        most=math.ceil(max(threshold, 0.0) + depth * bias + 40 * scale),
+        largest_uncertain=math.ceil(max(threshold, 0.0) + depth * bias + 40 * scale),
         price=price,
         other_epsilon=other_epsilon,
-        bends=lambda level: ((level - 1) * bias + threshold, level * bias + threshold),
+        breakpoints=lambda level: ((level - 1) * bias + threshold, level * bias + threshold),
         records=records,
     )
 

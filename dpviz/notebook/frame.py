@@ -95,7 +95,7 @@ def _size(releases: Sequence[PointRelease]) -> int:
 
 def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     """Upper levels of a large release, as many as fit; no maps for wavelets or a single level."""
-    depth, whole = release.side_by_side.depth, _size([release])
+    depth, whole = release.joined_nodes.depth, _size([release])
     for level in range(depth - 1, 0, -1):
         if release.noise is None and (shown := _down_to(release, level)) is not None:
             note = _note(
@@ -108,7 +108,7 @@ def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]
 
 def _down_to(release: PointRelease, level: int) -> PointRelease | None:
     """A release without the nodes below a level; None if it is still too large."""
-    if release.side_by_side.levels[level].stop > CELLS:
+    if release.joined_nodes.levels[level].stop > CELLS:
         return None
     trees = []
     for part in release.parts:

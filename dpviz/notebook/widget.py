@@ -87,7 +87,7 @@ class Map(anywidget.AnyWidget):  # type: ignore[misc]
         packed = packed_map(releases, labels, height=height)
         self.releases = releases
         badges = [
-            dict(zip(("kind", "text"), each.header.standing, strict=True))
+            dict(zip(("kind", "text"), each.header.privacy_status, strict=True))
             | ({"label": name} if len(packed.names) > 1 else {})
             for each, name in zip(packed.releases, packed.names, strict=True)
         ]

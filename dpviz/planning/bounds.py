@@ -9,7 +9,7 @@ import numpy as np
 from dpviz.datasets.basemap import base_map
 from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES, known_crs, transformation
-from dpviz.domain.rectangles import listed
+from dpviz.domain.rectangles import limits_text
 from dpviz.errors import DomainError
 
 Box = tuple[float, float, float, float]
@@ -32,7 +32,7 @@ def require_area(domain: Domain) -> None:
         if box[0] > east or box[2] < west or box[1] > north or box[3] < south:
             unit = crs.axis_info[0].unit_name if crs.axis_info else "its unit"
             raise DomainError(
-                f"bounds {listed(box)} lie outside the area of use of "
+                f"bounds {limits_text(box)} lie outside the area of use of "
                 f"{domain.crs}, {','.join(f'{side:.6g}' for side in limits)}: give west,south,"
                 f"east,north in its unit ({unit})"
             )
@@ -48,7 +48,7 @@ def likely_mistake(domain: Domain) -> str:
     """
     for west, south, east, north in _boxes(domain):
         crs = known_crs(domain.crs)
-        described = f"bounds {listed((west, south, east, north))}"
+        described = f"bounds {limits_text((west, south, east, north))}"
         small = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
         if crs.is_projected and small:
             return (
@@ -79,7 +79,7 @@ def likely_mistake(domain: Domain) -> str:
 
 def _boxes(domain: Domain) -> list[Box]:
     """West, south, east, north of each end: one in 2-D, two in 4-D; none in other dimensions."""
-    low, high = domain.place.lower, domain.place.upper
+    low, high = domain.without_time.lower, domain.without_time.upper
     ends = range(0, len(low), 2) if len(low) % 2 == 0 else ()
     return [(low[x], low[x + 1], high[x], high[x + 1]) for x in ends]
 

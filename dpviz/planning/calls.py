@@ -16,7 +16,7 @@ from dpviz.domain import Domain, calendar, default_columns
 from dpviz.domain.crs import DEGREES
 from dpviz.domain.zones import ZONE
 from dpviz.errors import ReleaseError
-from dpviz.lists import listed
+from dpviz.lists import join_list
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
 from dpviz.planning.code import Code, arguments
@@ -51,10 +51,7 @@ _BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}})
 """The unit in a header; a column named like the words for a record is quoted."""
 
 
-def code_of(
-    release: Release,
-    source: str | None = None,
-) -> Code:
+def code_of(release: Release, source: str | None = None) -> Code:
     """Return the code that made a release of any kind, from its header.
 
     Args:
@@ -213,7 +210,7 @@ def code_of_places(
         building: further arguments of :func:`dpviz.build`.
         **made: method, epsilon and parameters.
     """
-    bounds, stated = domain.place.bounds, _domain_options(domain)
+    bounds, stated = domain.without_time.bounds, _domain_options(domain)
     options: dict[str, Any] = {} if builtin else {"bounds": bounds, **stated}
     given, after, typed = dict(building or {}), list[str](), list[str]()
     if every is not None:
@@ -225,7 +222,11 @@ def code_of_places(
         named = {"levels": tuple(levels)} if levels[1:] else {"name_column": levels[0]}
         options |= {"areas": areas, **named}
         (columns,) = arguments(named)
-        box = "data.domain.place.plain" if domain.plain != domain.place else "data.domain"
+        box = (
+            "data.domain.without_time.counts_only"
+            if domain.counts_only != domain.without_time
+            else "data.domain"
+        )
         after.append(f"areas = dpviz.read_areas({areas!r}, {box}, {columns})")
         typed.append("areas=areas")
     if workload is not None and workload.text is None:
@@ -252,12 +253,12 @@ def code_of_places(
 
 def _domain_options(domain: Domain) -> dict[str, Any]:
     """Domain options other than bounds and defaults, for :meth:`Domain.from_bounds`."""
-    place = domain.place
+    place = domain.without_time
     defaults = {"columns": default_columns(place.dims), "crs": DEGREES, "zone": ZONE}
     stated: dict[str, Any] = {"columns": place.columns, "crs": place.crs}
     if domain.time is not None:
         period = domain.period if domain.span is None else domain.span
-        spoken = map(calendar.Calendar(domain.zone).words, period)
+        spoken = map(calendar.Calendar(domain.zone).text, period)
         stated |= {"time": domain.time, "period": tuple(spoken), "zone": domain.zone}
         every = calendar.step_text(domain.step) if domain.step else None
         stated |= {"cycle": domain.cycle, "every": every}
@@ -276,7 +277,7 @@ def _code_for_roads(release: RoadRelease, builtin: bool) -> dict[str, Any]:
     workload = stated if isinstance(stated, str) else WORKLOAD
     reading: dict[str, Any] = {}
     if release.steps is not None:
-        reading |= release.steps.stated()
+        reading |= release.steps.options()
     if isinstance(columns, list) and all(isinstance(each, str) for each in columns):
         reading = {"columns": tuple(columns), **reading}
     how: dict[str, Any] = {"crs": streets.crs} if streets.crs else {}
@@ -305,7 +306,7 @@ def _code_for_sequences(release: SequenceRelease, builtin: bool) -> dict[str, An
         named = [column] if isinstance(column, str) else []
         return {
             "options": {
-                "alphabet": listed(alphabet.names) + alone,
+                "alphabet": join_list(alphabet.names) + alone,
                 **({"column": column} if named else {}),
             },
             "domain": [f"dpviz.Alphabet({alphabet.names!r})"],

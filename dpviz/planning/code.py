@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from textwrap import indent
 from typing import Any
 
-from dpviz.harmless import harmless, markdown
-from dpviz.lists import listed
+from dpviz.escape import escape_controls, escape_markdown
+from dpviz.lists import join_list
 
 FILE = "FILE"
 """Placeholder for an unknown source file."""
@@ -85,9 +85,9 @@ class Code:
             title: its heading.
             sentences: below it.
         """
-        heading = "\n\n".join([f"# {markdown(title)}", *map(markdown, sentences)])
+        heading = "\n\n".join([f"# {escape_markdown(title)}", *map(escape_markdown, sentences)])
         # Indented: no text in the command can end the block, as it could a fence.
-        shell = f"On the command line:\n\n{indent(harmless(self.command()), '    ')}"
+        shell = f"On the command line:\n\n{indent(escape_controls(self.command()), '    ')}"
         build = "\n".join(["import dpviz", "", *self._lines()])
         code = [build, "release.header.guarantee", self.question]
         code += ["release.save('release.parquet')", "release"]
@@ -114,7 +114,7 @@ def _option(name: str, value: Any) -> list[str]:
     if value is True:
         return FLAGS.get(name, [f"--{name.replace('_', '-')}"])
     if isinstance(value, tuple):
-        value = listed(each if isinstance(each, str) else repr(each) for each in value)
+        value = join_list(each if isinstance(each, str) else repr(each) for each in value)
     option = f"--{OPTIONS.get(name, name).replace('_', '-')}"
     return [f"{option}={value}"] if str(value).startswith("-") else [option, str(value)]
 

@@ -23,31 +23,31 @@ GUESS = 100_000
 MOST = 100_000
 """Most records of a proxy: beyond it, each represents several."""
 
-TOWNS = ((*(0.05,) * 4, *(1.5,) * 8), (1.0,) * 12)
+TOWN_WEIGHTS = ((*(0.05,) * 4, *(1.5,) * 8), (1.0,) * 12)
 """Weights of the default cascades: one town in a wide box; and records clumped alike on every
 scale, with correlation dimension 1.32."""
 
-INSIDE = (2.0,) * 6
+CELL_WEIGHTS = (2.0,) * 6
 """Weights of the cascade inside the cells of an earlier release."""
 
-FINE = (0.3, 1.0, 4.0)
+FINE_WEIGHTS = (0.3, 1.0, 4.0)
 """Weights of the cascades below the size of a square: many, some, hardly any shared places."""
 
 DRAWS = 4
 """Draws of each cascade: a plan must hold in each, since real records are one draw.
 
-With :data:`FINE`, chosen on six public data sets: assets/results/plans.md."""
+With :data:`FINE_WEIGHTS`, chosen on six public data sets: assets/results/plans.md."""
 
-TRIED = 2
+DRAWS_TRIED = 2
 """Draws of a cascade made for each one used: its sums vary widely from draw to draw."""
 
-IN_SPOTS = 0.15
+SHARED_PLACE_SHARE = 0.15
 """Share of synthetic records that stand at places which many share: stations, shops, blocks."""
 
-PER_SPOT = 0.1
+RECORDS_PER_PLACE = 0.1
 """Records at a shared place, as a share of the records in a square of the wish."""
 
-OF_ALL = 0.001
+RECORDS_PER_PLACE_OF_ALL = 0.001
 """Records at a shared place, as a share of all records, if no wish states a square's count."""
 
 ANYWHERE = (
@@ -72,7 +72,7 @@ def clumped(
         low: lower corners of the boxes, coordinates, float64 (k, 2).
         high: upper ones.
         per_box: number of records in each box, int64 (k,).
-        weights: weights of the Dirichlet law of each level: the smaller, the more clumped.
+        weights: weights of the Dirichlet distribution of each level: the smaller, the more clumped.
         seed: seed of the draw.
     """
     random = np.random.default_rng(seed)
@@ -95,7 +95,7 @@ def matching_clumps(
 ) -> list[DataHandle]:
     """Synthetic records with about this mean number of records in a square around a record.
 
-    Returns the closest :data:`DRAWS` of :data:`TRIED` times as many draws.
+    Returns the closest :data:`DRAWS` of :data:`DRAWS_TRIED` times as many draws.
 
     Args:
         domain: public, 2-D.
@@ -114,7 +114,7 @@ def matching_clumps(
     weight = 50.0 if pairs <= 0.26 else (1.0 - pairs) / (4.0 * pairs - 1.0)
     weights = (*(weight,) * levels, *(fine,) * 6)
     drawn = []
-    for row in range(TRIED * DRAWS):
+    for row in range(DRAWS_TRIED * DRAWS):
         handle = clumped(domain, low, high, np.array([records]), weights, seed + row)
         places = places_of_records(handle, 300, seed)
         mean = float(exact_counts(handle, squares(domain, places, size)).mean())
@@ -138,7 +138,7 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
     low, high = np.array(handle.domain.lower), np.array(handle.domain.upper)
     shift = random.random(2) * (high - low)
     places = low + (places_of_records(handle, total, seed) - low + shift) % (high - low)
-    moved = int(IN_SPOTS * total)
+    moved = int(SHARED_PLACE_SHARE * total)
     spots = places[total - max(round(moved / max(each, 2.0)), 1) :]
     places[:moved] = spots[random.integers(len(spots), size=moved)]
     return from_points(places, handle.domain, public=True)
@@ -157,18 +157,21 @@ def _synthetic(
     guesses = dict.fromkeys((wish.square, wish.about / times) for wish in wishes if wish.about)
     if guesses:
         return [
-            with_spots(each, PER_SPOT * about, seed)
+            with_spots(each, RECORDS_PER_PLACE * about, seed)
             for size, about in guesses
-            for fine in FINE
+            for fine in FINE_WEIGHTS
             for each in matching_clumps(domain, places, size, about, fine, seed)
         ], times
     low, high = np.array([domain.lower]), np.array([domain.upper])
     towns = [
         clumped(domain, low, high, np.array([places]), weights, seed + row)
         for row in range(DRAWS)
-        for weights in TOWNS
+        for weights in TOWN_WEIGHTS
     ]
-    spotted = [with_spots(each, OF_ALL * places, seed + row) for row, each in enumerate(towns)]
+    spotted = [
+        with_spots(each, RECORDS_PER_PLACE_OF_ALL * places, seed + row)
+        for row, each in enumerate(towns)
+    ]
     return [*spotted, synthetic_proxy(domain, places, seed)], times
 
 
@@ -194,7 +197,7 @@ def _inside_cells(release: PointRelease, records: int | None, seed: int) -> tupl
     per_box = np.random.default_rng(seed).multinomial(places, counts / total)
     low, high = (domain.to_coordinates(side[leaf]) for side in (nodes.lo, nodes.hi))
     return clumped(
-        domain, low[per_box > 0], high[per_box > 0], per_box[per_box > 0], INSIDE, seed
+        domain, low[per_box > 0], high[per_box > 0], per_box[per_box > 0], CELL_WEIGHTS, seed
     ), times
 
 

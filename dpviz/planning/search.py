@@ -34,16 +34,16 @@ UNITS = 1_000_000_000
 STEP = 1.1
 """Ratio of each ε tried to the one before."""
 
-CLEARLY = 2
+MIN_STEPS_BETTER = 2
 """Steps of ε by which a later candidate must beat the best one before it."""
 
-ALONE = (
+AREAS_ASSUMPTION = (
     "The places of the wishes are counted by themselves, and nothing between them: --map plans a "
     "map of cells, in which any other place can be asked too."
 )
 """Assumption stated if the cells are the areas of the wishes."""
 
-WIDER = tuple(STEP**power for power in range(146))
+WIDENING_FACTORS = tuple(STEP**power for power in range(146))
 """Factors that widen tolerances, to find feasible ones: up to a million."""
 
 BY_AREA = Candidate("areas", areas=True)
@@ -166,7 +166,7 @@ def plan(
         assumed = (*assumed, why)
     candidate, epsilon = cheapest_candidate(trial, prices(at_most), progress)
     if candidate.areas:
-        assumed = (*assumed, ALONE)
+        assumed = (*assumed, AREAS_ASSUMPTION)
     odds = trial.probabilities(candidate, epsilon).tolist()
     header = trial.release(candidate, epsilon).header
     price = trial.price(epsilon)
@@ -247,7 +247,7 @@ def cheapest_candidate(
     best, row = None, len(grid)
     for done, candidate in enumerate(candidates):
         progress(done / len(candidates), f"planning: {candidate.name}")
-        ahead = row if best is None else max(row - CLEARLY, 0)
+        ahead = row if best is None else max(row - MIN_STEPS_BETTER, 0)
         if best is None or (ahead and trial.holds(candidate, grid[ahead - 1])):
             first = first_row(trial, candidate, grid[:ahead])
             best, row = (candidate, first) if first < ahead else (best, row)
@@ -296,8 +296,8 @@ def _widened(trial: Trial, candidate: Candidate, epsilon: float) -> list[float]:
         return bool(odds[row] >= trial.wishes[row].confidence)
 
     rows = range(len(trial.wishes))
-    steps = [bisect_left(WIDER, True, key=partial(holds, row)) for row in rows]
-    return [(*WIDER, math.inf)[step] for step in steps]
+    steps = [bisect_left(WIDENING_FACTORS, True, key=partial(holds, row)) for row in rows]
+    return [(*WIDENING_FACTORS, math.inf)[step] for step in steps]
 
 
 def _rounded_up(wish: Wish) -> Wish:

@@ -22,7 +22,7 @@ from dpviz.private.handle import DataHandle
 from dpviz.queries.wishes import Wish
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.source import areas_of
-from dpviz.releases.points.promises import answers_at, places_of, within
+from dpviz.releases.points.promises import answers_at, places_of, success_probability
 from dpviz.trees.lattice import Float
 
 CEILING = 1_000.0
@@ -34,20 +34,20 @@ BUILDS = 12
 PLACES = 1_000
 """Number of squares on which a wish for any square is tested."""
 
-MOVES = 80
+MOVED_PLACES = 80
 """Number of places that a rectangle is moved to."""
 
-ELSEWHERE = 0.1
+FAILING_SHARE = 0.1
 """Share of places at which a wish for a moved rectangle may fail."""
 
-SURE = 1.645
+ONE_SIDED_95 = 1.645
 """Standard errors subtracted from a mean: a one-sided 95 % limit."""
 
-OTHERS = 3.0
+SAMPLING_VARIANCE = 3.0
 """Variance of the difference between a count in the owner's records and in similar records, as a
 multiple of the count: two samples, and the noise of a release."""
 
-FAR_BELOW = 0.15
+BUILD_MARGIN = 0.15
 """Margin: a wish fails if one build's probability is this much below the confidence."""
 
 
@@ -163,7 +163,7 @@ class Trial:
         odds = []
         for each, (offset, noise_sd) in zip(placed, self._errors[key], strict=True):
             tolerance = each.wish.widened(factor).tolerance(self.times * each.exact) / self.times
-            odds.append(within(tolerance, noise_sd, offset, np.zeros(len(offset))))
+            odds.append(success_probability(tolerance, noise_sd, offset, np.zeros(len(offset))))
         return odds
 
     def probabilities(self, candidate: Candidate, epsilon: float, factor: float = 1.0) -> Float:
@@ -186,7 +186,7 @@ class Trial:
         One build can fail a wish on squares, and another wish if it is far too unlikely there.
         """
         if not candidate.areas:
-            slack = np.array([0.0 if wish.square else FAR_BELOW for wish in self.wishes])
+            slack = np.array([0.0 if wish.square else BUILD_MARGIN for wish in self.wishes])
             tried: list[list[Float]] = []
             for row in range(self.builds):
                 tried.append(self.odds(candidate, epsilon, row))
@@ -204,11 +204,11 @@ class Trial:
         sd = math.sqrt(noise_variance(epsilon / self.max_per_unit))
         odds = []
         for placed in zip(*self.placed, strict=True):
-            fewest = np.min([_fewest(each) for each in placed], axis=0)
-            lost = np.sqrt(OTHERS * fewest) if self.sampled else 0.0
+            fewest = np.min([_fewest_records(each) for each in placed], axis=0)
+            lost = np.sqrt(SAMPLING_VARIANCE * fewest) if self.sampled else 0.0
             fewest = self.times * np.maximum(fewest - lost, 0.0)
             tolerance, nothing = placed[0].wish.widened(factor).tolerance(fewest), 0.0 * fewest
-            odds.append(within(tolerance, nothing + sd, nothing, nothing).min())
+            odds.append(success_probability(tolerance, nothing + sd, nothing, nothing).min())
         return np.array(odds)
 
 
@@ -255,19 +255,19 @@ def _placed(
     places = places_of(wish, scene.domain, centres)
     moved = bool(wish.rect) and anywhere
     if moved:
-        places = np.concatenate([places, _elsewhere(scene, wish.rect, seed)])
+        places = np.concatenate([places, _moved_rectangle(scene, wish.rect, seed)])
     count = exact_counts if isinstance(places, np.ndarray) else exact_in_regions
     return PlacedWish(wish, places, count(scene, places).astype(np.float64), moved)
 
 
-def _elsewhere(scene: DataHandle, rect: Sequence[float], seed: int) -> Float:
+def _moved_rectangle(scene: DataHandle, rect: Sequence[float], seed: int) -> Float:
     """A rectangle where a record lies at its edge, as far as the domain allows."""
     domain, size = scene.domain, np.subtract(rect[2:], rect[:2])
-    places = places_of_records(scene, MOVES, seed)
+    places = places_of_records(scene, MOVED_PLACES, seed)
     random = np.random.default_rng(seed)
     part = random.random(places.shape)
-    axis = random.integers(2, size=MOVES)
-    part[np.arange(MOVES), axis] = np.round(part[np.arange(MOVES), axis])
+    axis = random.integers(2, size=MOVED_PLACES)
+    part[np.arange(MOVED_PLACES), axis] = np.round(part[np.arange(MOVED_PLACES), axis])
     size = np.minimum(size, np.subtract(domain.upper, domain.lower))
     corner = np.clip(places - part * size, domain.lower, np.subtract(domain.upper, size))
     return np.concatenate([corner, np.minimum(corner + size, domain.upper)], axis=1)
@@ -291,15 +291,15 @@ def _probability(wish: PlacedWish, odds: Float, sampled: bool) -> float:
     if wish.wish.square:
         likely = float(odds.mean(axis=1).min())
         error = math.sqrt(2.0 * likely * (1.0 - likely) / odds.shape[1])
-        return likely - SURE * error if sampled else likely
+        return likely - ONE_SIDED_95 * error if sampled else likely
     if wish.moved:
-        return float(min(odds[:, 0].mean(), np.quantile(odds[:, 1:], ELSEWHERE)))
+        return float(min(odds[:, 0].mean(), np.quantile(odds[:, 1:], FAILING_SHARE)))
     spread = odds.std(axis=0, ddof=1) if len(odds) > 1 else np.zeros(odds.shape[1])
-    return float((odds.mean(axis=0) - SURE * spread / math.sqrt(len(odds))).min())
+    return float((odds.mean(axis=0) - ONE_SIDED_95 * spread / math.sqrt(len(odds))).min())
 
 
-def _fewest(wish: PlacedWish) -> Float:
+def _fewest_records(wish: PlacedWish) -> Float:
     """Fewest records of a scene at each place of a wish; an upper bound if it was moved."""
     if not wish.moved:
         return wish.exact
-    return np.minimum(wish.exact[:1], np.quantile(wish.exact[1:], ELSEWHERE))
+    return np.minimum(wish.exact[:1], np.quantile(wish.exact[1:], FAILING_SHARE))

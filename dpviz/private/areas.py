@@ -49,18 +49,17 @@ class AreaData(Handle[AreaRelease]):
 
     def __init__(self, points: DataHandle, areas: Areas, every: str | None = None) -> None:
         super().__init__(
-            points.name,
-            public=points.public,
-            unit=points.unit,
-            max_per_unit=points.max_per_unit,
+            points.name, public=points.public, unit=points.unit, max_per_unit=points.max_per_unit
         )
         domain = points.domain
         if domain.values is not None:
             raise DataError("areas count records and hold no sums: read these without values")
-        if domain.place.dims != 2:
-            raise DataError(f"areas need points in 2-D, these are {domain.dims}-D")
+        if domain.without_time.dims != 2:
+            raise DataError(
+                f"areas need 2 coordinates, not {domain.dims}: read only those of places"
+            )
         same = (areas.domain.bounds, areas.domain.crs)
-        if (domain.place.bounds, domain.crs) != same:
+        if (domain.without_time.bounds, domain.crs) != same:
             raise DataError(
                 "the records are read in another box than the areas: read them in areas.domain"
             )

@@ -23,7 +23,7 @@ LEAST_DELTA = 1e-200
 """Smallest delta of one step that double precision can represent reliably."""
 
 
-class Claimant(Protocol):
+class Claims(Protocol):
     """A method as the driver sees it: its name, parameters and privacy claims."""
 
     name: str
@@ -54,7 +54,7 @@ def relation(neighbours: str, unit: str) -> str:
 
 def noise_for(
     data: Handle[Any],
-    method: Claimant,
+    method: Claims,
     *,
     simulate: bool,
     seed: int | None,
@@ -138,7 +138,7 @@ def group_growth(epsilon: float, group: int) -> float:
         return math.inf
 
 
-def delta_for(method: Claimant, delta: float | None) -> float:
+def delta_for(method: Claims, delta: float | None) -> float:
     """The delta of a build; by default the smallest that the method needs.
 
     Raises:
@@ -157,7 +157,7 @@ def delta_for(method: Claimant, delta: float | None) -> float:
 
 
 def header_of(
-    data: Handle[Any], method: Claimant, source: Noise, budget: Budget, price: Price, **fields: Any
+    data: Handle[Any], method: Claims, source: Noise, budget: Budget, price: Price, **fields: Any
 ) -> Header:
     """The header of a release.
 

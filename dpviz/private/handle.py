@@ -21,7 +21,7 @@ R = TypeVar("R")
 """Type of the release that a build of the data returns."""
 
 
-def within(most: int, records: str) -> str:
+def bound_words(most: int, records: str) -> str:
     """Words for the bound on the records of a unit, to append to the unit's name.
 
     Args:
@@ -42,7 +42,7 @@ def unit_in_words(column: str | None, most: int, records: str) -> str:
     >>> unit_in_words("record", 10, "records")
     "one 'record' with at most 10 records"
     """
-    return unit_named(column, records) + ("" if column is None else within(most, records))
+    return unit_named(column, records) + ("" if column is None else bound_words(most, records))
 
 
 def unit_named(column: str | None, records: str) -> str:
@@ -93,14 +93,7 @@ class Handle(ABC, Generic[R]):
     synthetic: bool = False
     tally: Tally | None = None
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        public: bool,
-        unit: str,
-        max_per_unit: int,
-    ) -> None:
+    def __init__(self, name: str, *, public: bool, unit: str, max_per_unit: int) -> None:
         if not isinstance(name, str):
             raise DataError(f"name={name!r}: give a text")
         self.name = self.account = clean_name(name)
@@ -112,7 +105,7 @@ class Handle(ABC, Generic[R]):
     @property
     def accounted_unit(self) -> str:
         """The privacy unit without its bound: spends add up whatever the bound is."""
-        return self.unit.removesuffix(within(self.max_per_unit, self.records))
+        return self.unit.removesuffix(bound_words(self.max_per_unit, self.records))
 
     def require_public(self) -> None:
         """Refuse exact answers on sensitive data; called before each of them.

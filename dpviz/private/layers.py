@@ -82,7 +82,7 @@ def measure_points(
     # The noise distribution follows from the parameters alone, so all trees have the same.
     facts = {"noise": method.noise_model(trees[0][0])}
     by = None if domain.kinds is None else Axis(kinds=domain.kinds)
-    framed = [(Box(domain.of_one_kind), nodes, sums) for nodes, sums in trees]
+    framed = [(Box(domain.without_kinds), nodes, sums) for nodes, sums in trees]
     return lambda header: count_release(by, framed, header), facts
 
 

@@ -1,7 +1,8 @@
 """Parallel composition: disjoint parts of the records, each measured with the whole budget.
 
-A record lies in one part, decided by its own row and the public list of parts. With one record
-more or less the records of all other parts are the same, and so is the law of what is measured on
+A record lies in one part, decided by its own row and the public list of parts. With one record more
+or less the records of all other parts are the same, and so is the distribution of what is measured
+on
 them: noise of one part is independent of that of the others, and no measurement reads what another
 saw. So the probability of all outputs together changes by the factor of the one part, and all parts
 cost what one costs (F. McSherry, SIGMOD 2009, theorem 4; with δ too).

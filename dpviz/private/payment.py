@@ -104,13 +104,13 @@ def payment(
     except Exception as error:
         if not paid:
             raise
-        ledger.conclude(release, failed=True)
+        ledger.record_outcome(release, failed=True)
         why = str(error) if isinstance(error, DpvizError) else type(error).__name__
         raise PrivacyError(
             f"the build failed after epsilon={epsilon:g} was paid, which stays spent: {why}"
         ) from None
     except BaseException:  # Ctrl-C may come after the entry was written
-        ledger.conclude(release, failed=True)
+        ledger.record_outcome(release, failed=True)
         raise
     if conclude:
-        ledger.conclude(release)
+        ledger.record_outcome(release)

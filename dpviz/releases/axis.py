@@ -64,7 +64,7 @@ class Axis:
         kinds = [{}] if self.kinds is None else [{"kind": name} for name in self.kinds.names]
         steps: list[dict[str, Any]] = [{}]
         if self.steps is not None:
-            steps = [{"period": list(self.steps.words(at))} for at in range(len(self.steps))]
+            steps = [{"period": list(self.steps.step_limits(at))} for at in range(len(self.steps))]
         return [
             {**common, **facts, **kind, **step}
             for facts, (kind, step) in zip(learnt, product(kinds, steps), strict=True)

@@ -13,13 +13,7 @@ from numpy.typing import ArrayLike
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.lazy import geopandas, pa, pd
-from dpviz.releases.answers import (
-    Answers,
-    RangeAnswers,
-    SumAnswers,
-    Timeline,
-    answers_from,
-)
+from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, answers_from
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import area_timeline, table_of
 from dpviz.releases.axis import Axis
@@ -75,7 +69,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
         self.frame.check(self.nodes)
         values = self.frame.domain.values if self.kind == "points" else None
         if (self.sums is None) != (values is None):
-            raise ReleaseError("sums and a clip of values go together")
+            raise ReleaseError("sums and a clip of values require each other: give both")
         if self.sums is not None:
             self.sums.checked(self.nodes)
         _ = self.noise  # a header that does not fit the nodes is refused here
@@ -263,9 +257,9 @@ class CountRelease(Comparisons, Release, Generic[F]):
             DomainError: a release without steps of time.
         """
         if not is_areas(self) or self.steps is None:
-            raise DomainError("this release has no steps of time for each area")
+            raise DomainError("this release has no steps of time: build it with every (--every)")
         part = self if period is None else self.during(period)
-        return area_timeline(part, part.steps or self.steps.during(period), area)
+        return area_timeline(part, part.steps or self.steps.restricted_to(period), area)
 
     def during(self, period: Any) -> CountRelease[F]:
         """The part of a release in a period: on streets whole steps, of points a map of places.
@@ -301,7 +295,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
         return sample(self.domain, self.nodes, n, seed)
 
     @property
-    def side_by_side(self) -> Decomposition:
+    def joined_nodes(self) -> Decomposition:
         """The nodes of all parts as one forest, breadth-first."""
         return self.nodes
 

@@ -17,7 +17,7 @@ from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import CountRelease, PointRelease, is_areas
-from dpviz.releases.files import spare
+from dpviz.releases.files import require_not_paid
 from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
 from dpviz.trees.lattice import Float
@@ -52,14 +52,16 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     if ending not in EXPORTS and not table:
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
     if not isinstance(release, CountRelease):
-        raise ReleaseError(f"a release of {release.kind} has no cells or edges to export")
+        raise ReleaseError(
+            f"a release of {release.kind} has no cells or edges: save it as .parquet"
+        )
     rows = release.rows(None if leaves else "all", shapes=ending != ".csv")
     half_width = INTERVAL_SDS * rows["noise_sd"]  # of the 95 % interval for the noise
     rows.insert(list(rows.columns).index("noise_sd") + 1, "half_width", half_width)
     if ending == ".csv":
         return write_file(path, lambda temporary: rows.to_csv(temporary, index=False))
     if table:  # GeoParquet
-        spare(path)
+        require_not_paid(path)
         return write_file(path, lambda temporary: rows.to_parquet(temporary, index=False))
     header = release.header.to_dict()
     if "domain" in release.frame.FACTS:
@@ -101,7 +103,7 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
             try:
                 pyogrio.write_dataframe(frame, temporary, **options)
             except (errors.DataSourceError, errors.DataLayerError, errors.FeatureError) as error:
-                raise OSError("GDAL gave up, as on a full disk") from error
+                raise OSError("GDAL could not write it: check the free disk space") from error
 
     write_file(path, write)
 
@@ -165,7 +167,7 @@ def save_sample(
     ending = path.suffix.lower()
     if ending not in SAMPLES:
         raise ReleaseError(f"cannot write {ending or 'no ending'}: use {', '.join(SAMPLES)}")
-    if ending in (".geojson", ".gpkg") and release.domain.place.dims != 2:
+    if ending in (".geojson", ".gpkg") and release.domain.without_time.dims != 2:
         raise ReleaseError(f"{ending} holds 2-D points only: use .parquet or .csv")
     points = release.sample(n, seed)
     if ending == ".csv":

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DataError, DpvizError, ReleaseError
 from dpviz.files import arrow
-from dpviz.files.sandbox import confined, warm
+from dpviz.files.sandbox import run_in_sandbox, warm
 from dpviz.files.writing import alternative_path, write_file
 from dpviz.lazy import pa, pc, pq, pyproj
 from dpviz.releases.header import SCHEMA, Header
@@ -66,9 +66,9 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
             with Path(temporary).open("r+b") as file:
                 os.fsync(file.fileno())
 
-    path, paid = Path(path), _paid(table.schema.metadata or {})
+    path, paid = Path(path), _paid_release_id(table.schema.metadata or {})
     try:
-        spare(path, paid)
+        require_not_paid(path, paid)
     except ReleaseError as error:
         if paid is None:
             raise
@@ -128,9 +128,9 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
         if path.exists():
             what = "a folder" if path.is_dir() else "no plain file"
             raise ReleaseError(f"{path.name or path} is {what}: give the file of a release")
-        raise ReleaseError(f"{path.name}: no such file")
+        raise ReleaseError(f"{path.name}: no such file: check its name")
     try:
-        return _asked("decoded", path, columns, needs=("dpviz.releases.schema",))
+        return _in_sandbox("decoded", path, columns, needs=("dpviz.releases.schema",))
     except DataError as error:  # the child process died
         raise ReleaseError(f"{path.name}: not a readable Parquet file, or damaged") from error
 
@@ -144,12 +144,12 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return {}
-        return dict(_asked("metadata", path, needs=()).schema.metadata or {})
+        return dict(_in_sandbox("metadata", path, needs=()).schema.metadata or {})
     except (DpvizError, OSError):
         return {}
 
 
-def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
+def require_not_paid(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
     """Refuse to overwrite a paid release: it cannot be made again.
 
     Args:
@@ -160,24 +160,24 @@ def spare(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
         ReleaseError: another paid release is there.
     """
     path = Path(path)
-    if path.is_file() and _paid(metadata_of(path)) not in (None, paid):
+    if path.is_file() and _paid_release_id(metadata_of(path)) not in (None, paid):
         raise ReleaseError(
             f"{path.name} is a release that was paid for: name another file, or move it away"
         )
 
 
-def _paid(metadata: dict[bytes, bytes]) -> bytes | None:
+def _paid_release_id(metadata: dict[bytes, bytes]) -> bytes | None:
     """The ledger's id of a paid release, from a header of any schema version."""
     match = PAID.search(metadata.get(KEY, b""))
     return None if match is None else match[1]
 
 
-def _asked(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pa.Table:
+def _in_sandbox(task: str, path: Path, *arguments: Any, needs: tuple[str, ...]) -> pa.Table:
     """Run a task on a file in a child process: a damaged Parquet footer can abort it."""
     warm()  # the child starts while this process imports modules
     import pyarrow  # noqa: F401
 
-    return confined(
+    return run_in_sandbox(
         f"{__name__}:{task}",
         str(path.absolute()),
         *arguments,
@@ -243,7 +243,9 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
     """
     packed = (metadata or {}).get(KEY)
     if packed is None:
-        raise ReleaseError(f"{name}: not a release: a Parquet file without its header")
+        raise ReleaseError(
+            f"{name}: Parquet without the header of a release: give a file that dpviz wrote"
+        )
     if len(packed) > MOST_HEADER_BYTES:
         raise ReleaseError(
             f"{name}: a header of {len(packed):,} bytes: up to {MOST_HEADER_BYTES:,}"
@@ -255,13 +257,15 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Turn every error that damaged columns cause into one error that names the file."""
+    """Turn every error that damaged columns cause into one with the file's name and a remedy."""
+    remedy = "the release is damaged, use another copy"
     try:
         yield
     except DpvizError as error:
-        raise ReleaseError(f"{name}: {error}") from error
+        text = str(error)
+        raise ReleaseError(f"{name}: {text}" + f": {remedy}" * (": " not in text)) from error
     except Exception as error:  # a foreign file may break any of the libraries below
-        raise ReleaseError(f"{name}: the release is damaged ({type(error).__name__})") from error
+        raise ReleaseError(f"{name}: {remedy} ({type(error).__name__})") from error
 
 
 def numbers(table: pa.Table, name: str, width: int = 0) -> NDArray[Any]:

@@ -68,7 +68,7 @@ class Frame(ABC):
         """The counts of all cells, areas or streets."""
         return Answers(**interval(nodes.count, np.sqrt(nodes.variance)))
 
-    def common(self, frames: Sequence[Self], alike: bool) -> Self:
+    def sum_frame(self, frames: Sequence[Self], alike: bool) -> Self:
         """Frame for the sum of all parts; called on the frame of the first part.
 
         Args:
@@ -77,7 +77,7 @@ class Frame(ABC):
         """
         return self
 
-    def together(self, release: Any) -> Decomposition:
+    def common_nodes(self, release: Any) -> Decomposition:
         """Nodes for a map of a :class:`SplitRelease` whose parts have different nodes.
 
         Raises:

@@ -61,7 +61,7 @@ class Header:
         return str(self.extra.get("records", "")).startswith("synthetic")
 
     @property
-    def standing(self) -> tuple[str, str]:
+    def privacy_status(self) -> tuple[str, str]:
         """Privacy status as (kind, words); the kind is "private", "simulated" or "open".
 
         Simulated noise on public records is legitimate and is stated calmly; "open" is a method

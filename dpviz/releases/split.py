@@ -16,14 +16,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
-from dpviz.releases.answers import (
-    Answers,
-    RangeAnswers,
-    SumAnswers,
-    Timeline,
-    difference,
-    total,
-)
+from dpviz.releases.answers import Answers, RangeAnswers, SumAnswers, Timeline, difference, total
 from dpviz.releases.axis import Axis, common_extra
 from dpviz.releases.counts import CountRelease, F
 from dpviz.releases.header import Header
@@ -54,10 +47,7 @@ class SplitRelease(CountRelease[F]):
     """True if the trees of all parts have the same boxes."""
 
     def __init__(
-        self,
-        by: Axis,
-        trees: Sequence[tuple[F, Decomposition, Sums | None]],
-        header: Header,
+        self, by: Axis, trees: Sequence[tuple[F, Decomposition, Sums | None]], header: Header
     ) -> None:
         if len(trees) != len(by):
             raise ReleaseError(f"{len(trees)} trees for {by}: expected {len(by)}")
@@ -66,7 +56,7 @@ class SplitRelease(CountRelease[F]):
             for (frame, nodes, sums), extra in zip(trees, by.extras(header.extra), strict=True)
         )
         same = all(same_boxes(parts[0].nodes, part.nodes) for part in parts[1:])
-        frame: Any = parts[0].frame.common([part.frame for part in parts], same)
+        frame: Any = parts[0].frame.sum_frame([part.frame for part in parts], same)
         if by.kinds is not None and "domain" in frame.FACTS:
             frame = replace(frame, domain=replace(frame.domain, kinds=by.kinds))
         fields = {"by": by, "header": header, "frame": frame, "_parts": parts, "_same_boxes": same}
@@ -111,7 +101,7 @@ class SplitRelease(CountRelease[F]):
                 return super().part_rows(period, kind)
             rows = rows[[self.by.kinds.number(kind)]]
         if period is not None and self.by.steps is not None:
-            rows = rows[:, self.by.steps.rows(self.by.steps.during(period))]
+            rows = rows[:, self.by.steps.rows(self.by.steps.restricted_to(period))]
         return rows
 
     def difference(self, queries: ArrayLike, period: Any, other: Any) -> RangeAnswers:
@@ -144,7 +134,7 @@ class SplitRelease(CountRelease[F]):
         """The release of the steps in a period; of one step, it is not split by time."""
         if self.by.steps is None:
             return super().during(period)
-        steps = self.by.steps.during(period)
+        steps = self.by.steps.restricted_to(period)
         rows = self.by.rows[:, self.by.steps.rows(steps)]
         return self._selected(replace(self.by, steps=steps if len(steps) > 1 else None), rows)
 
@@ -166,7 +156,7 @@ class SplitRelease(CountRelease[F]):
         """Estimated records step by step; split by time, the sum of the parts of each step."""
         if self.by.steps is None:
             return super().timeline(query, every, period)
-        steps = self.by.steps if period is None else self.by.steps.during(period)
+        steps = self.by.steps if period is None else self.by.steps.restricted_to(period)
         if self.kind == "roads":
             query = Paths.of([query])
         asked = self.frame.questions(self.domain.bounds if query is None else query)
@@ -189,7 +179,7 @@ class SplitRelease(CountRelease[F]):
         them.
         """
         if not self._same_boxes:
-            return self.frame.together(self)
+            return self.frame.common_nodes(self)
         first = self.parts[0].nodes
         each = [part.nodes.columns for part in self.parts]
         columns: dict[str, Any] = {
@@ -208,7 +198,7 @@ class SplitRelease(CountRelease[F]):
         return alone and replace(alone, variance=alone.variance * len(self.parts))
 
     @cached_property
-    def side_by_side(self) -> Decomposition:
+    def joined_nodes(self) -> Decomposition:
         """Nodes of all parts as one forest, breadth-first."""
         each = [part.nodes for part in self.parts]
         starts = np.cumsum([0, *map(len, each[:-1])])

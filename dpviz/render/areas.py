@@ -64,5 +64,5 @@ def scene_of(
     **options: Any,
 ) -> Scene:
     """Marks of areas on the base map; see :func:`areas_scene`."""
-    description = f"Map of noisy density by area: {release.header.standing[1]}"
+    description = f"Map of noisy density by area: {release.header.privacy_status[1]}"
     return domain_scene(release.domain, marks, legend, description, **options)

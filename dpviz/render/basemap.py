@@ -66,7 +66,7 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
     environment names (:data:`VARIABLE`) or that was installed takes the place of the bundled one
     where it shows anything.
     """
-    if bounds is not None and (ground := own_ground(bounds)):
+    if bounds is not None and (ground := custom_basemap(bounds)):
         named = any(mark.id == NAMES for mark in ground)
         return ground if named else (*ground, _names(bounds, _around(bounds)[0]))
     if bounds is not None and is_city(bounds, source):
@@ -93,7 +93,7 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
     return tuple(marks)
 
 
-def own_ground(bounds: Bounds) -> tuple[Mark, ...]:
+def custom_basemap(bounds: Bounds) -> tuple[Mark, ...]:
     """The marks of the owner's file; none where it shows nothing near."""
     path = os.environ.get(VARIABLE, "") or installed()
     try:

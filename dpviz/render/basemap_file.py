@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpviz.errors import DpvizError, ParameterError
 from dpviz.files.foreign import recognised
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.files.writing import write_file
 from dpviz.lazy import shapely
 from dpviz.render.colors import FRAME, QUIET, ROAD, WATER, Themed, stops
@@ -51,7 +51,7 @@ def install(path: str | Path) -> str:
     """
     place = Path(path).expanduser()
     if not place.is_file():
-        raise ParameterError(f"base map {str(path)!r}: no such file")
+        raise ParameterError(f"base map {str(path)!r}: no such file: check its name")
     with place.open("rb") as file:
         ending = SINGLE.get(recognised(file.read(1024)))
     if not ending:
@@ -84,10 +84,10 @@ def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
     """
     place = Path(path)
     if not place.is_file():
-        raise ParameterError(f"base map {str(path)!r}: no such file")
+        raise ParameterError(f"base map {str(path)!r}: no such file: check its name")
     try:
-        table = confined(
-            "dpviz.render.ground_file:near",
+        table = run_in_sandbox(
+            "dpviz.render.ground_file:shapes_near",
             str(place.absolute()),
             list(bounds),
             where=place.name,

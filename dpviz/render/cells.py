@@ -40,7 +40,7 @@ UPPER = 2.12
 FAINT = 0.5
 """Opacity of what is shown by the answer of a coarser cell; the map hatches it."""
 
-HOUSE = 1e-4
+LEAST_DENSITY_KM2 = 1e-4
 """Area in km² from which a cell has a density: a smaller one has records, and no surroundings."""
 
 HOLE = "at most so many"
@@ -86,19 +86,21 @@ _adaptive: WeakKeyDictionary[PointRelease, Detail] = WeakKeyDictionary()
 def adaptive(release: PointRelease) -> Detail:
     """Adaptive detail of a release whose children tile their parents."""
     if release not in _adaptive:
-        _adaptive[release] = _worked_out(release)
+        _adaptive[release] = _compute_detail(release)
     return _adaptive[release]
 
 
-def _worked_out(release: PointRelease) -> Detail:
+def _compute_detail(release: PointRelease) -> Detail:
     def measure(rows: Int) -> tuple[Float, Float]:
-        km2, offsets, _ = placed(release.domain, release.nodes.lo[rows], release.nodes.hi[rows])
+        km2, offsets, _ = map_corners(
+            release.domain, release.nodes.lo[rows], release.nodes.hi[rows]
+        )
         return km2, (offsets[:, 2:] - offsets[:, :2]).min(axis=1)
 
     return detail(release.nodes, measure, correlated=release.noise is not None)
 
 
-def placed(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
+def map_corners(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
     """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map.
 
     Raises:
@@ -136,10 +138,7 @@ def density_scale(*releases: PointRelease) -> Scale:
 
 
 def density_legend(
-    scale: Scale,
-    releases: Sequence[PointRelease] = (),
-    *,
-    title: str = "Records per km²",
+    scale: Scale, releases: Sequence[PointRelease] = (), *, title: str = "Records per km²"
 ) -> Legend:
     """The strip of density cells; of one release, it says how much is blank."""
     empty = bool(releases) and not any(_stands_out(each, scale) for each in releases)
@@ -175,7 +174,7 @@ def _blank_share(release: PointRelease, scale: Scale) -> str:
     density = adapted.total[at] / adapted.km2[at]
     quiet = (adapted.kind[at] == QUIET) & ~adapted.enclosed[at]
     blank = quiet | (density < scale.bounds[0])
-    km2, _, _ = placed(release.domain, release.nodes.lo[at], release.nodes.hi[at])
+    km2, _, _ = map_corners(release.domain, release.nodes.lo[at], release.nodes.hi[at])
     part = density * km2
     whole = float(part.sum())
     if whole <= 0:
@@ -224,7 +223,7 @@ def _cell_table(release: PointRelease, rows: Int) -> tuple[pa.Table, list[float]
     Among the rows is every one that is the first of an area, or around an enclosed one.
     """
     nodes = release.nodes
-    km2, offsets, origin = placed(release.domain, nodes.lo[rows], nodes.hi[rows])
+    km2, offsets, origin = map_corners(release.domain, nodes.lo[rows], nodes.hi[rows])
     noise_sd, level = np.sqrt(nodes.variance[rows]), nodes.level[rows]
     columns = detail_columns(release, adaptive(release))
     group = np.searchsorted(rows, number_array(columns["group"])[rows]).astype(np.int32)
@@ -271,8 +270,8 @@ def detail_columns(release: PointRelease, adapted: Detail) -> dict[str, pa.Array
     enclosed, parent = adapted.enclosed, release.nodes.parent
     return {
         "kind": numbers(np.where(enclosed, np.uint8(ENCLOSED), adapted.kind)),
-        "since": tenths(adapted.since),
-        "until": tenths(adapted.until),
+        "since": zoom_tenths(adapted.since),
+        "until": zoom_tenths(adapted.until),
         "group": numbers(np.where(enclosed, parent, adapted.group).astype(np.int32)),
         "group_sd": numbers(np.sqrt(adapted.variance).astype(np.float32)),
         "inside": numbers(sum_up(parent, release.nodes.leaf).astype(np.int32)),
@@ -288,11 +287,13 @@ def hatch_density(release: PointRelease, rows: Int, least: float) -> Float:
     nodes = release.nodes
     most = np.maximum(nodes.count + UPPER * np.sqrt(nodes.variance), 0.0)[rows]
     around = nodes.parent[rows]
-    km2, wider = (placed(release.domain, nodes.lo[at], nodes.hi[at])[0] for at in (rows, around))
+    km2, wider = (
+        map_corners(release.domain, nodes.lo[at], nodes.hi[at])[0] for at in (rows, around)
+    )
     parent = nodes.count[around] / wider
     return np.where(parent < least, 0.0, np.maximum(np.minimum(most / km2, parent), least))
 
 
-def tenths(zoom: Float) -> pa.Array:
+def zoom_tenths(zoom: Float) -> pa.Array:
     """Zooms as the map reads them; infinite ones never end, or never begin."""
     return numbers(np.clip(np.round(zoom * ZOOM_STEPS), 0, ALWAYS).astype(np.uint8))

@@ -25,17 +25,17 @@ Mask = NDArray[np.bool_]
 SHOWN, POOLED, QUIET, NEVER = 0, 1, 2, 3
 """Kinds of a row: by itself; with its siblings; blank, too few to tell from none; not drawn."""
 
-STANDS = 2.0
+NOISE_SDS = 2.0
 """Standard deviations of its noise above which a count is drawn; below it is blank, or quiet."""
 
 GAP = 3.0
 """Standard deviations by which a pool must be sparser than the sparsest standing sibling to stay
-blank: more than :data:`STANDS`, because that sibling was picked for standing out."""
+blank: more than :data:`NOISE_SDS`, because that sibling was picked for standing out."""
 
-FEW = 16
+MAX_HOLE_CELLS = 16
 """Cells of a blank area up to which it may be a hole: a larger one is open country."""
 
-CLOSER = 3.0
+HOLE_ZOOMS = 3.0
 """Zooms after which cells are an eighth as long: smaller blank ones beside a hole do not count."""
 
 PIXELS = 2.0
@@ -74,9 +74,9 @@ class Detail:
         return np.asarray((self.since <= zoom) & (zoom < self.until) & (self.kind != NEVER))
 
 
-def stands(count: Float, variance: Float) -> Mask:
-    """True where counts stand out from their noise, by :data:`STANDS` standard deviations."""
-    return np.asarray((count > 0) & (count >= STANDS * np.sqrt(variance)))
+def exceeds_noise(count: Float, variance: Float) -> Mask:
+    """True where counts stand out from their noise, by :data:`NOISE_SDS` standard deviations."""
+    return np.asarray((count > 0) & (count >= NOISE_SDS * np.sqrt(variance)))
 
 
 def detail(
@@ -129,7 +129,7 @@ def detail(
             spread = spread**2 if correlated else spread
             alone = np.where(many == 1, SHOWN, POOLED)
             for column, values in (
-                (kind, np.where(stands(summed, spread), alone, QUIET)),
+                (kind, np.where(exceeds_noise(summed, spread), alone, QUIET)),
                 (group, pool[start]),
                 (total, summed),
                 (variance, spread),
@@ -161,7 +161,7 @@ def _pooled(family: Int, count: Float, variance: Float, km2: Float, correlated: 
     A pool takes in siblings from the sparsest on, so what it holds when it meets the next is a
     running sum, and all families are decided at once.
     """
-    pooled = ~stands(count, variance)
+    pooled = ~exceeds_noise(count, variance)
     spread = np.sqrt(variance) if correlated else variance
     families = int(family[-1]) + 1
     columns = (count, spread, km2)
@@ -181,7 +181,7 @@ def _pooled(family: Int, count: Float, variance: Float, km2: Float, correlated: 
     have, noise, area = held
     noise = noise**2 if correlated else noise
     gap = np.sqrt(variance[rest] / km2[rest] ** 2 + noise / area**2)
-    stop = stands(have, noise) | (density[rest] - have / area >= GAP * gap)
+    stop = exceeds_noise(have, noise) | (density[rest] - have / area >= GAP * gap)
     stopped = np.cumsum(stop)
     before = stopped[start] - stop[start]
     pooled[rest[stopped == before[sibling]]] = True
@@ -194,14 +194,14 @@ def _enclosed(
     """Quiet nodes beside whose area no other quiet one lies that is nearly as large, (n,)."""
     result = np.zeros(len(nodes), dtype=bool)
     quiet = np.flatnonzero(kind == QUIET)
-    rows = quiet[(nodes.parent[quiet] >= 0) & (cells[quiet] <= FEW)]
+    rows = quiet[(nodes.parent[quiet] >= 0) & (cells[quiet] <= MAX_HOLE_CELLS)]
     if not len(rows) or nodes.dims != 2:
         return result
     open_sides = []
     for axis in (0, 1):
         for one, other in ((nodes.lo, nodes.hi), (nodes.hi, nodes.lo)):
             asked, at = _beside(nodes, axis, one[rows, axis], rows, other[quiet, axis], quiet)
-            apart = (group[asked] != group[at]) & (since[at] <= since[asked] + CLOSER)
+            apart = (group[asked] != group[at]) & (since[at] <= since[asked] + HOLE_ZOOMS)
             open_sides.append(asked[apart])
     result[rows] = ~np.isin(group[rows], group[np.concatenate(open_sides)])
     return result

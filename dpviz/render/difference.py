@@ -1,4 +1,4 @@
-"""Differences of two releases beyond their errors, and errors of releases in units of the noise.
+"""Differences of two releases beyond their errors, and errors in units of the noise.
 
 A box of a difference is the coarser of the cells that each release shows; where these do not nest,
 boxes are halves of the domain, added up. Errors, against exact cells of public records, are shown
@@ -27,15 +27,15 @@ from dpviz.render.marks import count_column
 from dpviz.render.projection import home_zoom
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
-from dpviz.render.view import BESIDE, beside, check, domain_scene
+from dpviz.render.view import BESIDE, check, domain_scene, side_by_side_scene
 from dpviz.render.zoomed import STEPS, ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
-CLEAR = 3.0
+MIN_SDS = 3.0
 """Standard deviations of its larger error from which a difference is drawn: there are many looks,
 and two signs."""
 
-CLEAR_OF_CUTS = 4.0
+MIN_SDS_CUT = 4.0
 """Likewise where boxes cut the cells of a release: how records lie in cells has heavier tails."""
 
 SIDES = 4
@@ -69,7 +69,7 @@ def difference_scene(
     """
     check(releases, 2)
     if len(releases) != 2:
-        raise ReleaseError("one release: a difference is of two")
+        raise ReleaseError("one release: give two for a difference")
     mark, legend = difference(releases, labels)
     description = f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors"
     domain = releases[0].domain
@@ -81,7 +81,7 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     domain = releases[0].domain
 
     def drawn(zoom: float) -> Sequence[NDArray[Any]]:
-        lo, hi, least = coarser(releases, zoom)
+        lo, hi, least = zoom_boxes(releases, zoom)
         return lo, hi, *_compared(releases, lo, hi, least), np.full(len(lo), least)
 
     boxes, columns = ZoomedBoxes.of(domain, drawn)
@@ -171,7 +171,7 @@ def error_scene(
     scene = domain_scene(domain, marks, legend, description, camera=camera, neutral=True)
     if len(releases) == 1:
         return replace(scene, labels=labels)
-    return beside(scene, len(releases), "side", labels)
+    return side_by_side_scene(scene, len(releases), "side", labels)
 
 
 def _squares(side: int, halvings: int) -> tuple[Int, Int]:
@@ -204,11 +204,11 @@ def _errors(answers: RangeAnswers) -> Float:
     return np.stack([answers.noise_sd, answers.uniformity_sd], axis=1)
 
 
-def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int, float]:
+def zoom_boxes(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int, float]:
     """Lattice boxes (lo, hi) at a zoom, and how many standard deviations stand out there.
 
     Of two boxes that overlap, the larger; where those of the two releases do not nest, see
-    :func:`added_up`.
+    :func:`summed_boxes`.
     """
     boxes = []
     for release in releases:
@@ -223,11 +223,11 @@ def coarser(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int, fl
     covered = int(_volumes(boxes_of[0], boxes_of[1]).sum())
     if covered != int(_volumes(*boxes[0]).sum()):
         halvings = round(np.log2(max(len(boxes[0][0]), 4)) / 2)
-        return *added_up(releases, min(halvings, FINEST)), CLEAR_OF_CUTS
-    return boxes_of[0], boxes_of[1], CLEAR
+        return *summed_boxes(releases, min(halvings, FINEST)), MIN_SDS_CUT
+    return boxes_of[0], boxes_of[1], MIN_SDS
 
 
-def added_up(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int]:
+def summed_boxes(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int]:
     """Boxes that tile the domain: halves of its sides, so often halved, but four where no
     difference stands out, in any box within them, are one.
 
@@ -239,7 +239,7 @@ def added_up(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int]
     inner = [below]
     for level in range(halvings, -1, -1):
         boxes.append(_squares(side, level))
-        looks = _compared(releases, *boxes[-1], CLEAR_OF_CUTS)[-1]
+        looks = _compared(releases, *boxes[-1], MIN_SDS_CUT)[-1]
         clear = below | looks.reshape(below.shape)
         if level:
             half = len(below) // 2

@@ -14,7 +14,7 @@ from dpviz.lazy import shapely
 from dpviz.releases.answers import INTERVAL_SDS, Answers
 from dpviz.releases.points.region_count import Regions, polygonal
 from dpviz.render.colors import LAND, Themed
-from dpviz.render.detail import STANDS
+from dpviz.render.detail import NOISE_SDS
 from dpviz.render.legend import Legend, blank_words, scale_labels
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
@@ -93,7 +93,7 @@ def choropleth(
         shapes = shapely.coverage_simplify(shapes, width * DETAIL)
     shapes = _degrees(_counted(shapes, regions.inside, domain), domain)
     density = answers.count / np.maximum(_areas(shapes), 1e-9)
-    clear = answers.count > STANDS * answers.noise_sd
+    clear = answers.count > NOISE_SDS * answers.noise_sd
     scale = scale_of(density[clear], answers.count[clear])
     legend = Legend(
         title=f"Records per km² by {noun}",
@@ -114,7 +114,7 @@ def district_marks(
     simplified: bool = True,
     id: str = "district",  # noqa: A002
 ) -> tuple[tuple[Mark, ...], Legend]:
-    """A filled shape per district with a tooltip, its border, its name and count; and the legend.
+    """Marks of districts, a filled shape, a border and a label each; and the legend.
 
     Args:
         regions: in the domain's CRS.

@@ -12,7 +12,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
-from dpviz.render.detail import STANDS, Mask
+from dpviz.render.detail import NOISE_SDS, Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
@@ -35,7 +35,7 @@ def above_noise(count: Float, sd: Float, among: int) -> Mask:
         sd: standard deviations of their noise, (k,).
         among: how many they were chosen from.
     """
-    return np.asarray(count > max(STANDS, math.log(max(among, 1)) / math.sqrt(2)) * sd)
+    return np.asarray(count > max(NOISE_SDS, math.log(max(among, 1)) / math.sqrt(2)) * sd)
 
 
 BEHIND = 110
@@ -73,7 +73,7 @@ def visit_marks(
         rows.append(Row("visits (noisy)", "count", noise_sd="" if sd is None else "sd"))
         extra["count"] = count
         if sd is not None:
-            blank |= count < STANDS * sd
+            blank |= count < NOISE_SDS * sd
             extra["sd"] = sd
         for theme in (color.light, color.dark):
             theme[blank, 3] = 0
@@ -110,7 +110,7 @@ def places_scene(
         marks=[*cells, *outlines(area), *marks],
         camera=Camera(bounds=area, key=key),
         domain=area,
-        description=f"Movements between places: {release.header.standing[1]}",
+        description=f"Movements between places: {release.header.privacy_status[1]}",
         **options,
     )
 

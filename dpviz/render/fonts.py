@@ -10,7 +10,7 @@ BOX = "□"
 """Stands for a letter that no font has."""
 
 
-def drawn(figure: Any, kind: str, **options: Any) -> bytes:
+def render_figure(figure: Any, kind: str, **options: Any) -> bytes:
     """A figure, all texts of it legible, as a file of a kind."""
     legible(figure)
     file = io.BytesIO()

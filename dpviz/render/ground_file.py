@@ -43,7 +43,7 @@ Rows = tuple[list[str], list[str], Any]
 """Kind and name of each shape, and the shapes."""
 
 
-def near(path: str, bounds: tuple[float, float, float, float]) -> Any:
+def shapes_near(path: str, bounds: tuple[float, float, float, float]) -> Any:
     """A table of kind, name and shape (WKB, degrees), cut to the surroundings of a rectangle.
 
     Raises:

@@ -23,7 +23,7 @@ from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
 from dpviz.render.cells import FAINT, adaptive
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
-from dpviz.render.detail import QUIET, STANDS, stands
+from dpviz.render.detail import NOISE_SDS, QUIET, exceeds_noise
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent, percent_interval
@@ -107,7 +107,7 @@ class KindCells(ZoomedBoxes, KindCounts):
             for part in self.release.parts
         ]
         count, noise, cut = (np.array(column) for column in zip(*each, strict=True))
-        quiet = ~stands(count.sum(axis=0), noise.sum(axis=0))
+        quiet = ~exceeds_noise(count.sum(axis=0), noise.sum(axis=0))
         return KindCounts(count=count, variance=np.maximum(noise, cut), quiet=quiet)
 
 
@@ -156,7 +156,7 @@ def kind_cells(release: PointRelease) -> KindCells:
         return lo, hi, adapted.km2[rows], count, noise, cut, adapted.kind[rows] == QUIET, rows
 
     boxes, (km2, count, noise, cut, quiet, node) = ZoomedBoxes.of(release.domain, drawn)
-    quiet = quiet | ~stands(count.sum(axis=1), noise.sum(axis=1))
+    quiet = quiet | ~exceeds_noise(count.sum(axis=1), noise.sum(axis=1))
     variance = np.maximum(noise, cut)
     own: dict[str, Any] = vars(boxes) | {"km2": km2, "node": node, "release": release}
     return KindCells(**own, count=count.T, variance=variance.T, quiet=quiet)
@@ -254,7 +254,7 @@ def leaders(cells: KindCounts) -> tuple[Int, NDArray[np.bool_]]:
     second = np.argmax(rest, axis=0)
     lead = cells.count[leader, at] - cells.count[second, at]
     sd = np.sqrt(cells.variance[leader, at] + cells.variance[second, at])
-    return leader, ~cells.quiet & (lead > 0) & (lead >= STANDS * sd)
+    return leader, ~cells.quiet & (lead > 0) & (lead >= NOISE_SDS * sd)
 
 
 def share_scene(
@@ -370,6 +370,6 @@ def _scene(
     description: str,
     camera: Camera | None,
 ) -> Scene:
-    said = f"{description}: {release.header.standing[1]}"
+    said = f"{description}: {release.header.privacy_status[1]}"
     look: dict[str, Any] = {"tools": ("rect", "polygon"), "neutral": True}
     return domain_scene(release.domain, marks, legend, said, camera=camera, **look)

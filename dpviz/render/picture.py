@@ -27,7 +27,7 @@ from dpviz.render.cells import (
 from dpviz.render.colors import ACCENT, CELL_ALPHA, HATCH, LAND, TEXT, Theme
 from dpviz.render.detail import QUIET
 from dpviz.render.districts import Choropleth, choropleth
-from dpviz.render.fonts import drawn
+from dpviz.render.fonts import render_figure
 from dpviz.render.legend import Legend
 from dpviz.render.projection import areas, rings_of, world, world_boxes
 from dpviz.render.scale import Scale
@@ -107,14 +107,14 @@ def comparison_png(
         _draw_pins(panel, pins, theme, unit)
         above = place.at(left, head - 34)
         figure.text(*above, label, fontsize=20 * point, weight="bold", **look)
-        standing = release.header.standing[1]
-        if k == 0 or standing != first.header.standing[1]:  # once, where all have the same
-            figure.text(*place.at(left, head - 12), standing, fontsize=15 * point, **look)
+        status = release.header.privacy_status[1]
+        if k == 0 or status != first.header.privacy_status[1]:  # once, where all have the same
+            figure.text(*place.at(left, head - 12), status, fontsize=15 * point, **look)
     _draw_legend(figure, place, legend, theme, raw, unit)
     source = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
     corner = place.at(place.wide - 48, place.high - 14)
     figure.text(*corner, source, fontsize=14 * point, ha="right", **look)
-    return drawn(figure, "png", metadata=MADE_BY)
+    return render_figure(figure, "png", metadata=MADE_BY)
 
 
 class _Place:

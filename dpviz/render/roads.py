@@ -14,7 +14,7 @@ from dpviz.errors import DomainError
 from dpviz.releases.counts import RoadRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
-from dpviz.render.detail import STANDS
+from dpviz.render.detail import NOISE_SDS
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.projection import is_degrees
@@ -88,7 +88,7 @@ def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
     What is within the noise or negative looks like a quiet street on any map.
     """
     graph, count, sd = release.frame.graph, release.answers.count, release.answers.noise_sd
-    above = count > STANDS * sd
+    above = count > NOISE_SDS * sd
     scale, colors = lines_scale(top), line_colors()
     place = release.frame.domains.path[release.frame.domains.position]
     rows = (
@@ -198,7 +198,7 @@ def streets_scene(
         legend=legend,
         domain=area,
         plane=not graph.crs,
-        description=f"Road network with noisy counts: {release.header.standing[1]}",
+        description=f"Road network with noisy counts: {release.header.privacy_status[1]}",
         **options,
     )
 

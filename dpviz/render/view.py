@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from dpviz.domain import Domain
-from dpviz.domain.rectangles import listed
+from dpviz.domain.rectangles import limits_text
 from dpviz.errors import ReleaseError
 from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.render.basemap import outlines
@@ -47,10 +47,12 @@ def release_scene(
     if len(releases) > most:
         raise ReleaseError(f"{len(releases)} releases: a map shows one, or up to {most} to compare")
     scene = series_scene(releases, labels, camera=camera, scale=scale)
-    return scene if len(releases) == 1 else beside(scene, len(releases), mode, labels)
+    return scene if len(releases) == 1 else side_by_side_scene(scene, len(releases), mode, labels)
 
 
-def beside(scene: Scene, many: int, mode: Literal["side", "swipe"], labels: Sequence[str]) -> Scene:
+def side_by_side_scene(
+    scene: Scene, many: int, mode: Literal["side", "swipe"], labels: Sequence[str]
+) -> Scene:
     """The first marks of a scene, so many, each on a map of its own; all others on each map."""
     marks = [mark.with_layer(side=at) for at, mark in enumerate(scene.marks[:many])]
     marks += scene.marks[many:]
@@ -92,7 +94,9 @@ def series_scene(
         )
     ]
     texts = [
-        f"{label}: {release.header.standing[1]}" if several else release.header.standing[1]
+        f"{label}: {release.header.privacy_status[1]}"
+        if several
+        else release.header.privacy_status[1]
         for release, label in zip(releases, labels, strict=True)
     ]
     return domain_scene(
@@ -154,12 +158,12 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> N
         raise ReleaseError(f"{len(releases)} releases: a map shows {shown}")
     for release in releases:
         if release.kind not in ("points", "areas"):
-            raise ReleaseError(f"a release of {release.kind}: this map is of points and areas")
+            raise ReleaseError(f"a release of {release.kind}: this map shows points and areas only")
         if release.kind == "areas" and len(releases) > 1:
-            raise ReleaseError(f"{len(releases)} releases, one of areas: those have a map alone")
+            raise ReleaseError(f"{len(releases)} releases, one of areas: give that alone")
         if release.domain.time is not None:
             raise ReleaseError(
-                "a release with time has no map of its own: give that of a part of its period, "
+                "a release with time has no map of its own: give a part of its period, "
                 "release.during(period)"
             )
         if release.domain.dims != 2:
@@ -168,11 +172,11 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> N
                 f"a release of {dims} dimensions has no map of its own: the app draws two of trips "
                 "('dpviz app'), and a release of two of its columns has one"
                 if dims > 1
-                else "a release of one dimension has no map: ask it, or export it as .csv"
+                else "a release of one dimension has no map: query it, or export it as .csv"
             )
         both = releases[0].domain, release.domain
-        if both[0].plain != both[1].plain:
-            first, other = (f"{listed(each.bounds)} ({each.crs})" for each in both)
+        if both[0].counts_only != both[1].counts_only:
+            first, other = (f"{limits_text(each.bounds)} ({each.crs})" for each in both)
             raise ReleaseError(
                 f"releases of different areas, {first} and {other}: choose two that were built "
                 "over one public area"

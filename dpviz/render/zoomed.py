@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpviz.domain import Domain
 from dpviz.files.arrow import numbers, tuples
-from dpviz.render.cells import cell_layer, domain_bounds, placed, tenths
+from dpviz.render.cells import cell_layer, domain_bounds, map_corners, zoom_tenths
 from dpviz.render.colors import PALETTES, Themed
 from dpviz.render.projection import home_zoom
 from dpviz.render.scene import Mark, Row
@@ -51,7 +51,7 @@ class ZoomedBoxes:
             times = (np.full(len(made[0]), each) for each in (start + above if k else 0.0, until))
             pieces.append((*times, *made))
         since, until_, lo, hi, *rest = (np.concatenate(each) for each in zip(*pieces, strict=True))
-        km2, offsets, origin = placed(domain, lo, hi)
+        km2, offsets, origin = map_corners(domain, lo, hi)
         boxes = ZoomedBoxes(km2=km2, offsets=offsets, origin=origin, since=since, until=until_)
         return boxes, rest
 
@@ -83,8 +83,8 @@ class ZoomedBoxes:
         drawn = {
             "bounds": tuples(self.offsets[at].astype(np.float32)),
             "density": numbers(values[at].astype(np.float32)),
-            "since": tenths(self.since[at]),
-            "until": tenths(self.until[at]),
+            "since": zoom_tenths(self.since[at]),
+            "until": zoom_tenths(self.until[at]),
         }
         if strength is not None:
             drawn["strength"] = numbers(strength[at].astype(np.float32))

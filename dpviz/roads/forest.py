@@ -60,10 +60,12 @@ class Forest:
             len(self.parent) == 0
             or not (np.isfinite(self.relative_scale) & (self.relative_scale > 0)).all()
         ):
-            raise ParameterError("a forest needs a node, and noise on every one")
+            raise ParameterError(
+                "a forest needs nodes with noise: give positive, finite relative_scale"
+            )
         if _greatest_loss(self.parent, self.relative_scale) > 1:
             raise ParameterError(
-                "the trees overspend: Σ 1/relative_scale along a root path is above 1"
+                "the trees overspend, Σ 1/relative_scale > 1 along a path: give larger scales"
             )
 
     def __len__(self) -> int:
@@ -134,9 +136,7 @@ def divided(domains: Subdomains, lo: Int) -> Forest:
 
 
 def path_trees(
-    domains: Subdomains,
-    trees: Sequence[Levels],
-    weights: Sequence[Float] | None = None,
+    domains: Subdomains, trees: Sequence[Levels], weights: Sequence[Float] | None = None
 ) -> Forest:
     """One tree per path.
 

@@ -31,7 +31,7 @@ Made = TypeVar("Made")
 
 _WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 
-MOST_REMEMBERED = 32
+MAX_CACHED = 32
 COMPONENTS = ("refuse", "largest", "all")
 FLOATS = ("xy", "length", "line_xy")
 
@@ -198,11 +198,11 @@ class RoadGraph:
             )
         return row
 
-    def remembered(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    def cached(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return the result cached under a key, made if missing; the cache lives with the graph."""
         made: Made | None = self._memory.get(key)
         if made is None:
-            if len(self._memory) >= MOST_REMEMBERED:
+            if len(self._memory) >= MAX_CACHED:
                 self._memory.clear()
             made = self._memory[key] = make()
         return made
@@ -219,7 +219,7 @@ class RoadGraph:
     def _node_place(self) -> dict[str, int]:
         return places_of(self.node_id)
 
-    def keep(self, edges: ArrayLike) -> RoadGraph:
+    def subgraph(self, edges: ArrayLike) -> RoadGraph:
         """The graph of the edges where the mask (m,) is true, and the nodes that they touch."""
         rows = np.flatnonzero(np.asarray(edges, dtype=np.bool_))
         touched = np.unique(self.ends[rows])
@@ -263,7 +263,7 @@ class RoadGraph:
                 f"{', …' if len(shown) > 3 else ''} edges): keep the largest (components=largest) "
                 "or all of them (components=all)"
             )
-        return self.keep(edge_part == np.argmax(sizes))
+        return self.subgraph(edge_part == np.argmax(sizes))
 
 
 def require_places(xy: Float) -> None:

@@ -42,9 +42,9 @@ class Paths(Ragged):
             column.flags.writeable = False
             object.__setattr__(self, name, column)
         if len(self.start) < 1 or self.start[0] != 0 or self.start[-1] != len(self.edge):
-            raise DataError("the offsets of the paths do not fit their edges")
+            raise DataError("offsets do not fit the edges: begin at 0, end at their number")
         if (np.diff(self.start) < 0).any():
-            raise DataError("the offsets of the paths go backwards")
+            raise DataError("offsets decrease: give them in ascending order")
 
     @property
     def edge(self) -> Int:

@@ -87,10 +87,10 @@ def posterior(
 ) -> tuple[Float, Float]:
     """Mean and variance of each count, given its noisy value and its neighbours'.
 
-    The noise is taken as Laplace; the prior is a gamma law with the mean of the neighbours' noisy
-    counts, cut at 0, and the shape that makes all noisy counts likeliest. Counts cut at 0 are too
-    large on average, and those beside busy edges too small: with classes, the prior's means add up
-    to the noisy counts in each of them.
+    The noise is taken as Laplace; the prior is a gamma distribution with the mean of the
+    neighbours' noisy counts, cut at 0, and the shape that makes all noisy counts likeliest. Counts
+    cut at 0 are too large on average, and those beside busy edges too small: with classes, the
+    prior's means add up to the noisy counts in each of them.
 
     Args:
         noisy: counts per edge, float64 (m,).

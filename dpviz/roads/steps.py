@@ -127,7 +127,7 @@ class Steps:
         step = np.searchsorted(self.edges, place, side="right") - 1
         return np.where(within, step, -1).astype(np.int64)
 
-    def during(self, period: Any) -> Steps:
+    def restricted_to(self, period: Any) -> Steps:
         """The steps of a part of the period; what lies outside the period is ignored.
 
         Raises:
@@ -136,7 +136,7 @@ class Steps:
         start, end = self.calendar.period(period)
         if end <= self.period[0] or start >= self.period[1]:
             asked, covered = (
-                " to ".join(map(self.calendar.words, ends)) for ends in ((start, end), self.period)
+                " to ".join(map(self.calendar.text, ends)) for ends in ((start, end), self.period)
             )
             raise DomainError(
                 f"the period from {asked} lies outside that of the trips, {covered}: "
@@ -146,9 +146,9 @@ class Steps:
         for each in (start, end):
             at = int(np.searchsorted(self.edges, each))
             if self.edges[at] != each:
-                low, high = map(self.calendar.words, self.edges[at - 1 : at + 1].tolist())
+                low, high = map(self.calendar.text, self.edges[at - 1 : at + 1].tolist())
                 raise DomainError(
-                    f"{self.calendar.words(each)} is within a step of {step_words(self.every)}: "
+                    f"{self.calendar.text(each)} is within a step of {step_words(self.every)}: "
                     f"counts of a part of a step are not released, give {low} or {high}"
                 )
         return replace(self, period=(start, end))
@@ -158,18 +158,18 @@ class Steps:
         first = int(np.searchsorted(self.edges, within.period[0]))
         return slice(first, first + len(within))
 
-    def words(self, step: int) -> tuple[str, str]:
+    def step_limits(self, step: int) -> tuple[str, str]:
         """Start and end of a step, as an owner writes them."""
-        start, end = map(self.calendar.words, self.edges[step : step + 2].tolist())
+        start, end = map(self.calendar.text, self.edges[step : step + 2].tolist())
         return start, end
 
-    def stated(self) -> dict[str, str]:
+    def options(self) -> dict[str, str]:
         """Return the options that state these steps, as :meth:`of` takes them."""
         span = None if self.span == OF_ZONES else self.span
         ends = self.period if self.cycle is None else span
         axis = Calendar(self.zone)
         names = {"cycle": self.cycle, "zone": None if self.zone == ZONE else self.zone}
-        period = None if ends is None else ",".join(map(axis.words, ends))
+        period = None if ends is None else ",".join(map(axis.text, ends))
         given = {"time": self.column, "period": period, **names, "every": self.every}
         return {name: value for name, value in given.items() if value is not None}
 

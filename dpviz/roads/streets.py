@@ -38,7 +38,7 @@ class StreetCosts:
     noise_per_street: Float
     spreading_error: Float
 
-    def chosen(self, noise: float, step: float) -> Mask:
+    def worth_merging(self, noise: float, step: float) -> Mask:
         """Mask of the streets for which one count saves more noise than it adds error.
 
         Args:

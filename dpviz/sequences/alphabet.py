@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpviz.checks import described, require, texts
 from dpviz.errors import DataError, ParameterError
 from dpviz.files import limits
-from dpviz.lists import words
+from dpviz.lists import split_list
 from dpviz.trees.lattice import Int
 
 MOST_SYMBOLS = limits.SYMBOLS.most
@@ -88,7 +88,7 @@ def alphabet_of(text: str) -> Alphabet:
         limits.SYMBOLS.check(last - first + 1, f"alphabet={text!r}")
         return Alphabet(tuple(map(str, range(first, last + 1))))
     if "," in text:
-        return Alphabet(tuple(filter(None, words(text, "an alphabet"))))
+        return Alphabet(tuple(filter(None, split_list(text, "an alphabet"))))
     if not Path(text).is_file():
         raise ParameterError(
             f"{described('alphabet', text)}: no such file, no range such as 1..17, and no list: "

@@ -46,11 +46,13 @@ class GramTree:
     def __post_init__(self) -> None:
         n, width = self.counts.shape if self.counts.ndim == 2 else (0, 0)
         if n == 0 or width < 2 or self.child.shape != (n, width - 1):
-            raise ReleaseError("a gram tree needs a count for every string, symbol and end mark")
+            raise ReleaseError(
+                "counts do not fit the strings: give one for every string, symbol and end mark"
+            )
         parent, symbol = np.nonzero(self.child >= 0)
         inner = self.child[parent, symbol]
         if not np.array_equal(np.sort(inner), np.arange(1, n)) or (inner <= parent).any():
-            raise ReleaseError("the strings do not form a tree")
+            raise ReleaseError("the strings do not form a tree: give each once, after its prefix")
         freeze_counts(self.counts, self.child)
         _ = self.depth  # endless strings are refused here
 
@@ -172,9 +174,9 @@ class Ranking:
     def __post_init__(self) -> None:
         whole = [symbol for string in self.strings for symbol in string]
         if not all(self.strings) or len(set(self.strings)) < len(self.strings):
-            raise ReleaseError("the strings of a ranking are distinct and not empty")
+            raise ReleaseError("a string is empty or repeated: give distinct ones with symbols")
         if whole and not (min(whole) >= 0 and max(whole) < self.size):
-            raise ReleaseError("a string holds a symbol outside the alphabet")
+            raise ReleaseError(f"a symbol outside the alphabet: give numbers below {self.size}")
 
     def __len__(self) -> int:
         return len(self.strings)

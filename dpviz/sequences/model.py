@@ -61,14 +61,16 @@ class ContextTree:
         child = self.first_child
         inner = child[child >= 0] if child.shape == (n,) else child[:0]
         if n == 0 or child.shape != (n,) or width < 2:
-            raise ReleaseError("a context tree needs a count for every node, symbol and end mark")
+            raise ReleaseError(
+                "counts do not fit the contexts: give one for every node, symbol and end mark"
+            )
         wanted = 1 + width * np.arange(len(inner))
         if not np.array_equal(inner, wanted) or n != 1 + width * len(inner):
-            raise ReleaseError("the contexts are not in breadth-first order")
+            raise ReleaseError("contexts are not in breadth-first order: sort them by level")
         if (inner <= np.flatnonzero(child >= 0)).any():
-            raise ReleaseError("the contexts are not in breadth-first order")
+            raise ReleaseError("contexts are not in breadth-first order: sort them by level")
         if self.root_variance is not None and not 0 <= self.root_variance < math.inf:
-            raise ReleaseError("the variance of the root's counts must be finite and not negative")
+            raise ReleaseError("root_variance: give a finite number from 0")
         freeze_counts(self.counts, self.first_child)
         _ = self.depth  # endless contexts are refused here
 
@@ -214,12 +216,9 @@ def leaves_below(first_child: Int, width: int) -> Int:
 
 
 def best_first(
-    counts: Float,
-    longer: Callable[[tuple[int, ...], float], Float],
-    k: int,
-    longest: int,
+    counts: Float, longer: Callable[[tuple[int, ...], float], Float], k: int, longest: int
 ) -> list[tuple[tuple[int, ...], float]]:
-    """The k most frequent strings with their counts: a string is at most as frequent as its prefix.
+    """The k most frequent strings and their counts; none is more frequent than its prefix.
 
     The extensions wait in a queue, of which as many stay as are still wanted: what is behind them
     never has its turn.
@@ -261,7 +260,7 @@ def freeze_counts(counts: Float, *links: Int) -> None:
         ReleaseError: a count that is negative or not finite.
     """
     if not np.isfinite(counts).all() or (counts < 0).any():
-        raise ReleaseError("counts must be finite and not negative")
+        raise ReleaseError("counts: give finite numbers from 0")
     for column in (counts, *links):
         column.flags.writeable = False
 
@@ -279,12 +278,7 @@ def checked_symbols(symbols: Sequence[int] | Int, size: int) -> Int:
 
 
 def sequence_rows(
-    chances: Callable[[Int], Float],
-    size: int,
-    n: int,
-    seed: int | None,
-    longest: int,
-    reach: int,
+    chances: Callable[[Int], Float], size: int, n: int, seed: int | None, longest: int, reach: int
 ) -> list[Int]:
     """Draw n sequences symbol by symbol, all together, until the end or the public cap.
 

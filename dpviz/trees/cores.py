@@ -22,7 +22,7 @@ THREADS = 4
 """Most threads: more would wait for memory, and for each other between two steps."""
 
 
-def side_by_side(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
+def parallel_map(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
     """Apply ``work`` to the pieces in parallel: results in order, a checkpoint before each."""
     given, results = list(pieces), []
     threads = min(len(given), THREADS, cores())

@@ -83,17 +83,17 @@ class Decomposition:
     def _check_estimates(self) -> None:
         n = len(self.parent)
         if self.count.shape != (n,) or self.variance.shape != (n,):
-            raise ReleaseError("count and variance must have one value per node")
+            raise ReleaseError("count and variance: give one value per node")
         if not (np.isfinite(self.count).all() and np.isfinite(self.variance).all()):
-            raise ReleaseError("count and variance must be finite")
+            raise ReleaseError("count and variance: give finite numbers")
         if (self.variance < 0).any():
-            raise ReleaseError("negative variance " + _rows(self.variance < 0))
+            raise ReleaseError(f"negative variance {_rows(self.variance < 0)}: give numbers from 0")
         for name in ("assumed", "measured"):
             beside = getattr(self, name)
             if beside is not None and not (
                 beside.shape == (n,) and ((beside >= 0) & (beside < np.inf)).all()
             ):
-                raise ReleaseError(f"{name} must have one finite variance per node")
+                raise ReleaseError(f"{name}: give one finite variance per node")
 
     def _check_nodes(self) -> None:
         """Check every structural property that queries rely on; files are checked here too."""
@@ -101,14 +101,14 @@ class Decomposition:
         if not 1 <= n <= MAX_NODES:
             raise ReleaseError(f"{n:,} nodes: a decomposition has 1 to {MAX_NODES:,}")
         if self.lo.ndim != 2 or self.lo.shape != self.hi.shape or len(self.lo) != n:
-            raise ReleaseError(f"boxes of shape {self.lo.shape} and {self.hi.shape} for {n} nodes")
+            raise ReleaseError(f"lo {self.lo.shape} and hi {self.hi.shape}: give ({n}, d) each")
         empty = self.lo >= self.hi
         if empty.any():
-            raise ReleaseError("empty boxes " + _rows(empty.any(axis=1)))
+            raise ReleaseError(f"empty boxes {_rows(empty.any(axis=1))}: give lo below hi")
         order = self.parent[1:] < self.parent[:-1]
         late = self.parent >= np.arange(n, dtype=np.int32)
         if order.any() or late.any() or self.parent[0] != -1:
-            raise ReleaseError("nodes are not in breadth-first order")
+            raise ReleaseError("nodes are not in breadth-first order: sort them by level")
         if len(self.levels) > MAX_LEVELS:
             raise ReleaseError(f"more than {MAX_LEVELS} levels: the tree is damaged")
         roots = self.levels[0].stop
@@ -176,9 +176,9 @@ class Decomposition:
         return len(self.levels) - 1
 
     @cached_property
-    def beside(self) -> Int32:
-        """Neighbours of each node, see :func:`beside`."""
-        return _frozen(beside(self.lo, self.parent, self.first_child, self.levels))
+    def adjacent_nodes(self) -> Int32:
+        """Neighbours of each node, see :func:`adjacent_nodes`."""
+        return _frozen(adjacent_nodes(self.lo, self.parent, self.first_child, self.levels))
 
     @cached_property
     def volume(self) -> Int:
@@ -304,7 +304,7 @@ def _whole_numbers(name: str, values: ArrayLike) -> NDArray[np.signedinteger[Any
             values.dtype.kind not in "iu" or values.min() < limits.min or values.max() > limits.max
         )
     ):
-        raise ReleaseError(f"{name} must hold whole numbers up to {limits.max:,}")
+        raise ReleaseError(f"{name}: give whole numbers up to {limits.max:,}")
     return _column_copy(values, _WHOLE[name])
 
 
@@ -331,7 +331,9 @@ def _rows(wrong: ArrayLike, first: int = 0) -> str:
     return f"at rows [{shown}{' …' if len(rows) > 5 else ''}]"
 
 
-def beside(lo: Int, parent: Int32 | Int, first_child: Int32, levels: tuple[slice, ...]) -> Int32:
+def adjacent_nodes(
+    lo: Int, parent: Int32 | Int, first_child: Int32, levels: tuple[slice, ...]
+) -> Int32:
     """Neighbour of each node across each side, int32 (d, 2, n).
 
     A neighbour is the node of the same size, or the leaf around that place, across the lower and

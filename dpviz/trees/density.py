@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.trees.consistency import sum_up
-from dpviz.trees.cores import side_by_side, strips
+from dpviz.trees.cores import parallel_map, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.lattice import STRIP, Float, Int, rowwise
 
@@ -79,7 +79,7 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     def fill(part: slice) -> None:
         _fill(columns, first[part], nodes, leaves[part], _pulls(nodes, leaves[part], density))
 
-    side_by_side(fill, strips(len(leaves), STRIP))
+    parallel_map(fill, strips(len(leaves), STRIP))
     for column in columns.values():
         column.flags.writeable = False
     return Decomposition.of_halves(**columns)
@@ -112,7 +112,7 @@ def _with_room(
         return column
 
     names = "lo", "hi", "count", "variance"
-    wide = side_by_side(moved, [getattr(nodes, name) for name in names])
+    wide = parallel_map(moved, [getattr(nodes, name) for name in names])
     columns = dict(zip(names, wide, strict=True))
     above = np.append(np.int32(-1), place.astype(np.int32))
     columns["parent"] = np.repeat(above, np.append(roots, children))
@@ -165,7 +165,7 @@ def _pulls(nodes: Decomposition, leaves: Int, density: Float) -> Iterator[tuple[
         density: records per volume in each node, above 0 in these, (n,).
     """
     here, volume = density.take(leaves), nodes.volume.take(leaves)
-    for sides in nodes.beside:
+    for sides in nodes.adjacent_nodes:
         pulls = []
         for column in sides:
             there = column.take(leaves)

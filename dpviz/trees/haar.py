@@ -49,7 +49,7 @@ class HaarNoise:
     side: int
 
     @classmethod
-    def stated(cls, facts: Any, side: int, lo: Int, hi: Int) -> HaarNoise | None:
+    def from_facts(cls, facts: Any, side: int, lo: Int, hi: Int) -> HaarNoise | None:
         """Read the noise model from a release's header; None if it states none.
 
         Args:

@@ -116,13 +116,13 @@ def walk_tree(  # type: ignore[no-untyped-def]
     hi,
     coherence,
     assumed,
-    settled,
+    nonnegative,
 ):
     """Range counts of boxes (q, d) over a decomposition of n nodes.
 
     A node inside the box gives its count, a leaf cut by it the share of its volume, any other node
     sends the question to its children. Returns per query: count, noise variance, variance of the
-    uniformity model, number of nodes used. ``assumed`` and ``settled`` are of each node, or of
+    uniformity model, number of nodes used. ``assumed`` and ``nonnegative`` are of each node, or of
     none: see ``sums_of`` of :mod:`dpviz.releases.points.range_count`.
     """
     n_queries, dims = lo.shape
@@ -158,8 +158,8 @@ def walk_tree(  # type: ignore[no-untyped-def]
                 elif n_children[node] == 0:
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
-                    records = settled[node] if len(settled) > 0 else count[node]
-                    if len(settled) > 0:
+                    records = nonnegative[node] if len(nonnegative) > 0 else count[node]
+                    if len(nonnegative) > 0:
                         hidden += _uniformity(np.sqrt(variance[node]), fraction) ** 2
                     error = _uniformity(records, fraction)
                     if len(assumed) > 0:

@@ -142,7 +142,7 @@ def hilbert(cells: ArrayLike, order: int) -> Codes:
     axes = [np.array(column, dtype=np.int64) for column in np.asarray(cells, dtype=np.int64).T]
     for bit in range(order - 1, 0, -1):
         for axis in range(len(axes)):
-            _turn(axes, axis, bit)
+            _skilling_step(axes, axis, bit)
     for axis in range(1, len(axes)):
         axes[axis] ^= axes[axis - 1]
     flip = axes[-1] >> 1
@@ -160,11 +160,11 @@ def unhilbert(codes: ArrayLike, order: int, dims: int) -> Int:
     axes[0] ^= flip
     for bit in range(1, order):
         for axis in range(dims - 1, -1, -1):
-            _turn(axes, axis, bit)
+            _skilling_step(axes, axis, bit)
     return np.stack(axes, axis=1)
 
 
-def _turn(axes: list[Int], axis: int, bit: int) -> None:
+def _skilling_step(axes: list[Int], axis: int, bit: int) -> None:
     """Skilling's step: where the bit is set invert the lower bits of axis 0, else swap them."""
     checkpoint()
     low = (1 << bit) - 1

@@ -26,17 +26,12 @@ equal ones whose guesses round alike are weighed once."""
 
 
 def gamma_posterior(
-    noisy: Float,
-    scale: float | Float,
-    mean: Float,
-    *,
-    least: float,
-    shapes: tuple[float, ...],
+    noisy: Float, scale: float | Float, mean: Float, *, least: float, shapes: tuple[float, ...]
 ) -> tuple[Float, Float]:
     """Mean and variance of each count, given its noisy value and a guess.
 
-    The noise is taken as Laplace; the prior is a gamma law whose mean is the guess and whose shape
-    makes the noisy counts likeliest.
+    The noise is taken as Laplace; the prior is a gamma distribution whose mean is the guess and
+    whose shape makes the noisy counts likeliest.
 
     Args:
         noisy: counts, float64 (n,).

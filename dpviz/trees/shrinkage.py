@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import Families, families, sum_up, upward, variances
-from dpviz.trees.cores import run_both, side_by_side
+from dpviz.trees.cores import parallel_map, run_both
 from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
@@ -53,7 +53,7 @@ STEPS = 40
 LOW = 0.7
 """Estimates above this share of the prior's highest count are left as they are."""
 
-SURE = 0.2
+LEAST_VARIANCE_SHARE = 0.2
 """A posterior variance is at least this share of the noise's, for the weights inside families."""
 
 _SETTLED: WeakKeyDictionary[Decomposition, Float] = WeakKeyDictionary()
@@ -63,7 +63,7 @@ _BIN = 0.15
 _CLASS = 0.1
 
 
-def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
+def shrink_tree(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
     """Non-negative, consistent, shrunk estimates of a tree.
 
     Per level, an empirical-Bayes posterior mean for the nodes within :data:`REACH` standard
@@ -73,7 +73,7 @@ def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
 
     Args:
         parent: breadth-first parents, −1 for roots.
-        target: each node's estimate from its own subtree, see :func:`estimated`.
+        target: each node's estimate from its own subtree, see :func:`subtree_estimates`.
         weight: its variance.
 
     Returns:
@@ -84,17 +84,17 @@ def drawn(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
     leaf = is_leaf(parent)
 
     def shrink(part: slice) -> None:
-        target[part], weight[part] = shrunk(target[part], weight[part], leaf[part])
+        target[part], weight[part] = shrink_level(target[part], weight[part], leaf[part])
 
     def final() -> Float:
         levels = level_slices(parent)[1:]
-        side_by_side(shrink, sorted(levels, key=lambda part: part.start - part.stop))  # large first
+        parallel_map(shrink, sorted(levels, key=lambda part: part.start - part.stop))  # large first
         return nonnegative(parent, target, weight)
 
     return run_both(final, lambda: variances(parent, given))
 
 
-class Doubts(NamedTuple):
+class Decisions(NamedTuple):
     """Variances and thresholds of nodes whose noisy count decided whether they split.
 
     Attributes:
@@ -106,14 +106,14 @@ class Doubts(NamedTuple):
     certain: Float
 
     @classmethod
-    def none(cls, nodes: int) -> Doubts:
+    def none(cls, nodes: int) -> Decisions:
         """Doubts of a level on which no noisy count decides."""
         return cls(np.full(nodes, np.inf), np.full(nodes, -np.inf))
 
     @classmethod
     def of(
         cls, decided: NDArray[np.bool_], final: Float, threshold: Float, deviation: Float
-    ) -> Doubts:
+    ) -> Decisions:
         """Doubts of one level.
 
         Args:
@@ -128,7 +128,7 @@ class Doubts(NamedTuple):
         return doubts
 
     @classmethod
-    def joined(cls, levels: Sequence[Doubts]) -> Doubts:
+    def joined(cls, levels: Sequence[Decisions]) -> Decisions:
         """Doubts of a tree, concatenated from its levels."""
         return cls(*map(np.concatenate, zip(*levels, strict=True)))
 
@@ -144,11 +144,11 @@ class Doubts(NamedTuple):
         return np.asarray(ratio)
 
 
-def estimated(
+def subtree_estimates(
     parent: ArrayLike,
     noisy: ArrayLike,
     variance: ArrayLike,
-    doubts: Doubts | None = None,
+    doubts: Decisions | None = None,
     block: int = BLOCK,
 ) -> tuple[Float, Float]:
     """Each node's estimate from its own subtree, and its variance: least squares inside blocks.
@@ -218,7 +218,7 @@ def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Floa
     return final
 
 
-def settled(nodes: Decomposition) -> Float:
+def nonnegative_counts(nodes: Decomposition) -> Float:
     """Non-negative counts of the same total, float64 (n,), of a tree whose leaves are raw.
 
     The square of a raw count is mostly noise where a leaf holds less than that, and thousands of
@@ -265,7 +265,7 @@ def _moved(target: Float, weight: Float, level: Families, total: Float) -> Float
     return np.asarray(target + level.each(step) * weight)
 
 
-def shrunk(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> tuple[Float, Float]:
+def shrink_level(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> tuple[Float, Float]:
     """Posterior means and variances of a level's counts under a prior fitted to all of them.
 
     The prior of the true count is the non-parametric maximum-likelihood one on a grid (J. Kiefer
@@ -351,4 +351,4 @@ def _moments(
     joint /= joint.sum(axis=1, keepdims=True)
     mean = joint @ truth
     spread = (joint @ truth**2 - mean**2) / deviation**2
-    return mean, np.maximum(spread, SURE)
+    return mean, np.maximum(spread, LEAST_VARIANCE_SHARE)

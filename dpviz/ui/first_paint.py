@@ -81,7 +81,7 @@ def demo() -> str:
 
 
 @lru_cache(maxsize=2)
-def painted(deck: str, with_demo: bool = False) -> str:
+def first_page(deck: str, with_demo: bool = False) -> str:
     """HTML page of Streamlit with a placeholder that is shown until the app runs.
 
     Args:
@@ -110,7 +110,7 @@ def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> list
 
     async def page(request: Request) -> Response:
         first = request.url.path == base
-        html = painted(deck, first and not request.url.query and newcomer())
+        html = first_page(deck, first and not request.url.query and newcomer())
         return HTMLResponse(html, headers={"cache-control": "no-cache"})
 
     async def to_root(request: Request) -> Response:

@@ -9,7 +9,7 @@ RELAYED = ("x-forwarded-", "x-real-ip", "forwarded", "via")
 """Prefixes of headers that only a proxy adds."""
 
 
-def is_here(address: str | None) -> bool:
+def is_loopback(address: str | None) -> bool:
     """Return whether an address is reachable from this computer only.
 
     >>> is_here("127.0.0.1"), is_here("localhost"), is_here("0.0.0.0"), is_here(None)
@@ -23,7 +23,7 @@ def is_here(address: str | None) -> bool:
         return address.startswith("unix:")
 
 
-def from_here(address: str | None, headers: Mapping[str, str]) -> bool:
+def is_local_request(address: str | None, headers: Mapping[str, str]) -> bool:
     """Return whether only this computer reaches the server, and asks it without a proxy.
 
     >>> from_here("127.0.0.1", {"Host": "localhost:8501"})
@@ -32,5 +32,7 @@ def from_here(address: str | None, headers: Mapping[str, str]) -> bool:
     given = {name.lower(): value for name, value in headers.items()}
     host = given.get("host", "localhost").rsplit(":", 1)[0].strip("[]")
     return (
-        is_here(address) and is_here(host) and not any(name.startswith(RELAYED) for name in given)
+        is_loopback(address)
+        and is_loopback(host)
+        and not any(name.startswith(RELAYED) for name in given)
     )

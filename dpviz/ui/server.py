@@ -33,7 +33,7 @@ from dpviz.files import sandbox
 from dpviz.render import basemap
 from dpviz.ui import patches
 from dpviz.ui.first_paint import pages
-from dpviz.ui.local import is_here
+from dpviz.ui.local import is_loopback
 from dpviz.ui.map.component import DECK, bundle_url
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import has_login
@@ -152,7 +152,9 @@ def _is_host(host: str) -> bool:
         return True
     if any(each.startswith("*.") and name.endswith(each[1:]) for each in allowed):
         return True
-    return is_here(name) or (not allowed and not is_here(config.get_option("server.address")))
+    return is_loopback(name) or (
+        not allowed and not is_loopback(config.get_option("server.address"))
+    )
 
 
 def _is_same_origin(asked: dict[str, str]) -> bool:
@@ -203,7 +205,7 @@ def check_settings() -> None:
         str(Ledger().path)
         Shelf()
         if ground and not Path(ground).is_file():
-            raise ParameterError(f"{basemap.VARIABLE}={ground}: no such file")
+            raise ParameterError(f"{basemap.VARIABLE}={ground}: no such file: check its name")
     except DpvizError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
@@ -219,7 +221,7 @@ async def lifespan(_app: App) -> AsyncIterator[dict[str, Any]]:
     Thread(target=_preload, daemon=True).start()
     await asyncio.to_thread(sandbox.warm)
     address = config.get_option("server.address")
-    if not is_here(address) and not has_login():
+    if not is_loopback(address) and not has_login():
         logging.getLogger(__name__).warning(OPEN, address or "every address of this machine")
     if not config.get_option("server.headless"):
         cli_util.open_browser(server_util.get_url(config.get_option("browser.serverAddress")))

@@ -1,4 +1,4 @@
-"""The app's speed in a real Chromium; on demand: ``uv run pytest tests/benchmarks/bench_app.py``.
+"""Speed of the app in Chromium: ``uv run pytest tests/benchmarks/bench_app.py``.
 
 Without a GPU the processor draws (SwiftShader), which is the slow case. Seconds are
 from the visitor's act to the new picture or number on the screen.

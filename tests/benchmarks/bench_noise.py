@@ -85,7 +85,7 @@ def builds_table(index):
 
 
 def peak(name):
-    """In a process of its own: megabytes at the peak of a build of 1.7 million points."""
+    """Peak memory in MB of building 1.7 million points, in a process of its own."""
     index = PointIndex.from_points(DOMAIN, clustered(1_700_000))
     if name is not None:
         built(method(name), index, SecureNoise())

@@ -61,7 +61,7 @@ def sorted_codes(path):
 
 
 def measured(work, path):
-    """In this process: seconds of processor time, and megabytes at the peak."""
+    """Processor seconds and peak memory in MB, in this process."""
     sandbox.CAN_FORK = False  # what a child does is counted here
     start = time.process_time()
     result = work(path)

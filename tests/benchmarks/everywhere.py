@@ -32,7 +32,7 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import method_of_text, with_workload
 from dpviz.evaluation.metrics import relative_errors, sanity_bound
-from dpviz.evaluation.truth import HOT, exact_counts, hot
+from dpviz.evaluation.truth import SQUARE_SIDES, exact_counts, squares_at_records
 from dpviz.methods.points.declared import Declared
 from dpviz.private.handle import DataHandle
 from dpviz.private.mechanisms.noise import SimulatedNoise
@@ -68,7 +68,7 @@ COLUMNS = {
     "medium": Declared("uniform"),
     "large": Declared("uniform"),
     "districts": Declared("districts"),
-    "hot-0": Declared("hot", side=float(np.mean(HOT["hot-0"]))),
+    "hot-0": Declared("hot", side=float(np.mean(SQUARE_SIDES["hot-0"]))),
     "hot": Declared("hot"),
 }
 """Column → the workload that is declared for it; the smallest squares as a file of them is."""
@@ -139,8 +139,8 @@ def queries(handle: DataHandle, columns: list[str], many: int) -> dict[str, Floa
     """The rectangles of each column."""
     rects = {}
     for column in columns:
-        if column in HOT:
-            rects[column] = hot(handle, column, many, seed=17).rects
+        if column in SQUARE_SIDES:
+            rects[column] = squares_at_records(handle, column, many, seed=17).rects
         elif column == "districts":
             rects[column] = districts(handle)
         else:
@@ -235,7 +235,7 @@ class Bench:
 
 def measured(options: argparse.Namespace) -> Iterator[Row]:
     """All rows, set by set; what it took is printed."""
-    columns = list(HOT) if options.hot else list(COLUMNS)
+    columns = list(SQUARE_SIDES) if options.hot else list(COLUMNS)
     for handle in sets(options.sets):
         if options.hot and handle.domain.dims > 2:
             continue

@@ -1,4 +1,4 @@
-"""A newcomer's first minute: ``python -m tests.benchmarks.first_minute`` writes it into speed.md.
+"""Time a new user's first minute: ``python -m tests.benchmarks.first_minute``.
 
 In a real Chromium without a GPU, from the visitor's act:
 
@@ -24,13 +24,7 @@ from playwright.sync_api import sync_playwright
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.benchmarks.pages import below, seconds_of, write_measured
-from tests.browser.conftest import (
-    FLAGS,
-    PATIENCE,
-    ROOT,
-    find_browser,
-    serving,
-)
+from tests.browser.conftest import FLAGS, PATIENCE, ROOT, find_browser, serving
 from tests.browser.test_explore import metric, the_map
 from tests.browser.test_history import follow
 
@@ -111,7 +105,7 @@ def visit(page, act, title, causes):
 
 
 def session_shift(entries):
-    """The score: the worst burst of shifts less than a second apart, and five seconds long at most.
+    """Layout shift score: the worst burst, at most 5 s long, with gaps below 1 s.
 
     Source: https://web.dev/articles/cls
     """

@@ -1,4 +1,4 @@
-"""What benchmarks share: processes, and tables on pages.
+"""Processes and page tables that the benchmarks share.
 
 Each table stands between two marks that name the benchmark which makes it.
 """
@@ -12,23 +12,23 @@ ASSETS = Path(__file__).parents[2] / "assets"
 
 
 def apart(work, *arguments):
-    """What work returns in a fresh process."""
+    """Run a function in a fresh process, and return its result."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
 
 
 def fields_of(number):
-    """Of a process: field 1 is its parent, 11 and 12 are its ticks, then its ended children's."""
+    """Fields of ``/proc/PID/stat`` after the name: 1 is the parent, 11 to 14 are clock ticks."""
     return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
 
 
 def seconds_of(fields):
-    """Of processor time, by some of the :func:`fields_of` a process."""
+    """Processor seconds from clock ticks."""
     return sum(map(int, fields)) / os.sysconf("SC_CLK_TCK")
 
 
 def below():
-    """Of each process that this one started, or those did: its command and its fields."""
+    """Command and stat fields of each descendant of this process."""
     rows = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

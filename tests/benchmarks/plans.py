@@ -1,4 +1,4 @@
-"""What plans are worth on data that they have not seen; run on demand, and again to go on.
+"""Test plans on data they have not seen: on demand; a repeated run continues.
 
 ``uv run python -m tests.benchmarks.plans --data FOLDER -o plans.csv`` takes cases one after
 another: a data set, wishes (any square; the whole area and any square), and what is known of the
@@ -177,7 +177,7 @@ def every_place(records):
 
 
 def surface(domain):
-    """Of a domain, in km²."""
+    """Surface of a domain in km²."""
     low, high = np.array(domain.lower), np.array(domain.upper)
     across = np.cos(np.radians(np.mean([low[1], high[1]])))
     return (high - low).prod() * across * (METRES_PER_DEGREE / 1000) ** 2

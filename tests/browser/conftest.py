@@ -92,7 +92,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A failure says what the pages said, which nobody else saw."""
+    """Add the pages' console messages to the report of a failure."""
     report = yield
     if report.failed:
         for page in pages:
@@ -172,7 +172,7 @@ def choose(page, selector, option):
 
 
 def segment(page, name):
-    """What is chosen among a few that lie beside one another, which may be told as buttons."""
+    """An option of a segmented control, which Streamlit draws as radio or button."""
     button = page.get_by_role("button", name=name, exact=True)
     return page.get_by_role("radio", name=name).or_(button).first
 
@@ -246,7 +246,7 @@ def browser():
 
 @contextmanager
 def serving(script, *options, log=subprocess.DEVNULL, command=None, cwd=ROOT, **environment):
-    """The address of a Streamlit script, or of a command's server, on a free port of this machine.
+    """Serve a Streamlit script, or a command, on a free port; yield the address.
 
     ``command``: arguments of Python, the port last to come; in place of a script and its options.
     """
@@ -258,11 +258,7 @@ def serving(script, *options, log=subprocess.DEVNULL, command=None, cwd=ROOT, **
     if command is None:
         arguments += ["--server.address", "127.0.0.1", "--server.headless", "true", *options]
     server = subprocess.Popen(
-        arguments,
-        cwd=cwd,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **environment},
+        arguments, cwd=cwd, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, **environment}
     )
     path = dict(zip(options[::2], options[1::2], strict=True)).get("--server.baseUrlPath", "")
     address = f"http://127.0.0.1:{port}/{path}".rstrip("/")
@@ -296,7 +292,7 @@ PLACES = ("ledger.sqlite", "server.log", "step")
 
 @pytest.fixture(scope="session")
 def below_folder(ledgers):
-    """Of the server below a path: what it keeps for a while is there, too."""
+    """Folder of the server below a path, with its temporary files."""
     folder = ledgers / "below"
     folder.mkdir()
     return folder
@@ -304,7 +300,7 @@ def below_folder(ledgers):
 
 @pytest.fixture(scope="session")
 def below(below_folder):
-    """The app below a path of its own, taking files of up to 8 MB; closed pages are soon forgotten.
+    """The app below a URL path, with uploads of up to 8 MB and short-lived sessions.
 
     A server of its own takes a while to start: this one serves all that need not be ``app.py``.
     """
@@ -327,7 +323,7 @@ def below(below_folder):
 
 @pytest.fixture(scope="session")
 def desk(browser):
-    """What the pages of all tests share: a cache of what they load. Each has its own visit.
+    """Browser context that all pages share for its cache; each page has its own session.
 
     Nothing moves by itself, which software would draw again and again.
     """

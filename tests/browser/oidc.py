@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on loopback: it lets everybody in, as the user it is given."""
+"""Small OpenID Connect provider on loopback: it logs everybody in as one given user."""
 
 import json
 import threading

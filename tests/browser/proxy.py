@@ -1,4 +1,4 @@
-"""A reverse proxy on loopback that hands on one path of its address, as hosts of many apps do."""
+"""Reverse proxy on loopback that forwards one path, as hosts of many apps do."""
 
 import socket
 import threading
@@ -28,7 +28,7 @@ def head_of(connection):
 
 @contextmanager
 def proxy(port, path):
-    """Its address, and the paths outside ``path`` that were asked of it: all of them are missing.
+    """Yield its address, and the requested paths outside ``path``, all answered by 404.
 
     One request a connection, so that each of them is seen.
     """

@@ -1,4 +1,4 @@
-"""The documentation's pictures of pages, anew: ``uv run python -m tests.browser.screenshots``.
+"""Take the documentation's screenshots: ``uv run python -m tests.browser.screenshots``.
 
 With names, those alone; with ``--dark FOLDER`` as they are on a dark screen, to be looked at there.
 """
@@ -13,15 +13,7 @@ from PIL import Image
 from playwright.sync_api import expect, sync_playwright
 
 import dpviz
-from tests.browser.conftest import (
-    FLAGS,
-    PATIENCE,
-    ROOT,
-    continued,
-    find_browser,
-    frames,
-    serving,
-)
+from tests.browser.conftest import FLAGS, PATIENCE, ROOT, continued, find_browser, frames, serving
 from tests.browser.oidc import provider
 from tests.browser.test_explore import the_map
 from tests.browser.test_login import ANN, secrets_of
@@ -69,7 +61,7 @@ def of_plan(page, address):
 
 
 def of_owner(page, address):
-    """What the owner sees of all accounts."""
+    """The owner's page with all accounts."""
     page.goto(address.rpartition("/")[0])
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_text("Logged in as")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What the client's program repeats of the engine's arithmetic is the engine's.
+"""The client's arithmetic equals the engine's.
 
 Node runs it, or a browser where there is no Node.
 """

@@ -1,4 +1,4 @@
-"""Explore in a real Chromium, offline: what is drawn on the canvas is what the engine answers."""
+"""Explore in Chromium, offline: the map shows the engine's answers."""
 
 import json
 import re
@@ -11,11 +11,7 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.welcome import SENTENCE
-from tests.browser.conftest import (
-    PATIENCE,
-    downloaded,
-    idle,
-)
+from tests.browser.conftest import PATIENCE, downloaded, idle
 from tests.browser.test_secrets import Traffic, encodings
 
 pytestmark = pytest.mark.browser
@@ -41,7 +37,7 @@ def over(map_view, place):
 
 
 def sweep(page, start, stop, steps=6):
-    """From one pixel of the page to another with the button held."""
+    """Drag from one pixel of the page to another."""
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(*stop, steps=steps)

@@ -1,4 +1,4 @@
-"""What a newcomer sees before the app is there is where the app has it."""
+"""The placeholder shown before the app starts has the layout of the app."""
 
 import pytest
 

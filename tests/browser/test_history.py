@@ -1,4 +1,4 @@
-"""The browser's Back leaves every page at the first press, and a step of Learn is a step back."""
+"""Back leaves every page at the first press; in Learn it goes back one step."""
 
 import re
 
@@ -7,13 +7,7 @@ from playwright.sync_api import expect
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.browser.conftest import idle
-from tests.browser.test_pages import (
-    ON_THE_WAY,
-    PAGES,
-    SHOWN,
-    is_open_to_everyone,
-    settled,
-)
+from tests.browser.test_pages import ON_THE_WAY, PAGES, SHOWN, is_open_to_everyone, settled
 
 pytestmark = pytest.mark.browser
 

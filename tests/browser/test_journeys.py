@@ -1,4 +1,4 @@
-"""Whole journeys in a real browser: publishing a file, asking by keyboard, asking on a phone."""
+"""Journeys in a real browser: publish a file, query by keyboard, query on a phone."""
 
 import json
 

@@ -39,7 +39,7 @@ def layers(map_view):
 
 
 def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
-    """Of the whole area until a rectangle is drawn, then of that; every number is the release's."""
+    """Answers are for the whole area until a rectangle is drawn; all equal the release's."""
     year = dpviz.Domain.from_bounds([14, -24, 15, -23], period=("2030-01-01", "2031-01-01"))
     random = np.random.default_rng(0)
     records = random.uniform([14, -24, year.lower[2]], [15, -23, year.upper[2]], (5_000, 3))
@@ -49,7 +49,7 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     page = open_file(map_page(maps, labels=labels))
     map_view = the_map(page)
     rows = page.get_by_test_id("dpviz-all").locator("tr")
-    for rect in (year.place.bounds, (14.2, -23.8, 14.7, -23.3)):
+    for rect in (year.without_time.bounds, (14.2, -23.8, 14.7, -23.3)):
         expect(rows).to_have_count(12)
         for row, each in zip(rows.all_inner_texts(), maps, strict=True):
             answer = each.count(rect)
@@ -107,7 +107,7 @@ def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilo
 
 
 def test_cells_made_in_the_browser_are_those_of_the_engine(open_file, series):
-    """Of the map that is shown first, and of one that is stepped to."""
+    """On the first map of a series, and on a later one."""
     from dpviz.render import cells
 
     page = open_file(map_page(series[1:4]))

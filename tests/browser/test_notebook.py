@@ -43,7 +43,7 @@ window.left = await widget.render({model, el: document.getElementById('cell')});
 
 @pytest.fixture(scope="module")
 def release():
-    """Of few cells: they are drawn without a GPU."""
+    """A release of few cells, which are drawn without a GPU."""
     return dpviz.build(dpviz.load("city-50k"), "privtree", 0.1, seed=1)
 
 

@@ -96,7 +96,7 @@ def test_a_page_is_open_to_everyone(app, open_page, name):
 
 
 def is_open_to_everyone(page, name):
-    """In one visit; what is as true in the dark is asked of the light page alone.
+    """Check accessibility in one session; checks without colours on the light page only.
 
     Each look is one turn away from the one before, of the width or of the theme.
     """
@@ -121,7 +121,7 @@ def is_open_to_everyone(page, name):
 
 
 def both_schemes_are_open_to_everyone(page, ready=settled):
-    """What is as true in the dark is asked of the light page alone; ``ready`` waits for a theme."""
+    """Check the light and the dark page; ``ready`` waits for a theme."""
     for scheme, rules in zip(SCHEMES, (None, OF_COLOURS), strict=True):
         page.emulate_media(color_scheme=scheme)
         ready(page)
@@ -181,7 +181,7 @@ def test_every_tab_and_dialog_of_a_page_is_open_to_everyone_and_what_is_not_is_f
 def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it_on_a_phone(
     app, open_page
 ):
-    """Of a release with categories, which has one row of controls more than others."""
+    """A release with categories has one more row of controls than others."""
     page = open_page(f"{app}/?data=rides&method=ugrid&rect=14.5,-24.0,14.7,-23.8")
     map_view, epsilon = the_map(page), page.locator(".st-key-dpviz-bar [data-testid=stSlider]")
     for width, height in ((1280, 720), (1366, 768)):

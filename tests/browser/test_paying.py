@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 
 def outcomes_since(path):
-    """What has become of the spends of this ledger from now on."""
+    """Outcomes of the ledger's spends from now on."""
 
     def spends():
         return {account.dataset: account.spends for account in Ledger(path).accounts()}

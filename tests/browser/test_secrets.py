@@ -1,4 +1,4 @@
-"""Planted secrets of sensitive records: none of them reaches the browser or the server's log.
+"""Planted secrets of sensitive records never reach the browser or the server's log.
 
 Exact counts reach the page of their owner in marked messages before the payment, and nothing else.
 """
@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.ui.shared.preflight import EYES
+from dpviz.ui.shared.preflight import OWNER_ONLY
 from tests.browser.conftest import (
     PLACES,
     continued,
@@ -105,12 +105,12 @@ class Traffic:
     @property
     def all(self):
         """All but the messages that are marked as for the owner's eyes only."""
-        return b"\n".join(each for each in self.content if EYES.encode() not in each)
+        return b"\n".join(each for each in self.content if OWNER_ONLY.encode() not in each)
 
     @property
     def owner(self):
         """The messages that are so marked: the check of the file before the payment."""
-        return b"\n".join(each for each in self.content if EYES.encode() in each)
+        return b"\n".join(each for each in self.content if OWNER_ONLY.encode() in each)
 
 
 @pytest.mark.parametrize("value", [RECORDS, LONELY[0], STRAY[1]])
@@ -217,6 +217,6 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
 
 
 def kept_by(page):
-    """What the browser keeps of a page: its address, its storage and its cookies."""
+    """Address, storage and cookies that the browser holds for a page."""
     stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
     return f"{page.url} {stored} {page.context.cookies()}".encode()

@@ -39,7 +39,7 @@ def at_cell(map_view, column, row):
 
 
 def marks(map_view, layer):
-    """How many objects a layer of the map draws; None without the layer."""
+    """Number of objects in a layer of the map; None without the layer."""
     return map_view.evaluate(
         "(e, id) => e.__dpviz.layers().find(l => l.id === id)?.props.data.length ?? null", layer
     )

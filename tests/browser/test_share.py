@@ -39,7 +39,7 @@ def rectangles(domain, count, seed):
 
 
 def they_agree(of_file, answers, **tolerance):
-    """What a file answers and what the engine does, as far as this tolerance."""
+    """Assert that a file's answers equal the engine's, within a tolerance."""
     for name, theirs in (
         ("count", answers.count),
         ("noise", answers.noise_sd),
@@ -73,9 +73,7 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
 
 @pytest.mark.parametrize("made", ["wavelets", "part"])
 def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, made):
-    """The noise of wavelets, and cut cells in which it hides records; of a part of a period, what
-    is assumed of time.
-    """
+    """Noise of wavelets, cut cells below it, and time assumed even within a cell."""
     if made == "wavelets":
         release = dpviz.build(dpviz.load("city-50k"), "privelet", 1.0, seed=1, log_cells=6)
     else:

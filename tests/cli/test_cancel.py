@@ -1,4 +1,4 @@
-"""Ctrl-C in a long command: one line, exit code 130, nothing half written, the price stays paid."""
+"""Ctrl-C in a long command: one line, exit code 130, no partial file, the price stays paid."""
 
 import contextlib
 import os

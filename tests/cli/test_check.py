@@ -1,4 +1,4 @@
-"""``dpviz check``: exact facts for the owner, by the code that reads; and what reading refuses."""
+"""``dpviz check``: exact facts for the owner, the same as reading finds, and its refusals."""
 
 import json
 
@@ -140,10 +140,7 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path):
             [visits, BOX, "--side=8"],
             "sequences of places in time: give --time, --unit (the person)",
         ),
-        (
-            [visits, "--side", "8", "--alphabet", "a,b"],
-            "are for different kinds of data",
-        ),
+        ([visits, "--side", "8", "--alphabet", "a,b"], "are for different kinds of data"),
         (["persons"], "there is nothing to check"),
     ):
         assert line in fails("check", *words)

@@ -15,7 +15,7 @@ import shapely
 import dpviz
 from dpviz.cli.outputs import locked
 from dpviz.errors import ParameterError
-from dpviz.files.writing import mark
+from dpviz.files.writing import name_hash
 from tests.commands import fails, refused, run
 
 BOX = "--bounds=0,0,1,1"
@@ -119,7 +119,7 @@ def test_a_lock_on_a_removed_file_is_refused(folder, monkeypatch):
     """The file that it opened is no longer the one at that path: two could hold one name."""
     import fcntl
 
-    lock, flock = folder / f".dpviz.{mark(Path('new.parquet'))}.lock", fcntl.flock
+    lock, flock = folder / f".dpviz.{name_hash(Path('new.parquet'))}.lock", fcntl.flock
 
     def ended_first(file, how):
         lock.unlink()

@@ -215,7 +215,9 @@ def test_bad_queries(points, tmp_path):
 @pytest.mark.slow
 def test_the_program_runs_as_a_process(points, tmp_path):
     program = [sys.executable, "-c", "from dpviz.cli import main; main()"]
-    assert fails("query", "absent.parquet") == "error: absent.parquet: no such file\n"
+    assert (
+        fails("query", "absent.parquet") == "error: absent.parquet: no such file: check its name\n"
+    )
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*program, "methods"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2

@@ -101,14 +101,18 @@ def test_the_guarantee_of_a_release_with_time_is_printed_once(tmp_path):
     timed, plain, page = (tmp_path / name for name in ("t.parquet", "r.parquet", "map.html"))
     dpviz.build(data, "ugrid", 1.0, cells=2, ledger=None).save(timed)
     dpviz.build(
-        dpviz.from_points([[0.5, 0.5]], box.place, name="p"), "ugrid", 1.0, cells=2, ledger=None
+        dpviz.from_points([[0.5, 0.5]], box.without_time, name="p"),
+        "ugrid",
+        1.0,
+        cells=2,
+        ledger=None,
     ).save(plain)
     assert len(as_json("share", timed, "-o", page)["guarantees"]) == 1
     line = "one of these releases has time: give the part that is drawn, such as --period 2024"
     assert line in fails("share", timed, timed, "-o", page)
     assert line in fails("share", plain, timed, "-o", page)
     period = ["--period", "2024-03-04,2024-03-05"]
-    assert "no axis of this domain is time" in fails("share", plain, timed, "-o", page, *period)
+    assert "this release has no time" in fails("share", plain, timed, "-o", page, *period)
 
 
 def test_a_release_at_an_epsilon_beyond_doubles_is_shared(tmp_path):

@@ -1,4 +1,4 @@
-"""The built-in data sets: as described, repeatable, and nobody where nobody can be."""
+"""Built-in data sets: as described, repeatable, no person in a sea or river."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def test_is_as_described(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DATASETS.keys() - {"city-250k", "city-1m", "trips-200k"}))
 def test_is_repeatable(name):
-    """Of those that differ in size alone the smallest."""
+    """The smallest of each group of data sets that differ in size only."""
     row, again = dataset(name), dataset(name).make()
     for column, values in row.table().items():
         np.testing.assert_array_equal(values, again[column])
@@ -38,7 +38,7 @@ def test_is_repeatable(name):
 @pytest.mark.parametrize("name", ["city-50k", "city-250k", "trips-50k", "persons", "year"])
 def test_nobody_stands_in_the_sea_the_river_or_the_park(name):
     data = dataset(name)
-    place = data.domain.place.dims
+    place = data.domain.without_time.dims
     places = to_plane(data.points()[:, :place].reshape(-1, 2))
     assert habitable(places).all()
 

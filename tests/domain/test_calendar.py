@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpviz.domain import Domain
-from dpviz.domain.calendar import Calendar, fixed_step, moment, seconds_words, step_text
+from dpviz.domain.calendar import Calendar, duration_text, fixed_step, moment, step_text
 from dpviz.domain.zones import OF_ZONES, offsets
 from dpviz.errors import DomainError
 from dpviz.private.load.values import times
@@ -59,7 +59,7 @@ def test_clocks_are_those_of_zoneinfo(zone, seconds):
 def test_every_way_of_reading_has_one_rule_for_the_edges_of_summer(local, utc):
     wanted = moment(utc)
     assert moment(local, "Europe/Berlin") == wanted
-    assert BERLIN.moment(BERLIN.words(wanted)) == wanted
+    assert BERLIN.moment(BERLIN.text(wanted)) == wanted
     columns = [[local], [datetime.fromisoformat(local)], pa.array([local])]
     columns += [pa.array([local, "soon"]), pa.array([local.encode()])]
     if "+" not in local:
@@ -84,7 +84,7 @@ def test_days_of_a_zone_have_23_and_25_hours():
         assert BERLIN.edges(start, end, "1d").tolist() == [start, end]
         assert len(BERLIN.edges(start, end, "1h")) - 1 == hours
     months = BERLIN.edges(*BERLIN.period("2024-01-01,2025-01-01"), "1mo")
-    assert [BERLIN.words(each) for each in months[:4]] == [
+    assert [BERLIN.text(each) for each in months[:4]] == [
         f"2024-{month:02}-01" for month in (1, 2, 3, 4)
     ]
 
@@ -93,7 +93,7 @@ def test_days_of_a_zone_have_23_and_25_hours():
 def test_a_time_of_a_cycle_is_written_as_it_is_read(cycle, seconds):
     calendar = Calendar(cycle=cycle)
     seconds = min(seconds, calendar.length)
-    assert calendar.moment(calendar.words(seconds)) == seconds
+    assert calendar.moment(calendar.text(seconds)) == seconds
     assert calendar.from_clocks(calendar.clocks(seconds)) == seconds
 
 
@@ -105,7 +105,7 @@ def test_a_cycle_follows_the_clocks_of_the_zone():
     assert mondays[0] % 86_400 != mondays[1] % 86_400
     for cycle, words in (("week", "Mon 08:30"), ("day", "08:30")):
         calendar = Calendar("Europe/Berlin", cycle)
-        assert {calendar.words(each) for each in calendar.on_axis(np.array(mondays))} == {words}
+        assert {calendar.text(each) for each in calendar.on_axis(np.array(mondays))} == {words}
     sunday = np.array([moment("2024-01-07T23:59:59.999")])
     assert Calendar(cycle="week").on_axis(sunday).tolist() == [604_799.0]
     assert np.isnan(Calendar(cycle="week").on_axis(np.array([np.nan]))).all()
@@ -168,7 +168,7 @@ def test_a_step_in_its_largest_unit_is_read_back(count, unit):
 def test_a_length_without_a_whole_unit_has_no_step_text(seconds):
     with pytest.raises(DomainError, match="give a number and a unit"):
         step_text(seconds)
-    assert seconds_words(seconds) == f"{seconds:g} seconds"
+    assert duration_text(seconds) == f"{seconds:g} seconds"
 
 
 @pytest.mark.parametrize("step", ["1h", "1mo"])

@@ -69,9 +69,7 @@ def test_the_same_mechanism_at_its_rate_is_not():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRIVATE)
 def test_nothing_that_claims_epsilon_is_refuted(name):
-    """Methods on all kinds of data; an output that is there with a trip alone, or with a sequence
-    alone, would have a bound of 1.3 and more.
-    """
+    """An output that occurs on one neighbour only would give a bound of 1.3 or more."""
     assert not audit(small_method(name), 1.0, trials=100, confidence=SURE).violates
 
 

@@ -77,7 +77,7 @@ METHODS = {**POINTS, **SEQUENCES}
 
 
 def publics(name):
-    """What is public beside the parameters: dimensions, or the size of the alphabet."""
+    """Public facts beside the parameters: dimensions, or the size of the alphabet."""
     return METHODS[name].dims if name in POINTS else ALPHABETS
 
 

@@ -12,7 +12,7 @@ from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import COLUMNS, MeasureRow, RowFile, means, rows_csv, summary
-from dpviz.evaluation.truth import exact_counts, nonempty, public_index
+from dpviz.evaluation.truth import exact_counts, nonempty_queries, public_index
 from dpviz.queries.workloads import workload
 from tests.commands import as_json, fails
 from tests.commands import run as command
@@ -136,11 +136,11 @@ def test_bad_plans_fail_before_any_work(change, message):
 
 
 def test_nonempty_queries_hold_records(bench):
-    load = nonempty(bench.data, workload(DOMAIN, "small", 2000, seed=1), 100)
+    load = nonempty_queries(bench.data, workload(DOMAIN, "small", 2000, seed=1), 100)
     assert len(load) == 100
     assert (exact_counts(bench.data, load.rects) > 0).all()
     with pytest.raises(ParameterError, match="ask for fewer"):
-        nonempty(bench.data, workload(DOMAIN, "small", 100, seed=1), 101)
+        nonempty_queries(bench.data, workload(DOMAIN, "small", 100, seed=1), 101)
 
 
 @pytest.mark.slow

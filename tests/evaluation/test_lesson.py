@@ -147,7 +147,7 @@ def test_the_same_bits_at_a_larger_epsilon_are_smaller_noise(city):
 def test_an_aligned_rectangle_has_no_uniformity_error(city):
     release = dpviz.build(city, "quadtree", 1.0, seed=0, height=5, prune=0.0)
     rect = (14.633, -23.91, 14.77, -23.77)
-    inside = lesson.aligned(release, rect, 32)
+    inside = lesson.align(release, rect, 32)
     assert release.count(rect).uniformity_sd[0] > 0
     assert release.count(inside).uniformity_sd[0] == 0
     for edge, near in zip(inside, rect, strict=True):

@@ -1,4 +1,4 @@
-"""Expected errors come from public facts alone, and follow the laws that they must."""
+"""Expected errors come from public facts alone, and scale as theory says."""
 
 import itertools
 
@@ -34,7 +34,7 @@ def test_a_synthetic_proxy_has_the_asked_size_and_lies_in_the_rectangle():
     ],
 )
 def test_a_proxy_with_time_fills_the_period_and_sleeps_at_night(axis):
-    """Of 8,000 records each hour of the day has 50 and more; 4 o'clock is quieter than 17."""
+    """With 8,000 records every hour has 50 or more, 4 o'clock fewer than 17 o'clock."""
     domain = Domain.from_bounds([2.0, 48.0, 3.0, 49.0], time="when", **axis)
     handle = synthetic_proxy(domain, 8_000)
     assert exact_total(handle) >= 7_990  # a place may be rounded out of the rectangle
@@ -71,7 +71,7 @@ def test_a_bound_costs_as_much_noise_as_a_price_divided_by_it():
 
 
 def test_a_bound_that_leaves_too_little_for_one_record_is_named():
-    """And not an epsilon that nobody gave."""
+    """The message names the bound, not an epsilon that was never given."""
     line = "epsilon=1 for up to 1,000,000,000 records each: noise of such a scale hides everything"
     with pytest.raises(ParameterError, match=line):
         expected_errors(DOMAIN, "ugrid", 1.0, 100, max_per_unit=10**9, cells=16)

@@ -38,7 +38,7 @@ def test_the_privacy_unit_is_said_once():
 
 @pytest.mark.slow
 def test_what_stands_after_a_number_is_the_larger_of_its_errors():
-    """Of sums, and of totals of a window, it was the noise's; so said the line below the table."""
+    """Regression: sums, and totals of a window, stated the noise alone."""
     random = np.random.default_rng(0)
     table = pd.DataFrame({name: random.beta(2, 5, 2_000) for name in "xyt"} | {"fare": 9.0})
     box, rect = [0, 0, 1, 1], (0.1, 0.1, 0.55, 0.6)

@@ -1,4 +1,4 @@
-"""What a map in a file holds, and what it must never hold."""
+"""Contents of a shared map file: what it must hold, and what it must never hold."""
 
 import base64
 import gzip
@@ -188,7 +188,7 @@ def test_what_has_no_map_is_refused(sensitive, pair):
     with pytest.raises(ReleaseError, match="4 dimensions has no map of its own"):
         map_page([trips])
     line = dpviz.build(dpviz.from_points([[1.0]], dpviz.Domain((0,), (2,)), public=True))
-    with pytest.raises(ReleaseError, match=r"^a release of one dimension has no map: ask it, or"):
+    with pytest.raises(ReleaseError, match=r"^a release of one dimension has no map: query it, or"):
         map_page([line])
     with pytest.raises(ReleaseError, match=r"different areas, .* built over one"):
         map_page([sensitive, pair[0]])

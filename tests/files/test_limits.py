@@ -1,4 +1,4 @@
-"""Small inputs that stand for large ones: each is refused in one line, before memory is taken."""
+"""Small files that expand to huge ones: refused in one line before memory is taken."""
 
 import gzip
 import inspect
@@ -66,7 +66,7 @@ def grid(**edges):
 
 
 def test_a_name_of_four_million_letters(little_memory, tmp_path):
-    """Of a symbol, a street and a node."""
+    """As a symbol, a street and a node."""
     for name_it in (
         lambda: alphabet_of(f"a,{LONG}"),
         lambda: grid(edge=["a", LONG]),
@@ -225,7 +225,7 @@ def test_a_workbook_with_one_cell_far_out(tmp_path, little_memory):
 
 @pytest.mark.parametrize("form", ["csv.gz", "zip"])
 def test_text_that_unpacks_to_many_short_lines(form, tmp_path, monkeypatch):
-    """Of four bytes each, 1.3 MB of it were 60 million records: 15 seconds and 1.3 GB."""
+    """Regression: 1.3 MB of 4-byte lines were 60 million records, 15 s and 1.3 GB."""
     monkeypatch.setattr(limits, "SMALL", limits.SMALL._replace(most=limits.MEBI))
     path = tmp_path / f"short.{form}"
 

@@ -1,4 +1,4 @@
-"""What foreign bytes do to their child: it ends, and one line is left."""
+"""Malicious files end their child process, and leave one line of error."""
 
 import json
 import os
@@ -71,7 +71,9 @@ def drivers():
 
 
 def run(task, *arguments):
-    return sandbox.confined(f"tests.files.test_sandbox:{task.__name__}", *arguments, where="a.file")
+    return sandbox.run_in_sandbox(
+        f"tests.files.test_sandbox:{task.__name__}", *arguments, where="a.file"
+    )
 
 
 def test_a_table_comes_back_whole():
@@ -106,16 +108,16 @@ def test_time_is_limited(task, monkeypatch):
 
 
 @pytest.fixture
-def nursery(monkeypatch):
+def fork_server(monkeypatch):
     """A new one, which has read nothing yet."""
-    monkeypatch.setattr(sandbox, "_nursery", sandbox._Nursery())
-    yield sandbox._nursery
-    sandbox._nursery.stop()
+    monkeypatch.setattr(sandbox, "_fork_server", sandbox._ForkServer())
+    yield sandbox._fork_server
+    sandbox._fork_server.stop()
 
 
 @pytest.mark.slow
-def test_no_module_of_the_current_folder_is_loaded(nursery, tmp_path, monkeypatch):
-    """There a stranger's files may be: what the nursery loads runs without limits."""
+def test_no_module_of_the_current_folder_is_loaded(fork_server, tmp_path, monkeypatch):
+    """There a stranger's files may be: what the fork server loads runs without limits."""
     for planted in ("numpy", "pyarrow", "json", "dpviz"):
         (tmp_path / f"{planted}.py").write_text(f"open('{planted} ran', 'w')")
     monkeypatch.chdir(tmp_path)
@@ -124,8 +126,8 @@ def test_no_module_of_the_current_folder_is_loaded(nursery, tmp_path, monkeypatc
 
 
 @pytest.mark.slow
-def test_the_nursery_holds_what_parses_and_nothing_that_releases(nursery):
-    nursery.warm()
+def test_the_fork_server_holds_what_parses_and_nothing_that_releases(fork_server):
+    fork_server.warm()
     names = run(modules)["name"].to_pylist()
     assert "dpviz.files.sandbox" in names
     assert [name for name in names if name.startswith(("dpviz.methods", "dpviz.build"))] == []
@@ -135,15 +137,15 @@ def test_a_child_has_no_driver_that_opens_other_files():
     """So that it does not, whatever a check before it has missed."""
     names = set(run(drivers)["name"].to_pylist())
     assert {"ESRI Shapefile", "GPKG", "PMTiles"} <= names
-    assert not set(sandbox.CONFINED["GDAL_SKIP"].split(",")) & names
-    assert "OGR_VRT" in sandbox.CONFINED["GDAL_SKIP"]
+    assert not set(sandbox.SANDBOXED["GDAL_SKIP"].split(",")) & names
+    assert "OGR_VRT" in sandbox.SANDBOXED["GDAL_SKIP"]
 
 
 @pytest.mark.slow
 def test_a_nursery_that_was_killed_is_started_anew():
     run(made, 1)
-    sandbox._nursery._process.kill()
-    sandbox._nursery._process.wait(120)
+    sandbox._fork_server._process.kill()
+    sandbox._fork_server._process.wait(120)
     assert run(made, 2).num_rows == 2
 
 
@@ -154,14 +156,14 @@ def test_the_nursery_ends_with_its_parent():
         "print(sandbox._nursery._process.pid, flush=True); import os; os._exit(9)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    nursery = int(done.stdout)
+    fork_server = int(done.stdout)
     for _ in range(300):
         try:
-            os.kill(nursery, 0)
+            os.kill(fork_server, 0)
         except ProcessLookupError:
             return
         time.sleep(0.1)
-    pytest.fail("the nursery outlived its parent by 30 s")
+    pytest.fail("the fork server outlived its parent by 30 s")
 
 
 @pytest.mark.slow
@@ -204,9 +206,11 @@ def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypat
 
     path = tmp_path / "a.parquet"
     path.write_bytes(files.MAGIC)
-    original = files.confined
+    original = files.run_in_sandbox
     task = f"tests.files.test_sandbox:{crashing.__name__}"
-    monkeypatch.setattr(files, "confined", lambda _, *__, where, **___: original(task, where=where))
+    monkeypatch.setattr(
+        files, "run_in_sandbox", lambda _, *__, where, **___: original(task, where=where)
+    )
     with pytest.raises(
         ReleaseError, match=r"^a\.parquet: not a readable Parquet file, or damaged$"
     ):
@@ -217,13 +221,13 @@ def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypat
 @pytest.mark.slow
 def test_stopping_ends_the_children_that_still_read():
     """As Ctrl-C does: what a task holds open is closed without waiting for the task."""
-    nursery = sandbox._Nursery()
+    fork_server = sandbox._ForkServer()
     ours, theirs = os.pipe()
     with sandbox._sink() as sink:
         order = [f"{__name__}:sleeping", (), (), 60, 1 << 34]
-        nursery._send(json.dumps(order).encode(), sink.fileno(), theirs)
+        fork_server._send(json.dumps(order).encode(), sink.fileno(), theirs)
     os.close(theirs)
-    nursery.stop()
+    fork_server.stop()
     try:
         assert select.select([ours], [], [], 60)[0], "the child still holds its end"
         assert os.read(ours, 1) == b""

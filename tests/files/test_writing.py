@@ -14,7 +14,7 @@ from dpviz.files.writing import alternative_path, destination, write_bytes, writ
 
 
 def interrupted_at(step, act):
-    """Whether an act was over before its line of this number, of Python's, where a Ctrl-C falls."""
+    """Run ``act`` with a Ctrl-C at its n-th line; return whether it ended before that."""
     lines = itertools.count()
 
     def trace(_frame, event, _argument):
@@ -144,7 +144,7 @@ def test_a_ledger_and_its_seal_are_never_replaced(tmp_path):
 
 
 def test_a_disk_that_takes_no_writes_is_one_line(tmp_path, monkeypatch):
-    """That no temporary file could be removed from it was a traceback."""
+    """Regression: failing to remove the temporary file was a traceback."""
 
     def refused(*_, **__):
         raise OSError(30, "Read-only file system", "a name that nobody asked for")

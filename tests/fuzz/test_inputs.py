@@ -59,7 +59,7 @@ def withstands(name, seed, folder):
 
 
 def is_a_name(path):
-    """Whether the mutation made the secret part of a column's name, which may be shown."""
+    """Return whether the mutation put the secret into a column name, which may be shown."""
     try:
         return any(SECRET in column.name for column in source_columns(path))
     except DpvizError:

@@ -84,7 +84,7 @@ MADE = {
 
 
 def facts(release):
-    """What a reader must find: sums that change with any value."""
+    """Facts that a reader must find: sums that change with any value."""
     if isinstance(release, SequenceRelease):
         return {"epsilon": release.header.epsilon, **model_facts(release.model)}
     if is_areas(release):

@@ -1,4 +1,4 @@
-"""What commands answer from stored releases, and what pages, scenes and cells show of them."""
+"""Answers of commands, pages, scenes and notebook cells from stored releases."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""What the contract tests run over: every method in every dimension it claims, presets in 2-D."""
+"""Cases of the contract tests: every method in all its dimensions, presets in 2-D."""
 
 import math
 from contextlib import contextmanager
@@ -114,9 +114,7 @@ def any_tree(name, most=1e4, **fixed):
 
 
 def any_value(field, tallest, low, high=math.inf):
-    """Any value of a parameter from its metadata: whole numbers up to what is the tallest, if any
-    is, others from low to high.
-    """
+    """Any value of a parameter by its metadata; whole numbers up to ``tallest`` if given."""
     parameter = field.metadata["parameter"]
     kind = str(field.type)
     if parameter.choices:
@@ -134,7 +132,7 @@ def any_value(field, tallest, low, high=math.inf):
 
 
 def is_paid(budget, epsilon, private, rel=1e-9):
-    """What was spent is no more than epsilon, in fractions; all of it, if there is a guarantee."""
+    """Assert that exactly epsilon was spent, in fractions; without a guarantee at most that."""
     spent = sum((Fraction(row.epsilon) for row in budget.rows), Fraction(0))
     assert spent <= Fraction(epsilon)
     assert math.fsum(row.delta for row in budget.rows) <= budget.delta * (1 + 1e-12)
@@ -158,7 +156,7 @@ def children_add_up(nodes, atol=1e-6):
 
 
 def path_totals(parent, amounts):
-    """What the nodes from the root to each leaf add up to, exactly: a fraction for every leaf."""
+    """Exact sums from the root to each leaf, a fraction for every leaf."""
     totals = []
     for amount, above in zip(amounts, parent.tolist(), strict=True):
         totals.append(Fraction(amount) + (totals[above] if above >= 0 else 0))
@@ -182,8 +180,8 @@ def refinement(rate, finer, reach):
 
 @contextmanager
 def priced(module, cls):
-    """Of builds of a ladder: each draw's (price, counts, sensitivity); each tree's price and the
-    price of its dearest path. No node above the first level is paid for.
+    """Record builds of a ladder: (price, counts, sensitivity) of each draw; each tree's price and
+    that of its dearest path. Nodes above the first level cost nothing.
     """
     drawn, paths, grow = [], [], cls.grow
 

@@ -1,4 +1,4 @@
-"""What every method promises, over the whole registry, its presets and its dimensions."""
+"""Contract of every method, over the registry, its presets and its dimensions."""
 
 import ast
 import itertools

@@ -29,7 +29,7 @@ PRIVATE = sorted(
 
 
 def covered(answers, exact):
-    """Whether exact counts lie in the noise interval, and in it widened by the uniformity error."""
+    """True where exact counts lie in the noise interval, and in it with the uniformity error."""
     spread = INTERVAL_SDS * answers.uniformity_sd
     inside = (answers.low <= exact) & (exact <= answers.high)
     return inside, (answers.low - spread <= exact) & (exact <= answers.high + spread)
@@ -154,7 +154,7 @@ def test_totals_of_huge_rectangles_are_not_biased_by_decisions(name, records, ep
 
 
 def test_a_ladder_states_the_noise_of_large_answers():
-    """The whole domain and its quarters at ε = 3, where 90,000 leaves would add up to 15 times it.
+    """Whole domain and quarters at ε = 3; a sum of 90,000 leaves would have 15 times the error.
 
     Of 24 releases the root mean square error is within a factor of 2.2 of the true one with a false
     alarm of 1e-6; the stated deviation is at most 1.3 times that.
@@ -241,9 +241,7 @@ def test_errors_of_runs_of_a_curve_are_common_above_two_dimensions():
 
 
 def test_errors_of_leaves_that_one_moment_cuts_add_up_where_records_come_in_bursts():
-    """Twelve days hold 80 % of the records; slabs of a week over all places. Fixed seeds; 95 % are
-    asked for.
-    """
+    """Twelve days hold 80 % of the records; queries last a week; 95 % must be covered."""
     random = np.random.default_rng(9)
     size = 40_000
     bursts = random.choice(random.integers(0, 364, 12), size)

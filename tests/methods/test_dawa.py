@@ -1,4 +1,4 @@
-"""DAWA: exact path sums of both stages, the published partition, GreedyH against dense algebra."""
+"""DAWA: exact path sums of both stages, the published partition, GreedyH by matrices."""
 
 import math
 from dataclasses import replace
@@ -92,7 +92,7 @@ def quad_tree(seed):
 def test_prices_of_both_stages_add_up_to_at_most_epsilon_on_every_path(
     index, epsilon, part, seed, queries
 ):
-    """In fractions, without a tolerance: every count of the ladder, and GreedyH's of the same node.
+    """Sums in fractions, without a tolerance: counts of the ladder and of GreedyH's nodes.
 
     What each node's count loses at its price is in test_ladder_tree.py (exact enumeration) and
     in the tests of the geometric mechanism.
@@ -171,8 +171,8 @@ def test_both_stages_count():
 
 @pytest.mark.slow
 def test_the_first_stage_costs_less_than_the_published_one():
-    """Mean error of medium queries over two releases each, fixed seeds: at most that of the stage
-    that is not private (with noise on the cost of every candidate it was 3 to 5 times that).
+    """Mean error of medium queries, fixed seeds: at most that of the stage that is not private
+    (with noise on each candidate's cost it was 3 to 5 times that).
     """
     data = dpviz.load("city-50k")
     rects = workload(data.domain, "medium", 500, 17).rects

@@ -1,4 +1,4 @@
-"""A declared workload: a public rule from what a release is for to parameters, and its record."""
+"""A declared workload: a public rule from the purpose of a release to parameters."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What every method on every kind of data promises: points, areas, roads and sequences."""
+"""Contract of every method on all kinds of data: points, areas, roads, sequences."""
 
 from functools import cache
 

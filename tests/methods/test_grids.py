@@ -144,7 +144,7 @@ def test_what_cannot_work_is_refused_before_it_is_paid(tmp_path, name, parameter
 
 
 def test_the_fine_grids_of_agrid_stop_at_the_public_cap(monkeypatch):
-    """What is paid for is released: coarser fine grids, no refusal."""
+    """A paid build is released with coarser fine grids, not refused."""
     from dpviz.methods.points import agrid
 
     points = np.random.default_rng(1).random((20_000, 2)) * 0.1

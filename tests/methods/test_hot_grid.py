@@ -9,7 +9,7 @@ from hypothesis import settings
 
 import dpviz
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.evaluation.truth import HOT, exact_counts, hot
+from dpviz.evaluation.truth import SQUARE_SIDES, exact_counts, squares_at_records
 from dpviz.methods import method
 from dpviz.methods.points import cell_tree, hot_grid
 from dpviz.methods.points.hot_grid import HotGrid
@@ -25,7 +25,7 @@ from .cases import any_tree, handle, priced, skewed_points
 @settings(max_examples=20)
 @any_tree("hot_grid", 50)
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
-    """In fractions, without a tolerance: the record count, the questions, and every path."""
+    """Sums in fractions, without a tolerance: record count, questions and every path."""
     with priced(hot_grid, HotGrid) as (drawn, paths):
         chosen.build(index, Budget(epsilon), SimulatedNoise(seed))
     [(price, dearest)] = paths
@@ -37,7 +37,7 @@ def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, 
 
 @pytest.mark.slow
 def test_the_first_level_follows_from_how_close_together_records_lie():
-    """Of as many records, finer where more of them share a cell, and for smaller squares."""
+    """Finer where more records share a cell, and for smaller squares."""
     even = np.random.default_rng(1).random((40_000, 2))
     levels = {}
     for name, points in (("even", even), ("towns", even**2), ("one place", even * 1e-9 + 0.3)):
@@ -66,7 +66,7 @@ def test_leaves_are_finer_where_records_are_and_coarser_for_larger_squares():
 
 
 def test_estimates_move_no_record_out_of_a_block():
-    """What blocks hold is what least squares with limited looks says: a bias would add up."""
+    """Totals of blocks equal least squares with limited looks: a bias would add up."""
     even = np.random.default_rng(1).random((20_000, 2))  # so that no block is empty
     data = handle(np.concatenate([skewed_points(20_000, 2), even]), 2)
     measured, finish = [], HotGrid.finish
@@ -104,25 +104,25 @@ def test_leaves_stay_within_the_public_cap_on_nodes(name, monkeypatch):
     np.testing.assert_allclose(nodes.count, exact, atol=5)
 
 
-@pytest.mark.parametrize("size", HOT)
+@pytest.mark.parametrize("size", SQUARE_SIDES)
 def test_hot_squares_lie_around_records(size):
     data = handle(skewed_points(2000, 2), 2)
-    load = hot(data, size, 500, seed=4)
+    load = squares_at_records(data, size, 500, seed=4)
     assert load.size == size
     low, high = np.split(load.rects, 2, axis=1)
     assert (low >= 0).all()
     assert (high <= 1).all()
-    least, most = HOT[size]
+    least, most = SQUARE_SIDES[size]
     sides = high - low
     assert (sides >= least - 1e-9).all()
     assert (sides <= most + 1e-9).all()
     np.testing.assert_allclose(sides[:, 0], sides[:, 1], atol=1e-12)
     assert (exact_counts(data, load.rects) >= 1).mean() > 0.99
-    np.testing.assert_array_equal(load.rects, hot(data, size, 500, seed=4).rects)
+    np.testing.assert_array_equal(load.rects, squares_at_records(data, size, 500, seed=4).rects)
 
 
 def test_hot_squares_of_sensitive_data_are_refused():
     with pytest.raises(PrivacyError, match="exact answers are NOT PRIVATE"):
-        hot(handle(skewed_points(50, 2), 2, public=False), "hot", 5)
+        squares_at_records(handle(skewed_points(50, 2), 2, public=False), "hot", 5)
     with pytest.raises(ParameterError, match="one record"):
-        hot(handle(np.zeros((0, 2)), 2), "hot", 5)
+        squares_at_records(handle(np.zeros((0, 2)), 2), "hot", 5)

@@ -29,7 +29,7 @@ REACH = 30
 @pytest.mark.slow
 @any_tree("ladder_tree")
 def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, seed):
-    """In fractions, without a tolerance: every node's transcript, from the root to a leaf."""
+    """Sums in fractions, without a tolerance, along every node's transcript."""
     share = Budget(epsilon).spend(epsilon, "test", theorem="test")
     tree, _, paid, _ = chosen.grow(index, share, SimulatedNoise(seed))
     totals = path_totals(tree.parent, paid)
@@ -78,7 +78,8 @@ def chain(rates):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("looks", "numbers"), [(2, {}), (2, {"BAND": 4.0, "UP": 1.5}), (1, {"BAND": 9.0})]
+    ("looks", "numbers"),
+    [(2, {}), (2, {"DOUBT_BAND": 4.0, "RATE_GROWTH": 1.5}), (1, {"DOUBT_BAND": 9.0})],
 )
 def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
     """Every transcript of one node: N₀ … N_k, and the count of rate B where it stops.
@@ -90,7 +91,7 @@ def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
         monkeypatch.setattr(ladder_tree, name, number)
     chosen = LadderTree(first=0.3, looks=looks)
     left = np.array([4.0])
-    rates = chosen.rungs(chosen.first * left, left)
+    rates = chosen.look_rates(chosen.first * left, left)
     at = np.arange(-REACH, REACH + 1)
     steps = chain(rates[:, 0])
     rungs = len(rates)
@@ -133,7 +134,7 @@ def test_looking_again_depends_on_what_was_seen_only():
     random = np.random.default_rng(4)
     n = 3000
     left = random.uniform(0.01, 2, n)
-    rates = chosen.rungs(random.uniform(0.01, 1, n) * left, left)
+    rates = chosen.look_rates(random.uniform(0.01, 1, n) * left, left)
     noisy = np.cumsum(random.integers(-40, 41, (len(rates), n)), axis=0) + 60
     rung, weight, limit = chosen.look(noisy, rates)
     hidden = np.arange(len(rates))[:, None] > rung
@@ -145,11 +146,11 @@ def test_looking_again_depends_on_what_was_seen_only():
 
 
 def test_rates_of_the_looks_rise_to_what_is_left(monkeypatch):
-    monkeypatch.setattr(ladder_tree, "UP", 3.0)
-    monkeypatch.setattr(ladder_tree, "TOP", 0.5)
+    monkeypatch.setattr(ladder_tree, "RATE_GROWTH", 3.0)
+    monkeypatch.setattr(ladder_tree, "MAX_LOOK_SHARE", 0.5)
     chosen = LadderTree()
     left = np.array([1.0, 1.0, 1.0])
-    rates = chosen.rungs(np.array([0.01, 0.3, 1.0]), left)
+    rates = chosen.look_rates(np.array([0.01, 0.3, 1.0]), left)
     assert (np.diff(rates, axis=0) >= 0).all()
     assert rates[:, 0] == pytest.approx([0.01, 0.03, 0.09, 0.27, 1.0])
     assert rates[:, 1] == pytest.approx([0.3, 0.5, 0.5, 0.5, 1.0])

@@ -110,10 +110,7 @@ def test_cells_of_one_level_are_drawn_independently_of_their_neighbours():
 
 
 @pytest.mark.slow
-@given(
-    st.lists(st.integers(0, 30), max_size=25),
-    st.sampled_from([0.001, 0.05, 0.5, 3.0]),
-)
+@given(st.lists(st.integers(0, 30), max_size=25), st.sampled_from([0.001, 0.05, 0.5, 3.0]))
 def test_smooth_sensitivity_is_the_brute_force_maximum(records, xi):
     cells = column([records, records], 0, 31)
     values, cumulative, starts = cells.distinct()
@@ -202,7 +199,7 @@ def test_samples_of_one_record_are_coin_flips():
 
 
 def test_amplification_never_costs_more_than_was_paid():
-    """In 60 digits; rounding to the nearest went over by a few units of the last place."""
+    """Sums to 60 digits; plain rounding exceeded epsilon in the last place."""
     random = np.random.default_rng(4)
     epsilons, rates = 10 ** random.uniform(-4, 2.5, 500), 10 ** random.uniform(-4, 0, 500)
     with localcontext() as context:

@@ -19,7 +19,7 @@ def streets():
 
 
 def moves():
-    """Of two people between two of four places."""
+    """A release of moves of two people between two of four places."""
     table = pa.table(
         {
             "who": ["a", "a", "b"],

@@ -1,4 +1,4 @@
-"""What a release is at the end of a notebook's cell: a map that travels, of bounded size."""
+"""A release at the end of a notebook cell: a self-contained map of bounded size."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""dpviz.Map: rectangle and answer are traits, whoever sets them."""
+"""dpviz.Map: rectangle and answer are traits, set from Python or the browser."""
 
 import sys
 

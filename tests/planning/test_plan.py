@@ -18,7 +18,7 @@ from dpviz.planning.proxy import clumped, matching_clumps
 from dpviz.planning.search import STEP, cheapest_candidate, first_row, prices
 from dpviz.planning.trial import Candidate, Trial
 from dpviz.queries.wishes import parse_all, squares
-from dpviz.releases.points.promises import promises, within
+from dpviz.releases.points.promises import promises, success_probability
 from dpviz.trees.lattice import grid_edges
 from tests.benchmarks.plans import oracle
 from tests.commands import as_json, fails, run, run_commands
@@ -45,7 +45,7 @@ def handle():
 
 
 def built(planned, records):
-    """What is promised of the release of so many even records that the command of a plan makes.
+    """Promises of the release that a plan's command makes from n evenly spread records.
 
     It is ``of_the_command.parquet``; that of the plan's Python promises the same.
     """
@@ -74,10 +74,14 @@ def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
 
 def test_the_likelihood_is_that_of_the_less_likely_law():
     one = np.ones(1)
-    assert within(1.96 * one, one, 0 * one, 0 * one) == pytest.approx(0.9375, abs=0.001)  # Laplace
-    assert within(1 * one, one, 0 * one, 0 * one) == pytest.approx(0.6827, abs=0.001)  # normal
-    assert within(one, 0 * one, 2 * one, 0 * one) == pytest.approx(0, abs=1e-9)
-    assert within(one, 0 * one, 0.5 * one, 0 * one) == pytest.approx(1)
+    assert success_probability(1.96 * one, one, 0 * one, 0 * one) == pytest.approx(
+        0.9375, abs=0.001
+    )  # Laplace
+    assert success_probability(1 * one, one, 0 * one, 0 * one) == pytest.approx(
+        0.6827, abs=0.001
+    )  # normal
+    assert success_probability(one, 0 * one, 2 * one, 0 * one) == pytest.approx(0, abs=1e-9)
+    assert success_probability(one, 0 * one, 0.5 * one, 0 * one) == pytest.approx(1)
 
 
 @pytest.mark.slow
@@ -199,14 +203,14 @@ def test_a_square_is_planned_for_what_it_holds_and_says_so():
     """By the owner's guess, beside a rectangle, too."""
     stated, whole = "any 400 km2 of about 1000 ±600", "rect=2,48,3,49 ±2000"
     assert str(parse_all([stated])[0]) == "any 400 km² of about 1000 ±600 at 95%"
-    for records in matching_clumps(DOMAIN, 4_000, 400.0, 1_000.0, proxy.FINE[0], 0):
+    for records in matching_clumps(DOMAIN, 4_000, 400.0, 1_000.0, proxy.FINE_WEIGHTS[0], 0):
         rects = squares(DOMAIN, places_of_records(records, 500, 1), 400.0)
         assert exact_counts(records, rects).mean() == pytest.approx(1_000, rel=0.5)
     guessed = dpviz.plan(DOMAIN, [whole, stated], records=20_000)
     assert all(each.probability >= 0.95 for each in guessed.wishes)
     assert any("holds 1,000: your guess" in each for each in guessed.assumed)
     scenes, times, _ = proxy.scenes_of(DOMAIN, 250_000, None, 0, parse_all([whole, stated]))
-    assert (len(scenes), times) == (len(proxy.FINE), 3)
+    assert (len(scenes), times) == (len(proxy.FINE_WEIGHTS), 3)
 
 
 @pytest.mark.slow

@@ -115,7 +115,7 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_command_python_and_notebook_make_the_same_release(folder, words):
-    """Of every kind: points, in time, with kinds and values, pairs; areas, roads, sequences."""
+    """Points, in time, with kinds and values, pairs; areas, roads, sequences."""
     source, *options = shlex.split(words)
     assert run("build", source, *options, "-o", "first.parquet")[0] == 0
     first = dpviz.read("first.parquet")
@@ -156,8 +156,7 @@ def test_text_of_a_header_is_inert_in_a_notebook(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words",
-    [f"build {FILE} --method=ugrid --set=cells=4", "build walks.txt --alphabet=a,b,c"],
+    "words", [f"build {FILE} --method=ugrid --set=cells=4", "build walks.txt --alphabet=a,b,c"]
 )
 def test_the_code_pays_from_the_account_that_the_release_did(folder, words):
     """By the file's name it would be another one, and all of that spent once more."""

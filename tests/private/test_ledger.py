@@ -250,7 +250,7 @@ def test_an_interrupt_leaves_a_failed_spend_or_none(ledger, monkeypatch, step, p
     if step == "chain.append":
         monkeypatch.setattr(book.chain, "append", interrupted(book.chain.append))
     elif step == "seal":
-        monkeypatch.setattr(book, "seal", interrupted(book.seal))
+        monkeypatch.setattr(book, "write_seal", interrupted(book.write_seal))
     with pytest.raises(KeyboardInterrupt):
         dpviz.build(handle(), "quadtree", 0.5, height=8, ledger=ledger, progress=progress)
     assert [row.outcome for row in ledger.account("people").spends] == ["failed"] * paid
@@ -341,7 +341,7 @@ def test_only_the_owner_may_read_the_ledger(ledger):
 
 def spent_twice(ledger):
     ledger.set_total("people", 1)
-    ledger.conclude(ledger.spend("people", 0.25, what="x"))
+    ledger.record_outcome(ledger.spend("people", 0.25, what="x"))
     ledger.spend("people", 0.25, what="x")
 
 

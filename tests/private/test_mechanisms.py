@@ -1,5 +1,4 @@
-"""Statistics: every bound has a false-alarm probability of about 1e-6 per test; seeds are fixed
-where the source has one. Secure noise has no seed, so its tests are bounds, not golden values."""
+"""Statistics of the mechanisms: fixed seeds if possible, false alarms about 1e-6 per test."""
 
 import dataclasses
 import math
@@ -42,7 +41,7 @@ def test_geometric_uses_sensitivity_over_epsilon():
 
 
 def as_likely(yes, n, probability):
-    """Whether so many of n bits may be true."""
+    """Return whether a number of true bits is plausible for this probability."""
     low, high = stats.binom.ppf([ALARM / 2, 1 - ALARM / 2], n, probability)
     return low <= yes <= high
 
@@ -85,7 +84,7 @@ def test_exact_split_odds_are_those_of_the_formula(count, depth):
 
 
 def test_doubtful_splits_are_decided_by_integers():
-    """With doubles that are wrong by a tenth and say so, the exact law comes out all the same."""
+    """With doubles that are wrong by a tenth and say so, the distribution is still exact."""
     n = 20_000
     counts = np.full(n, 3)
     exact = biased_laplace(counts, 1, 0.0, 2.0, 1.5)

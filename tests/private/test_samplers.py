@@ -1,4 +1,4 @@
-"""The exact samplers: laws decision by decision, and drawn; band of doubt, entropy, extremes."""
+"""Exact samplers: distributions, decided and drawn; band of doubt, entropy, extremes."""
 
 import math
 import os
@@ -16,12 +16,7 @@ from scipy import stats
 
 from dpviz.errors import ParameterError
 from dpviz.private.mechanisms import bounds, comparison, counts, samplers
-from dpviz.private.mechanisms.noise import (
-    SecureNoise,
-    SimulatedNoise,
-    geometric,
-    nested_counts,
-)
+from dpviz.private.mechanisms.noise import SecureNoise, SimulatedNoise, geometric, nested_counts
 from tests.strategies import share
 
 ALARM = 1e-6
@@ -270,7 +265,7 @@ def test_draws_follow_the_law(scale, each):
 
 @pytest.mark.parametrize("scale", [0.3, 7.5, 400.0])
 def test_draws_follow_those_of_opendp(scale):
-    """Another implementation of the law; false alarm below 1e-6 each."""
+    """Another implementation of the distribution; false alarm below 1e-6 each."""
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     theirs = np.array(dp.m.make_laplace(*space, scale=scale)([0] * 12_000))
@@ -329,7 +324,8 @@ def test_rates_are_never_rounded_up():
 
 @pytest.mark.parametrize("noise", [SecureNoise(), SimulatedNoise(3)], ids=["secure", "simulated"])
 def test_nested_counts_have_their_laws_and_know_nothing_more(noise):
-    """Every level has its own law; what a coarser one adds does not depend on the finer one.
+    """Every level has its own distribution; what a coarser one adds does not depend on the finer
+    one.
 
     False alarm of all together below 1e-6.
     """
@@ -353,7 +349,8 @@ def test_nested_rates_must_not_fall():
 
 
 def test_enumerated_refinements_give_the_law(monkeypatch):
-    """P(N₁, N₂) from the decisions themselves, summed over N₂: the coarse law, no sampling."""
+    """P(N₁, N₂) from the decisions themselves, summed over N₂: the coarse distribution, no
+    sampling."""
     coarse, fine = 1.3, 2.2
     p, q = np.exp(-coarse), np.exp(-fine)
     changes = float(middle(bounds.changed(Fraction(coarse), Fraction(fine))))

@@ -1,4 +1,4 @@
-"""Areas: polygons of files with what is ugly in them, hexagons, and what is asked of a release."""
+"""Areas: polygons of messy files, hexagons, and queries of a release."""
 
 import sqlite3
 from contextlib import closing

@@ -63,7 +63,9 @@ def test_another_schema_is_refused(release):
 def test_what_is_no_release_is_refused(release, tmp_path):
     plain = tmp_path / "plain.parquet"
     pq.write_table(pa.table({"a": [1]}), plain)
-    with pytest.raises(ReleaseError, match=r"plain\.parquet: not a release"):
+    with pytest.raises(
+        ReleaseError, match=r"plain\.parquet: Parquet without the header of a release"
+    ):
         dpviz.read(plain)
     text = tmp_path / "text.parquet"
     text.write_text("hello")
@@ -143,7 +145,7 @@ def test_a_geopackage_that_does_not_fit_on_the_disk_is_one_line(tmp_path):
     for room in (4096, 65536):
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
         try:
-            with pytest.raises(ReleaseError, match=r"^a\.gpkg: cannot be written: GDAL gave up"):
+            with pytest.raises(ReleaseError, match=r"^a\.gpkg: cannot be written: GDAL could"):
                 dpviz.export(release, tmp_path / "a.gpkg")
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -1,4 +1,4 @@
-"""Corrupted releases of every kind: a release that answers, or one error that names the file.
+"""Corrupted releases of every kind still answer, or give one error naming the file.
 
 Mutants are made of the bytes of files, of headers and of columns, from fixed seeds: a short run
 always, 10,000 of each kind of release in the slow one. None takes 10 s or a gigabyte.
@@ -119,7 +119,7 @@ TABLE_MUTATIONS = (other_header, other_column, other_shape)
 
 
 def asked(release):
-    """What was read can be asked, or says in one line why not."""
+    """Query a release that was read; accept an error of one line."""
     questions = {
         "points": (lambda: release.count(release.domain.bounds), lambda: release.sample(5, seed=1)),
         "areas": (lambda: release.count(release.domain.bounds), lambda: release.answers),

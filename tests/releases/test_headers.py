@@ -1,4 +1,4 @@
-"""Headers of strangers: what is missing has its default, what is of another type is one line."""
+"""Untrusted headers: missing fields get defaults, other types give one line of error."""
 
 import dataclasses
 import json

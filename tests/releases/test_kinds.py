@@ -1,4 +1,4 @@
-"""Releases of records of several kinds: a tree for each, counts and shares, files, the commands."""
+"""Releases of several kinds: a tree for each, counts and shares, files, commands."""
 
 import geopandas
 import numpy as np
@@ -72,7 +72,7 @@ def test_every_method_builds_a_tree_for_each_kind(method, tmp_path):
 
 
 def test_cells_of_all_kinds_together_that_are_added_up_are_never_too_sure():
-    """Of trees of different depth: cells that one kind divides, and another does not, share it."""
+    """Trees of different depth: a cell that only one kind divides is shared."""
     names = tuple(f"kind {number}" for number in range(12))
     domain = dpviz.Domain.from_bounds([0, 0, 8, 8], ("x", "y"), kind="mode", kinds=names)
     random = np.random.default_rng(0)
@@ -117,7 +117,7 @@ def test_kinds_and_time_go_together():
         [0, 0, 8, 8], ("x", "y"), period=(0, 86_400), time="t", kind="mode", kinds=KINDS
     )
     release = build("quadtree", 1e6, domain, height=2)
-    assert release.domain.place.kinds == domain.kinds
+    assert release.domain.without_time.kinds == domain.kinds
     half = (0, 43_200)
     wanted = ((RECORDS["mode"] == "bike") & (RECORDS["t"] < 43_200)).sum()
     assert release.count([0, 0, 8, 8], half, "bike").count[0].round(2) == wanted
@@ -186,7 +186,7 @@ def test_what_is_no_list_of_kinds_is_refused(wrong, words):
 def test_points_without_kinds_are_no_records_of_a_domain_with_kinds():
     with pytest.raises(DataError, match="does not say the kind of a record"):
         dpviz.from_points([[1, 1]], BOX)
-    plain = build("ugrid", domain=BOX.plain, cells=2)
+    plain = build("ugrid", domain=BOX.counts_only, cells=2)
     with pytest.raises(DomainError, match="a release without kinds: leave it out"):
         plain.count([0, 0, 1, 1], kind="bike")
     with pytest.raises(DomainError, match="no kind 'car': choose one of bike, walk, other"):
@@ -209,8 +209,9 @@ def test_a_file_a_folder_and_counts_by_cell_give_the_same_layers(tmp_path):
 
 
 def test_shares_are_covered_by_their_intervals():
-    """95 % of 20,000 shares at least: fewer than 94.5 % of them by chance has odds below 1e-3 even
-    at exactly 95 %; the seed is fixed. Small counts too, where many have no denominator."""
+    """At least 95 % of 20,000 shares: fewer than 94.5 % by chance has odds below 1e-3 at exactly 95
+    %; fixed seed. Small counts too, where many have no denominator.
+    """
     random = np.random.default_rng(5)
     for one, rest, scale in ((40, 60, 2.0), (3, 5, 4.0), (0, 30, 1.5), (200, 0, 3.0)):
         noise = random.laplace(0, scale, (2, 20_000))

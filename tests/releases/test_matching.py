@@ -23,7 +23,7 @@ def random_boxes(random, n, dims, side=24):
 @pytest.mark.parametrize("dims", [1, 2, 3, 4])
 @pytest.mark.parametrize("metric", ["max", "euclidean"])
 def test_pairs_of_boxes_are_those_of_brute_force(dims, metric):
-    """In halves of a step, records of two half-open boxes stand at most 2·t − 1 halves apart."""
+    """Records of two half-open boxes are at most 2·t − 1 half steps apart."""
     random = np.random.default_rng(dims)
     a, b = random_boxes(random, 40, dims), random_boxes(random, 30, dims)
     steps = np.array([3, 0, 2, 5])[:dims] if metric == "max" else np.array([3, 4, 2, 5])[:dims]

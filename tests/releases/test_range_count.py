@@ -16,7 +16,7 @@ from dpviz.releases.points.range_count import BULK, box_count
 from dpviz.trees.coherence import coherence
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
-from dpviz.trees.shrinkage import settled
+from dpviz.trees.shrinkage import nonnegative_counts
 from tests.strategies import boxes, trees
 
 HEADER = Header("test", {}, False, "NOT PRIVATE", 1.0)
@@ -41,7 +41,7 @@ def brute_force(nodes, lo, hi, raw=False):
         share = sides.prod() / (nodes.hi[node] - nodes.lo[node]).prod()
         if share == 1 or not nodes.n_children[node]:
             count, variance = nodes.count[node], nodes.variance[node]
-            held = settled(nodes)[node] if raw else count
+            held = nonnegative_counts(nodes)[node] if raw else count
             signed = held * math.sqrt(share * (1 - share) / 3)
             cut = max(signed, 0) ** 2
             hidden = (variance * share * (1 - share) / 3) ** 2 if raw else 0
@@ -49,7 +49,7 @@ def brute_force(nodes, lo, hi, raw=False):
         return sum(map(visit, np.flatnonzero(nodes.parent == node)))
 
     count, variance, apart, visited, together, hidden = visit(0)
-    common = coherence(nodes, settled(nodes) if raw else nodes.count)
+    common = coherence(nodes, nonnegative_counts(nodes) if raw else nodes.count)
     model = apart + (common * max(together, 0)) ** 2 + math.sqrt(2 * hidden)
     return np.array([count, variance, model, visited])
 
@@ -79,14 +79,16 @@ def test_both_walks_equal_brute_force(dims, data):
 
 @given(trees())
 def test_settled_counts_are_of_the_same_records_and_none_is_negative(nodes):
-    held, inner = settled(nodes), ~nodes.leaf
+    held, inner = nonnegative_counts(nodes), ~nodes.leaf
     assert (held >= 0).all()
     assert held[0] == max(nodes.count[0], 0)
     child = nodes.parent >= 0
     sums = np.bincount(nodes.parent[child], held[child], len(nodes))
     assert sums[inner] == pytest.approx(held[inner], abs=1e-6)
     other = nodes.replace(count=nodes.count + 1.0)
-    assert settled(other)[0] == max(nodes.count[0] + 1.0, 0)  # not what was known of the others
+    assert nonnegative_counts(other)[0] == max(
+        nodes.count[0] + 1.0, 0
+    )  # not what was known of the others
 
 
 @pytest.mark.slow
@@ -130,9 +132,7 @@ print(numba.threading_layer())
 
 @pytest.mark.slow
 def test_visitors_ask_at_once_where_numba_has_no_openmp():
-    """Without turns, numba ends the process there ("Concurrent access has been detected"): in each
-    of twenty runs.
-    """
+    """Without a lock numba aborts each run: "Concurrent access has been detected"."""
     layer = {**os.environ, "NUMBA_THREADING_LAYER": "workqueue"}
     command = [sys.executable, "-c", AT_ONCE]
     done = subprocess.run(command, capture_output=True, text=True, env=layer)

@@ -1,4 +1,4 @@
-"""Sums and means of clipped values: their noise, their intervals, files, reading, the commands."""
+"""Sums and means of clipped values: noise, intervals, files, reading, commands."""
 
 import math
 from fractions import Fraction
@@ -54,11 +54,7 @@ def build(method="quadtree", epsilon=1.0, domain=BOX, share=None, **parameters):
     return dpviz.build(data, method, epsilon=epsilon, seed=1, sum_share=share, **parameters)
 
 
-METHODS = {
-    "quadtree": {"height": 3},
-    "agrid": {},
-    "privelet": {"log_cells": 3},
-}
+METHODS = {"quadtree": {"height": 3}, "agrid": {}, "privelet": {"log_cells": 3}}
 
 
 @pytest.mark.parametrize(
@@ -103,8 +99,9 @@ def test_nearly_without_noise_sums_and_means_are_exact():
 
 
 def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
-    """What is drawn, and its exact loss: P(k) in proportion to e^(−rate·|k|), so between two
-    neighbours, whose sums differ by at most `reach` steps, the ratio is at most e^(ε·share)."""
+    """Noise and its exact loss: P(k) ∝ e^(−rate·abs(k)); the sums of neighbours differ by at most
+    `reach` steps, so the ratio is at most e^(ε·share).
+    """
     rates = []
 
     class Watched(SimulatedNoise):
@@ -113,8 +110,8 @@ def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
             return super().two_sided(n, rates_given)
 
     domain = dpviz.Domain.from_bounds(WHOLE, ("x", "y"), value="fare", clip=(-3, 2), grid=1)
-    index = PointIndex.from_points(domain.plain, [[1, 1], [5, 5]])
-    sums = PointIndex.of_sums(domain.plain, index.codes.copy(), np.array([2, -3]))
+    index = PointIndex.from_points(domain.counts_only, [[1, 1], [5, 5]])
+    sums = PointIndex.of_sums(domain.counts_only, index.codes.copy(), np.array([2, -3]))
     chosen = find_method("ugrid", "points", cells=2)
     make, _ = measure_points(
         domain, Layers((index,), (sums,)), chosen, Budget(1.0), Watched(0), 0.25
@@ -135,8 +132,9 @@ def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
 
 @pytest.mark.slow
 def test_intervals_of_sums_and_means_hold_their_promise():
-    """Of 600 releases at fixed seeds 95 % intervals of both cover in at least 92 %: were they of
-    exactly 95 %, fewer would have odds of 1e-3. Of what was clipped, as they say."""
+    """Intervals of both cover at least 92 % of 600 releases of clipped values, fixed seeds: at
+    exactly 95 % fewer has odds of 1e-3.
+    """
     data = dpviz.load(RECORDS.head(200), BOX, public=True)
     read = RECORDS.head(200).dropna()
     clipped = read["fare"].clip(*CLIP)
@@ -227,7 +225,7 @@ def test_what_is_no_clip_is_refused(wrong, words):
         ({"share": 0.0}, "give a number from 0.01 to 0.99"),
         ({"share": 1.0}, "give a number from 0.01 to 0.99"),
         ({"share": float("nan")}, "give a number from 0.01 to 0.99"),
-        ({"share": 0.5, "domain": BOX.plain}, "without values: leave it out"),
+        ({"share": 0.5, "domain": BOX.counts_only}, "without values: leave it out"),
         ({"method": "hilbert_rtree"}, "cells that overlap"),
         ({"epsilon": 1e-6, "share": 0.01}, "would be all noise"),
     ],
@@ -253,7 +251,7 @@ def test_counts_by_cell_hold_no_sums(tmp_path):
     with pytest.raises(DataError, match="does not say the value of a record"):
         dpviz.from_points([[1, 1]], BOX)
     with pytest.raises(DomainError, match="this release has no sums"):
-        build(domain=BOX.plain).mean(WHOLE)
+        build(domain=BOX.counts_only).mean(WHOLE)
 
 
 PLACES = ("--bounds=0,0,8,8", "--columns", "x,y", "--sum", "fare", "--clip=-5,40")

@@ -1,4 +1,4 @@
-"""Tables of areas by step of time and kind: exact parts, one price, margins, files, neighbours."""
+"""Tables of areas by time step and kind: exact parts, one price, margins, files, neighbours."""
 
 from dataclasses import replace
 

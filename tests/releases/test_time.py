@@ -1,4 +1,4 @@
-"""A release with time: counts over a period, timelines, exports, and the command line on files."""
+"""A release with time: counts over a period, timelines, exports, commands on files."""
 
 import json
 from functools import cache
@@ -13,7 +13,7 @@ import dpviz
 from dpviz.domain import calendar
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports import map_page
-from dpviz.exports.facts import windows_of_one
+from dpviz.exports.facts import are_views_of_one
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.window import during, windows
 from dpviz.trees.lattice import overlaps
@@ -34,7 +34,7 @@ def release():
 
 def test_a_domain_states_its_period_and_step():
     assert BOX.time == "when"
-    assert BOX.place == dpviz.Domain((0, 0), (8, 8), ("x", "y"))
+    assert BOX.without_time == dpviz.Domain((0, 0), (8, 8), ("x", "y"))
     assert dpviz.Domain.from_dict(json.loads(json.dumps(BOX.to_dict()))) == BOX
     start, end = BOX.period
     cells, inside = BOX.to_lattice([[1, 1, start], [1, 1, start + 3599], [1, 1, end]])
@@ -76,7 +76,7 @@ def test_a_timeline_adds_up_to_the_count_of_the_period(release):
 
 
 def test_nearly_without_noise_hours_are_exact():
-    """Of four hours on a lattice that hours divide, each count is that of its records."""
+    """Counts of four hours on a lattice that hours divide equal the records."""
     domain = dpviz.Domain.from_bounds([0, 0, 1, 1], period=(0, 4 * 3600), every="1h")
     seconds = np.array([0, 3599.9, 3600, 7200, 7200, 7201, 4 * 3600])
     points = np.repeat(np.column_stack([np.full((7, 2), 0.3), seconds]), 100, axis=0)
@@ -110,10 +110,10 @@ def test_a_timeline_is_of_one_rectangle(release):
 
 
 def test_a_release_without_time_has_no_period(tmp_path):
-    flat = dpviz.from_points(RECORDS[:, :2], BOX.place, public=True)
+    flat = dpviz.from_points(RECORDS[:, :2], BOX.without_time, public=True)
     flat = dpviz.build(flat, epsilon=1.0, seed=1)
     for asked in (flat.timeline, lambda: flat.count([1, 1, 2, 2], YEAR)):
-        with pytest.raises(DomainError, match="no axis of this domain is time"):
+        with pytest.raises(DomainError, match="this release has no time"):
             asked()
     with pytest.raises(DomainError, match="at most 20,000"):
         dpviz.CountRelease(Box(BOX), TREE, HEADER).timeline(every="1min")
@@ -155,7 +155,7 @@ def test_the_map_of_a_window_answers_as_the_release_does(method):
     whole = built(method)
     window = ("2024-03-01", "2024-03-20")
     flat = during(whole, window)
-    assert flat.domain == BOX.place
+    assert flat.domain == BOX.without_time
     leaf = flat.nodes.leaf
     assert flat.nodes.volume[leaf].sum() == BOX.side**2 << 2 * (flat.domain.bits - BOX.bits)
     low = flat.domain.to_coordinates(flat.nodes.lo[leaf])
@@ -198,8 +198,8 @@ def test_cells_of_a_window_that_share_noise_never_look_surer_than_their_sum():
     whole = built("privtree")
     flat = during(whole, ("2024-03-01", "2024-07-20")).nodes
     leaves, cells = np.flatnonzero(whole.nodes.leaf), np.flatnonzero(flat.leaf)
-    (low,), (high,) = BOX.boxes(BOX.over([0, 0, 8, 8], ("2024-03-01", "2024-07-20")))
-    finer = BOX.place.side // BOX.side
+    (low,), (high,) = BOX.boxes(BOX.query_boxes([0, 0, 8, 8], ("2024-03-01", "2024-07-20")))
+    finer = BOX.without_time.side // BOX.side
     share = np.zeros((len(cells), len(leaves)))
     for row, cell in enumerate(cells):
         lo, hi = (
@@ -262,7 +262,7 @@ def test_the_command_line_on_a_file(tmp_path, monkeypatch):
     assert "every='1h' without a period" in fails(*build, box[0], "--every=1h")
     assert "no column 'nope'" in fails(*build, box[0], "--time=nope", box[-1])
     as_json(*build[:3], "flat.parquet", *build[4:], box[0])
-    assert "no axis of this domain is time" in fails("timeline", "flat.parquet")
+    assert "this release has no time" in fails("timeline", "flat.parquet")
 
 
 @pytest.mark.slow
@@ -350,8 +350,8 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     assert cli("share", path, "-o", tmp_path / "r.html", "--rect=1,1,5,5")[0] == 0
     text = (tmp_path / "r.html").read_text()
     assert '"ends": ["2024-01-01", "2024-12-01"]' in text
-    assert windows_of_one(maps)
-    assert not windows_of_one([release, release])
+    assert are_views_of_one(maps)
+    assert not are_views_of_one([release, release])
 
 
 @pytest.mark.slow
@@ -366,4 +366,4 @@ def test_one_part_of_the_period_is_a_map(release, tmp_path):
     assert "give the part that is drawn, such as --period 2024-01-01,2025-01-01" in needed
     flat = during(release, march[1]).save(tmp_path / "flat.parquet")
     refused = fails("share", flat, "-o", tmp_path / "x.html", *march)
-    assert "no axis of this domain is time" in refused
+    assert "this release has no time" in refused

@@ -9,13 +9,12 @@ from dpviz.exports import map_page
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.region_count import Regions
 from dpviz.render import cells, density_scale
-from dpviz.render.cells import adaptive, domain_bounds, node_bounds
+from dpviz.render.cells import adaptive, domain_bounds, map_corners, node_bounds
 from dpviz.render.detail import NEVER
 from dpviz.render.difference import difference
 from dpviz.render.districts import district_marks
 from dpviz.render.projection import WORLD, areas, to_degrees, world
 from dpviz.render.scene import tables
-from dpviz.render.zoomed import placed
 
 HALF = 1 << 25
 
@@ -129,8 +128,8 @@ def test_a_domain_over_the_meridian_of_180_degrees_is_one_piece():
     side = domain.side
     lo = np.array([[0, 0], [side // 2, 0], [side * 15 // 16, 0]])
     hi = np.array([[side // 2, side], [side, side], [side, side]])
-    km2, offsets, origin = placed(domain, lo, hi)  # the last lies beyond the meridian
-    alone, _, _ = placed(domain, lo[2:], hi[2:])
+    km2, offsets, origin = map_corners(domain, lo, hi)  # the last lies beyond the meridian
+    alone, _, _ = map_corners(domain, lo[2:], hi[2:])
     assert km2[2] == alone[0]
     assert (km2 > 0).all()
     degrees = (offsets[:, [0, 2]] + origin[0]) / WORLD * 360 - 180

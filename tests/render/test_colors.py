@@ -1,4 +1,4 @@
-"""Every ramp is monotone and even, for every eye and in grey; the accent keeps away from all."""
+"""Every colour ramp is monotone and even, for every eye and in grey; the accent is distinct."""
 
 import numpy as np
 import pytest

@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz import Decomposition
 from dpviz.render.cells import adaptive, node_bounds
-from dpviz.render.detail import (
-    GAP,
-    NEVER,
-    POOLED,
-    QUIET,
-    SHOWN,
-    STANDS,
-    detail,
-)
+from dpviz.render.detail import GAP, NEVER, NOISE_SDS, POOLED, QUIET, SHOWN, detail
 from dpviz.render.projection import areas
 
 ZOOMS = (0.0, 6.0, 8.5, 9.0, 10.0, 11.5, 13.0, 16.0, 22.0)
@@ -31,7 +23,7 @@ def walked(nodes, km2, side, zoom):
     kinds = {}
 
     def clear(n, v):
-        return n > 0 and n >= STANDS * v**0.5
+        return n > 0 and n >= NOISE_SDS * v**0.5
 
     def split(children):
         """True if a child stands by itself; the roots are drawn in any case."""
@@ -120,7 +112,7 @@ def test_rows_tile_the_domain_and_add_up_to_the_whole(method, epsilon):
         km2 = areas(node_bounds(release))
         assert columns.km2[heads].sum() == pytest.approx(km2[drawn].sum(), rel=1e-9)
         shown = heads[columns.kind[heads] != QUIET]
-        assert (columns.total[shown] >= STANDS * np.sqrt(columns.variance[shown])).all()
+        assert (columns.total[shown] >= NOISE_SDS * np.sqrt(columns.variance[shown])).all()
 
 
 def test_without_noise_every_cell_that_holds_somebody_is_shown():

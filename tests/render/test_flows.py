@@ -63,8 +63,8 @@ def test_moves_within_the_noise_are_quiet_and_drawn_first():
 
 
 def test_of_many_pairs_the_largest_noise_is_taken_for_noise():
-    """Half a one of the Laplace draws is too large: 100 of 40,000 more than that in 200 draws would
-    be ten standard deviations. Fixed seed.
+    """Half a Laplace draw on average is too large: 100 of 40,000 more than that in 200 draws are
+    ten standard deviations. Fixed seed.
     """
     noise = np.random.default_rng(4).laplace(0.0, np.sqrt(0.5), (200, 40_000))
     assert above_noise(noise.ravel(), np.ones(noise.size), 40_000).sum() < 200
@@ -141,7 +141,7 @@ def test_the_legend_of_cells_has_every_class_as_it_is_drawn():
     drawn = [tuple(cell[0]) for cell in column(cells, "color")]
     swatches = trip_legend(10_000.0).swatches[1:]
     assert [each.label for each in swatches] == [
-        *("cells with 100 visits or more", "200", "500", "1k", "2k", "5k", "10k"),
+        *("cells with 100 visits or more", "200", "500", "1k", "2k", "5k", "10k")
     ]
     assert [each.color.light for each in swatches] == drawn[:7]
     assert {each.color.dark[3] for each in swatches} == {BEHIND}

@@ -1,4 +1,4 @@
-"""Kinds on one map: who leads in a cell, and what share one has, said only where noise allows."""
+"""Kinds on one map: the leading kind of a cell and shares, only where noise allows."""
 
 from itertools import combinations
 
@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.evaluation.truth import of_one_kind
+from dpviz.evaluation.truth import records_of_kind
 from dpviz.render import zoomed
+from dpviz.render.cells import map_corners
 from dpviz.render.colors import oklab
 from dpviz.render.kinds import (
     KIND_COLORS,
@@ -20,7 +21,6 @@ from dpviz.render.kinds import (
     share_scene,
     shares,
 )
-from dpviz.render.zoomed import placed
 from tests.render.test_colors import EVEN, seen
 from tests.vault import index_of
 
@@ -58,16 +58,14 @@ def middles(release, cells):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["kdtree", "privtree"])
 def test_cells_of_one_kind_that_cut_another_s_make_no_leader(method, monkeypatch):
-    """Of kinds that are drawn for each record alike, up to a fifth of all cells had a false leader,
-    and half of the intervals of shares held.
-    """
+    """Regression: with equally frequent kinds up to a fifth of the cells had a false leader."""
     boxes = {}
 
     def noted(domain, lo, hi):
         boxes["all"] = lo, hi
-        return placed(domain, lo, hi)
+        return map_corners(domain, lo, hi)
 
-    monkeypatch.setattr(zoomed, "placed", noted)
+    monkeypatch.setattr(zoomed, "map_corners", noted)
     random = np.random.default_rng(0)
     places = random.random((60, 2))[random.integers(0, 60, 30_000)]
     x, y = np.clip(places + random.normal(0, 0.02, places.shape), 0, 0.9999).T
@@ -75,7 +73,9 @@ def test_cells_of_one_kind_that_cut_another_s_make_no_leader(method, monkeypatch
     box = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), kind="m", kinds=["a", "b"])
     data = dpviz.load(table, box, public=True)
     cells = kind_cells(dpviz.build(data, method, 5.0, seed=1))
-    exact = np.array([index_of(of_one_kind(data, kind)).box_counts(*boxes["all"]) for kind in "ab"])
+    exact = np.array(
+        [index_of(records_of_kind(data, kind)).box_counts(*boxes["all"]) for kind in "ab"]
+    )
     leader, clear = leaders(cells)
     true = np.where(exact[0] == exact[1], -1, exact.argmax(axis=0))
     assert np.mean((leader != true) & clear) < 0.05

@@ -32,7 +32,7 @@ def test_cells_beside_each_other_share_a_side():
 
 @pytest.mark.parametrize(("wide", "high"), [(STEP, STEP), (4 * STEP, STEP), (STEP, 4 * STEP)])
 def test_a_cell_is_as_large_as_it_is(wide, high):
-    """Of whatever shape, to a hundredth: the Earth is no sphere, and upright cells are narrower."""
+    """Areas are right to 1 % in any shape: the Earth is no sphere."""
     degrees = on_map(grid(wide=wide, high=high)).reshape(-1, 4)
     np.testing.assert_allclose(areas(degrees), wide * high / 1e6, rtol=0.01)
 
@@ -56,7 +56,7 @@ def test_a_drawn_rectangle_is_asked_as_large_as_it_is(box):
 
 
 def test_a_rectangle_that_ends_beyond_180_degrees_may_say_so_as_degrees_west():
-    """In Fiji's own CRS; 1 east to 0 east is inside out, and no way around the Earth."""
+    """In Fiji's CRS; 1 east to 0 east is inside out, not around the Earth."""
     beyond = from_degrees((179.0, -18.5, 180.5, -17.0), "EPSG:3460")
     assert from_degrees((179.0, -18.5, -179.5, -17.0), "EPSG:3460") == pytest.approx(beyond)
     assert beyond[0] < beyond[2]

@@ -81,7 +81,7 @@ def test_ends_of_shares_are_rounded_outwards_but_not_beyond_all():
 
 @pytest.mark.parametrize("half", [2.49, 24.9, 349, 0.449, 40])
 def test_the_interval_that_is_shown_covers_as_often_as_it_says(half):
-    """Of one Laplace draw, whose interval of 95 % has a half-width of ln 20 scales.
+    """One Laplace draw: its 95 % interval has a half-width of ln 20 scales.
 
     Rounding the value moves the interval by up to an eighth of that: in the mean it then misses
     5.12 %. Each case has a false alarm below 1e-6; rounded to the nearest, ± 24.9 was ± 20, and

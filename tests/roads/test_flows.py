@@ -70,8 +70,8 @@ def test_costs_are_those_of_dense_matrices():
     np.testing.assert_allclose(sums, wanted)
     assert costs.spreading_error[1] == 0
     assert costs.noise_per_edge[1] == costs.noise_per_street[1]
-    assert costs.chosen(1.0, 0.0).tolist() == [True, False]
-    assert costs.chosen(1.0, 1e9).tolist() == [False, False]
+    assert costs.worth_merging(1.0, 0.0).tolist() == [True, False]
+    assert costs.worth_merging(1.0, 1e9).tolist() == [False, False]
 
 
 def test_a_street_is_one_node_or_one_for_each_edge():
@@ -206,7 +206,7 @@ def test_without_noise_every_edge_has_its_count(town):
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 10.0])
 def test_no_flow_is_negative(epsilon):
-    """Of these seeds two at least would be without the cut at 0."""
+    """Without the cut at 0 at least two of these seeds would give negative flows."""
     graph = bent(4, 3)
     data = RoadData("bent", graph, commuter_trips(graph, 50), public=True)
     workload = clustered_workload(graph, 4)

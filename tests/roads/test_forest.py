@@ -129,7 +129,7 @@ def test_one_unit_in_the_last_place_too_much_is_refused(levels):
 @pytest.mark.parametrize("relative_scale", [0.0, -2.0, np.nan, np.inf])
 def test_a_node_without_noise_is_refused(relative_scale):
     domains = Subdomains(np.arange(1), np.array([0, 1]))
-    with pytest.raises(ParameterError, match="noise on every one"):
+    with pytest.raises(ParameterError, match="nodes with noise"):
         Forest(
             domains, np.zeros(1, int), np.ones(1, int), np.full(1, -1), np.array([relative_scale])
         )

@@ -1,4 +1,4 @@
-"""Random networks against networkx and pyproj: lengths, shortest paths, counts, nearest streets."""
+"""Random networks against networkx and pyproj: lengths, paths, counts, nearest streets."""
 
 import itertools
 

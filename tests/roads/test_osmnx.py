@@ -107,7 +107,7 @@ def test_either_id_of_a_street_finds_it_in_trips_and_in_a_saved_release(tmp_path
     answers = as_json("query", out, "--path=102-101-0", "--path=101-102-0")["answers"]
     assert [each["count"] for each in answers] == [3, 3]
     assert dpviz.read(out).frame.graph.twins == {"102-101-0": 0, "103-102-0": 2}
-    kept = dpviz.read(out).frame.graph.keep([False, False, True, True, False])
+    kept = dpviz.read(out).frame.graph.subgraph([False, False, True, True, False])
     assert kept.twins == {"103-102-0": 0}
 
 

@@ -58,8 +58,7 @@ def test_the_noise_scale_is_l_times_the_relative_scale(data, workload):
 
 @pytest.mark.slow
 def test_answers_are_unbiased_with_the_stated_variance(data, workload):
-    """False alarm below 1e-6: the mean of 300 within 5 sd; their variance within 60 %, 6 sd for a
-    kurtosis up to 6 (a single Laplace draw)."""
+    """False alarm below 1e-6: the mean of 300 within 5 sd, their variance within 60 %."""
     truth = workload.sum(exact_visits(data))
     path = workload.take(np.array([0, 7, 20]))
     runs = [build(data, "min+opt", 1.0, workload=workload, seed=seed) for seed in range(300)]

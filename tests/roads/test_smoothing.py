@@ -96,7 +96,7 @@ def test_smoothing_gives_way_where_truncation_took_as_much(streets):
 
 @pytest.mark.slow
 def test_what_no_interval_has_is_said_beside_every_answer(data, workload, tmp_path):
-    """That a tenth of all visits are counted, that counts are smoothed or shared: on no command."""
+    """Every command states truncation, smoothing and sharing, which no interval covers."""
     words = {
         "basic": ["Trips are cut to", "visits are counted (an estimate)"],
         "flows": ["towards what neighbouring streets make likely", "Some streets share one count"],

@@ -1,4 +1,4 @@
-"""Trips by steps of time: which step a trip is in, what is paid, what is released and answered."""
+"""Trips by time step: the step of a trip, the price, the release and its answers."""
 
 import json
 
@@ -65,9 +65,9 @@ def test_steps_are_stated_written_and_read_back():
     for steps in (DAYS, HOURS, Steps.of("t", None, "1h", cycle="week"),
                   Steps.of("t", "2024-01-01,2024-04-01", "1mo", "Asia/Tokyo")):  # fmt: skip
         assert Steps.from_dict(json.loads(json.dumps(steps.to_dict()))) == steps
-        assert Steps.of(**steps.stated()) == steps
-    assert DAYS.words(6) == ("2024-03-10", "2024-03-11")
-    part = DAYS.during("2024-03-05,2030-01-01")
+        assert Steps.of(**steps.options()) == steps
+    assert DAYS.step_limits(6) == ("2024-03-10", "2024-03-11")
+    part = DAYS.restricted_to("2024-03-05,2030-01-01")
     assert (len(part), DAYS.rows(part)) == (6, slice(1, 7))
     zoned = Steps.of("t", "2024-03-30,2024-04-02", "1d", "Europe/Berlin")
     assert np.diff(zoned.edges).tolist() == [86_400, 82_800, 86_400]  # the night of summer time

@@ -137,7 +137,7 @@ def worse_choices(edges, query_edges, histogram, epsilon, builds, seed):
 @pytest.mark.slow
 @pytest.mark.parametrize(("edges", "query_edges"), [(250, 6.0), (7000, 10.0)])
 def test_l_is_nearly_as_good_as_the_best_fixed_one_in_99_percent_of_builds(edges, query_edges):
-    """In each of 144 cells; false alarm below 1e-6 for all together."""
+    """Each of 144 cells; false alarm below 1e-6 for all together."""
     builds, cells = 100, 0
     most = stats.binom.isf(ALARM / 500, builds, 0.01)
     for trips in (200, 5_000, 100_000):

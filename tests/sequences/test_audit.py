@@ -1,4 +1,4 @@
-"""The audit of sequence methods: broken ones are caught, and nothing that claims ε is refuted.
+"""Audit of sequence methods: broken ones are caught, sound ones are not refuted.
 
 At confidence 1 − 1e-6 the false-positive rate is at most 1e-6 whatever the seed.
 """

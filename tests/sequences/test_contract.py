@@ -1,4 +1,4 @@
-"""What every sequence method promises, over the whole registry."""
+"""Contract of every sequence method, over the registry."""
 
 import dataclasses
 import tracemalloc

@@ -27,7 +27,7 @@ from .cases import ABC, ROWS, counted, lists, public, truncated
 
 
 def after(rows, l_top, context):
-    """What follows a context, by brute force: a context is a tuple, "$" only in front."""
+    """Symbols after a context, by brute force: a context is a tuple, "$" only in front."""
     counts = Counter()
     for row in rows:
         text = ["$", *truncated(row, l_top)]
@@ -170,7 +170,7 @@ def test_bad_input_is_one_clear_line(make, message):
 
 
 def test_a_tree_stops_at_the_public_cap(monkeypatch):
-    """What is paid for is released: a smaller tree, no refusal."""
+    """A paid build is released as a smaller tree, not refused."""
     rows = [[0, 1, 2] * 5] * 20
     whole = len(model_of(rows, l_top=30).first_child)
     monkeypatch.setattr(markov, "MAX_CELLS", 30)
@@ -179,7 +179,7 @@ def test_a_tree_stops_at_the_public_cap(monkeypatch):
 
 
 def noisy_model(follows=None, many=3, **constants):
-    """Of 3,000 sequences of three symbols at a price where noise is seen: λ₂ is about 50."""
+    """Model of 3,000 sequences of three symbols at a price with visible noise: λ₂ is about 50."""
     random = np.random.default_rng(7)
     rows = [random.choice(3, size=random.integers(1, 9), p=[0.6, 0.3, 0.1]) for _ in range(3_000)]
     data = public(rows, Alphabet(ABC.names, follows))

@@ -1,4 +1,4 @@
-"""What a map shows of a model: frequent strings, contexts, and how far the noise reaches."""
+"""Map of a model: frequent strings, contexts, and the reach of the noise."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,7 @@ import pytest
 from dpviz.build import build
 from dpviz.errors import ParameterError
 from dpviz.sequences.alphabet import Alphabet
-from dpviz.sequences.moves import (
-    contexts,
-    following_sd,
-    frequent,
-    string_sd,
-    visit_sd,
-    visits,
-)
+from dpviz.sequences.moves import contexts, following_sd, frequent, string_sd, visit_sd, visits
 
 from .cases import public
 

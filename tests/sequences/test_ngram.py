@@ -98,11 +98,7 @@ def test_scale_and_threshold_are_those_of_the_specification():
     assert noise.scales[:3] == pytest.approx([20 / (0.5 / 5)] * 3)  # single symbols, and no end
 
 
-@given(
-    st.integers(1, 20),
-    st.floats(1e-9, 1.0, exclude_max=True),
-    st.floats(0.0, 1.0),
-)
+@given(st.integers(1, 20), st.floats(1e-9, 1.0, exclude_max=True), st.floats(0.0, 1.0))
 def test_levels_are_whole_at_least_one_and_end_where_the_threshold_is_reached(most, ratio, mode):
     levels = int(NGram().levels_left(most, np.array([ratio]), np.array([mode]))[0])
     assert 1 <= levels <= most
@@ -127,15 +123,9 @@ def spent_on_paths(tree):
 
 @pytest.mark.slow
 @settings(max_examples=150)
-@given(
-    ROWS,
-    st.floats(1e-3, 1e6),
-    st.integers(1, 20),
-    st.integers(1, 9),
-    st.integers(0, 2**32 - 1),
-)
+@given(ROWS, st.floats(1e-3, 1e6), st.integers(1, 20), st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_no_path_spends_more_than_epsilon(rows, epsilon, n_max, l_top, seed):
-    """In exact fractions, for every transcript that noise makes."""
+    """Sums in exact fractions, for every transcript of the noise."""
     tree, _ = explored(rows * 20, epsilon, SimulatedNoise(seed), n_max=n_max, l_top=l_top)
     assert len(tree.levels) <= n_max
     for paths in spent_on_paths(tree):
@@ -240,7 +230,7 @@ def test_forbidden_steps_get_neither_noise_nor_a_string():
 
 
 def test_a_tree_stops_at_the_public_cap(monkeypatch):
-    """What is paid for is released: fewer strings, no refusal."""
+    """A paid build is released with fewer strings, not refused."""
     rows = public([[0, 1, 2] * 3] * 200)
     whole = len(build(rows, "ngram", 50.0, seed=1).model)
     monkeypatch.setattr(ngram, "MAX_CELLS", 15)

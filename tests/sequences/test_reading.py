@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 import dpviz
 from dpviz.build import build
-from dpviz.errors import (
-    DataError,
-    DomainError,
-    DpvizError,
-    ParameterError,
-    ReleaseError,
-)
+from dpviz.errors import DataError, DomainError, DpvizError, ParameterError, ReleaseError
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import read_places, read_sequences
 from dpviz.private.load.visits import cell_sequences
@@ -116,7 +110,7 @@ def test_the_first_line_is_not_shown_where_it_may_be_a_record(tmp_path):
 
 @pytest.mark.parametrize("first", ["a b", "{a b", "\x1f b", "PAR1 b", "PK\3\4 b", "SQLite format"])
 def test_the_first_sequence_does_not_decide_what_a_file_is(tmp_path, first):
-    """Of a name that says nothing, it did: who was in the first line refused everybody's."""
+    """Regression: with an unknown file ending, the first line could get the file refused."""
     for name in ("visits", "visits.seq", "visits.txt"):
         path = tmp_path / name
         path.write_text(f"{first}\nb c\n")
@@ -259,7 +253,10 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
         ({"parent": [-1, 1], "symbol": [-1, 0]}, "do not form a tree"),
         ({"parent": [-1, 0, 0], "symbol": [-1, 0, 0]}, "do not form a tree"),
         ({"parent": [-1, 0], "symbol": [-1, 0.5]}, "whole numbers"),
-        ({"parent": [-1, 0], "symbol": [-1, 0], "counts": [[1.0] * 4, [-1.0] * 4]}, "negative"),
+        (
+            {"parent": [-1, 0], "symbol": [-1, 0], "counts": [[1.0] * 4, [-1.0] * 4]},
+            "numbers from 0",
+        ),
         ({"parent": [-1, 0], "symbol": [-1, 0], "counts": [[1.0] * 3] * 2}, "expected 4 numbers"),
         ({"parent": [-1, None], "symbol": [-1, 0]}, "nulls"),
     ],
@@ -277,8 +274,8 @@ def test_corrupted_grams_are_one_clear_line(columns, message):
 @pytest.mark.parametrize(
     ("strings", "message"),
     [
-        ([[0], []], "distinct and not empty"),
-        ([[0], [0]], "distinct and not empty"),
+        ([[0], []], "empty or repeated"),
+        ([[0], [0]], "empty or repeated"),
         ([[3]], "outside the alphabet"),
         ([[-1]], "outside the alphabet"),
         ([[0], None], "nulls"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dpviz.build import build
 from dpviz.errors import ReleaseError
-from dpviz.lists import listed
+from dpviz.lists import join_list
 from dpviz.private.load.sequences import read_sequences
 from dpviz.releases.sequences.samples import UNREADABLE, save_sequences
 from dpviz.releases.store import save
@@ -44,7 +44,7 @@ def read_back(path, alphabet):
 
 
 def readable(name, ending):
-    """Whether a symbol is one again, once it is written: by what the formats are."""
+    """Return whether a written symbol reads back as one symbol in this format."""
     if ending == ".parquet":
         return bool(name)
     if ending == ".csv":
@@ -78,7 +78,7 @@ def test_the_command_writes_what_a_build_reads(release, tmp_path):
     for ending in (".csv", ".parquet"):
         source, out = tmp_path / f"s{ending}", tmp_path / f"again{ending}.parquet"
         assert as_json(*words, source)["sequences"] == 40
-        again = ("build", source, "--alphabet", listed(AWKWARD), "--public")
+        again = ("build", source, "--alphabet", join_list(AWKWARD), "--public")
         assert as_json(*again, "--seed", 4, "-o", out)["symbols"] == 3
         built.append(as_json("topk", out, "-k", 5)["top"])
     assert built[0] == built[1]

@@ -1,4 +1,4 @@
-"""Top strings: the exponential mechanism's probabilities, exact top-k, and what cannot be asked."""
+"""Top strings: probabilities of the exponential mechanism, exact top-k, refused queries."""
 
 import itertools
 import math

@@ -9,7 +9,7 @@ import pytest
 import dpviz
 from dpviz.progress import Reports, checkpoint, listening
 from dpviz.trees import cores
-from dpviz.trees.cores import run_both, side_by_side
+from dpviz.trees.cores import parallel_map, run_both
 
 DOMAIN = dpviz.Domain((0, 0), (1, 1))
 
@@ -29,7 +29,7 @@ def test_results_stand_in_the_order_of_the_pieces_and_threads_end(two):
         threads.add(threading.get_ident())
         return piece * piece
 
-    assert side_by_side(work, range(5)) == [0, 1, 4, 9, 16]
+    assert parallel_map(work, range(5)) == [0, 1, 4, 9, 16]
     assert len(threads) == 2
     assert threading.get_ident() not in threads
     assert threading.active_count() == before
@@ -91,13 +91,13 @@ def test_what_a_piece_raises_or_a_listener_ends_the_rest(two, monkeypatch):
     monkeypatch.setattr(cores, "ThreadPoolExecutor", Pool)
     failing = True
     with pytest.raises(ValueError, match="no such piece"):
-        side_by_side(work, range(1000))
+        parallel_map(work, range(1000))
     assert len(begun) <= 3
 
     failing = False
     begun.clear(), ended.clear()
     with listening(Reports(cancel)), pytest.raises(KeyboardInterrupt):
-        side_by_side(work, range(1000))
+        parallel_map(work, range(1000))
     assert len(begun) <= 2
 
 

@@ -1,4 +1,4 @@
-"""Noise of Privelet's sums: against the matrices of its transform, and against the noise itself."""
+"""Noise of Privelet's sums: against the matrices of its transform, and against draws."""
 
 import itertools
 import math
@@ -48,7 +48,7 @@ def exact(release, weights):
 
 
 def shares(low, high):
-    """Of each cell of an axis, the share inside [low, high), limits in 0..1."""
+    """Share of each cell of an axis inside [low, high), limits in 0..1."""
     lines = np.arange(CELLS)
     return np.clip(np.minimum(high * CELLS, lines + 1) - np.maximum(low * CELLS, lines), 0, 1)
 
@@ -135,10 +135,10 @@ def test_a_header_that_does_not_fit_the_nodes_is_refused(facts):
 
 
 def test_nodes_finer_than_any_grid_are_refused():
-    """Of 2^22 cells at most: a region's lines would take endless memory."""
+    """Grids have at most 2^22 cells: a region on a finer one would exhaust memory."""
     side = RELEASES[2].domain.side
     lo = np.array([[0, 0], [side >> 12, 0]])
     facts = {"kind": "haar", "variance": 1.0, "cells": 8}
-    assert HaarNoise.stated(facts, side, 2 * lo, 2 * lo) is not None
+    assert HaarNoise.from_facts(facts, side, 2 * lo, 2 * lo) is not None
     with pytest.raises(ReleaseError, match="another grid"):
-        HaarNoise.stated(facts, side, lo, lo)
+        HaarNoise.from_facts(facts, side, lo, lo)

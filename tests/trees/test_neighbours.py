@@ -1,4 +1,4 @@
-"""What lies beside a cell, against a look at all nodes."""
+"""Adjacent nodes of each cell, against brute force over all nodes."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_beside_a_cell_is_its_own_size_or_the_leaf_around_that(dims, axes):
     chosen = method("privtree", axes=axes)
     nodes = dpviz.build(handle(points, dims), chosen, 3.0, seed=2).nodes
     assert nodes.depth >= 3
-    neighbours = nodes.beside
+    neighbours = nodes.adjacent_nodes
     assert neighbours.shape == (dims, 2, len(nodes))
     for node in range(0, len(nodes), 1 + len(nodes) // 150):
         size = nodes.hi[node] - nodes.lo[node]

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from dpviz.trees.consistency import upward
-from dpviz.trees.shrinkage import BLOCK, CERTAIN, FEWEST, ROWS, Doubts, drawn, estimated, shrunk
+from dpviz.trees.shrinkage import (
+    BLOCK,
+    CERTAIN,
+    FEWEST,
+    ROWS,
+    Decisions,
+    shrink_level,
+    shrink_tree,
+    subtree_estimates,
+)
 
 
 def level(n, seed=0):
@@ -21,7 +30,7 @@ def level(n, seed=0):
 def test_posterior_means_are_nearer_and_hardly_biased(n):
     """Fixed seeds; a tenth of a deviation, and five standard errors of the noise's mean."""
     exact, noisy, variance, leaf = level(n)
-    estimate, spread = shrunk(noisy, variance, leaf)
+    estimate, spread = shrink_level(noisy, variance, leaf)
     assert ((estimate - exact) ** 2).mean() < 0.75 * ((noisy - exact) ** 2).mean()
     typical = np.sqrt(variance.mean())
     assert abs((estimate - exact).mean()) < typical * (0.1 + 5.0 / np.sqrt(n))
@@ -31,12 +40,12 @@ def test_posterior_means_are_nearer_and_hardly_biased(n):
 
 
 def test_tables_say_what_single_nodes_are_told():
-    """Of more than ROWS nodes of a kind, classes of deviations share a table; fewer have none."""
+    """More than ROWS nodes share tables by class of deviation, which give the same values."""
     _, noisy, variance, leaf = level(ROWS)
-    few = shrunk(np.minimum(noisy, 60.0), variance, leaf)[0]
+    few = shrink_level(np.minimum(noisy, 60.0), variance, leaf)[0]
     # The prior is fitted to every eighth of eight copies, so that only the tables differ.
     copies = [np.repeat(each, 8) for each in (np.minimum(noisy, 60.0), variance, leaf)]
-    many = shrunk(*copies)[0][::8]
+    many = shrink_level(*copies)[0][::8]
     away = np.abs(many - few) / np.sqrt(variance)
     assert away.max() < 0.2
     assert away.mean() < 0.02
@@ -49,7 +58,7 @@ def test_extremes_stay_finite_and_keep_totals(seen, deviation):
     noisy = np.full(len(parent), seen)
     noisy[0] *= len(parent) - 1
     variance = np.full(len(parent), deviation**2)
-    count = drawn(parent, *estimated(parent, noisy, variance))[0]
+    count = shrink_tree(parent, *subtree_estimates(parent, noisy, variance))[0]
     assert np.isfinite(count).all()
     assert (count >= 0).all()
     assert count[1:].sum() == pytest.approx(count[0], rel=1e-9, abs=1e-6)
@@ -71,25 +80,27 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
     noisy = np.concatenate([[0.0], look, children])
     variance = np.concatenate([[np.inf], variance, np.full(len(children), 16.0)])
     decided, looks = np.arange(len(parent)) > 0, variance[1:]
-    doubts = Doubts.of(decided, np.full(len(looks), 9.0), np.full(len(looks), np.inf), looks)
-    total, spread = (column[0] for column in estimated(parent, noisy, variance, doubts))
+    doubts = Decisions.of(decided, np.full(len(looks), 9.0), np.full(len(looks), np.inf), looks)
+    total, spread = (column[0] for column in subtree_estimates(parent, noisy, variance, doubts))
     assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)
-    biased, spread = (column[0] for column in estimated(parent, noisy, variance))
+    biased, spread = (column[0] for column in subtree_estimates(parent, noisy, variance))
     assert biased - nodes * exact > 10.0 * np.sqrt(spread)
 
 
 def test_small_nodes_and_certain_decisions_keep_the_weights_of_least_squares():
     parent = np.concatenate([[-1], np.zeros(BLOCK - 1, dtype=np.int64)])
     noisy, variance = np.arange(BLOCK, dtype=np.float64), np.full(BLOCK, 2.0)
-    small = estimated(parent, noisy, variance, Doubts(np.zeros(BLOCK), np.full(BLOCK, np.inf)))
+    small = subtree_estimates(
+        parent, noisy, variance, Decisions(np.zeros(BLOCK), np.full(BLOCK, np.inf))
+    )
     assert np.array_equal(small, upward(parent, noisy, variance))
     parent = np.concatenate([[-1], np.zeros(BLOCK, dtype=np.int64)])
     noisy, variance = np.ones(BLOCK + 1), np.full(BLOCK + 1, 2.0)
     limit, one = np.full(1, 0.1), np.ones(1)
     for few, final in ((noisy[0] - CERTAIN, 1.0), (BLOCK, 0.1)):
-        doubts = Doubts.of(np.arange(BLOCK + 1) == 0, 2.0 * limit, np.full(1, few), one)
+        doubts = Decisions.of(np.arange(BLOCK + 1) == 0, 2.0 * limit, np.full(1, few), one)
         limited = upward(parent, noisy, variance, np.where(np.arange(BLOCK + 1) == 0, final, 1.0))
-        assert np.array_equal(estimated(parent, noisy, variance, doubts), limited)
+        assert np.array_equal(subtree_estimates(parent, noisy, variance, doubts), limited)
 
 
 def test_sums_are_unbiased_where_all_nodes_are_about_as_full_as_one_that_is_certain():
@@ -107,6 +118,6 @@ def test_sums_are_unbiased_where_all_nodes_are_about_as_full_as_one_that_is_cert
     variance = np.repeat([np.inf, 49.0, 2.4**2], [1, nodes, 16 * nodes])
     decided = np.isin(np.arange(len(parent)), inner)
     threshold, deviation = np.full(nodes, exact - CERTAIN * 7.0), np.full(nodes, 7.0)
-    doubts = Doubts.of(decided, np.full(nodes, 3.0), threshold, deviation)
-    total, spread = (column[0] for column in estimated(parent, noisy, variance, doubts))
+    doubts = Decisions.of(decided, np.full(nodes, 3.0), threshold, deviation)
+    total, spread = (column[0] for column in subtree_estimates(parent, noisy, variance, doubts))
     assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 @pytest.fixture(scope="package")
 def patches():
-    """What is another for all tests of this folder, and as it was after them."""
+    """Patches for all tests of this folder, undone after them."""
     with pytest.MonkeyPatch.context() as patch:
         yield patch
 

@@ -1,6 +1,6 @@
 """Files of one's own, given to a page without a browser."""
 
-from dpviz.ui.shared.preflight import EYES
+from dpviz.ui.shared.preflight import OWNER_ONLY
 
 BOUNDS = (14, -24, 15, -23)
 NODES = "node,x,y\na,0,0\nb,1,0\nc,2,0\nd,3,1\n"
@@ -33,7 +33,7 @@ def with_trips(app, name, trips, graph=GRAPH):
 
 
 def exact_facts(app):
-    """What the pre-flight counts of an upload, last of all what is kept in its area."""
+    """Numbers of the pre-flight check of an upload, last the records kept in its area."""
     boxes = [each.value for each in (*app.info, *app.warning, *app.error)]
-    (facts,) = {each for each in boxes if each.startswith(EYES) and " kept" in each}
-    return facts.removeprefix(f"{EYES}: ")
+    (facts,) = {each for each in boxes if each.startswith(OWNER_ONLY) and " kept" in each}
+    return facts.removeprefix(f"{OWNER_ONLY}: ")

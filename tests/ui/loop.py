@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def run(coroutine):
-    """What it gives; in a thread of its own, since a browser's driver keeps a loop in this one."""
+    """Run a coroutine in its own thread: a browser's driver keeps a loop in this one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
 

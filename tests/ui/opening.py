@@ -72,7 +72,7 @@ def metrics(app):
 
 
 def texts(app):
-    """What a page says, but for tables and what can be chosen."""
+    """All texts of a page, except tables and options."""
     words = (app.header, app.markdown, app.caption, app.metric)
     boxes = (app.info, app.success, app.warning, app.error)
     return "\n".join(str(each.value) for kind in (*words, *boxes) for each in kind)

@@ -1,4 +1,4 @@
-"""Paying on a page without a browser: the button with the price, then the one that confirms it."""
+"""Pay on a page without a browser: the button with the price, then the confirmation."""
 
 
 def price(app):

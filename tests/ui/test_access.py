@@ -83,7 +83,7 @@ def test_no_user_passes_for_another(monkeypatch, email, sub, name):
     claims = {**ANN, "email": email, "sub": sub}
     mine = allowed(monkeypatch, claims, {"owners": ["kate@example.org", "kate"]})
     assert (mine.name, mine.owner) == (name, False)
-    assert access.signed("page Explore").rpartition(access.BY)[2] == name
+    assert access.with_user_name("page Explore").rpartition(access.USER_SEPARATOR)[2] == name
     monkeypatch.setattr(releases, "user", lambda: claims)
     assert re.fullmatch(r"user:[0-9a-f]{32}", releases.visitor())
 
@@ -144,7 +144,7 @@ def test_a_spend_carries_the_name_and_owners_see_it(monkeypatch):
     rules = {"owners": ["ann@example.org"]}
     with monkeypatch.context() as patch:
         patch.setattr(access, "access", lambda: access.Access(name="bob@example.org"))
-        purpose = access.signed("page Explore")
+        purpose = access.with_user_name("page Explore")
     assert purpose == "page Explore · by bob@example.org"
     ledger = dpviz.Ledger()
     ledger.set_total("clinic", 2.0)

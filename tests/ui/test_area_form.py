@@ -84,7 +84,7 @@ def test_the_area_of_a_file_is_chosen_on_a_map(page):
 
 
 def test_an_area_of_the_records_is_forgotten_once_they_are_confidential():
-    """A release carried their exact extent, for which nobody had paid."""
+    """Regression: a release carried the records' exact extent, without payment."""
     rows = "lon,lat\n" + "".join(f"{14.6 + k / 1e3:.3f},{-23.9 + k / 2e3:.4f}\n" for k in range(99))
     app = opened_page(data="Your own file")
     app.segmented_control(key="explore.public.upload").set_value("public")

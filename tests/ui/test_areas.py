@@ -162,7 +162,7 @@ def expectation():
 
 
 def test_the_noise_of_areas_follows_the_area_that_is_chosen():
-    """That of the area before was shown, or the page ended where the levels are others."""
+    """Regression: the noise of the former area was shown, or the page failed."""
     app = AppTest.from_function(expectation, default_timeout=60).run()
     assert [len(each.value) for each in app.dataframe] == [
         int(each.value) for each in app.subheader
@@ -178,7 +178,7 @@ def cells_table(path):
 
 @pytest.mark.slow
 def test_the_map_as_a_table_begins_with_what_stands_out_of_the_noise(tmp_path):
-    """Of a tree's smallest cells: 4 ± 6 in a square of a metre stood above all others."""
+    """Regression: a count of 4 ± 6 in a square metre came first."""
     release = dpviz.build(dpviz.load("city-50k"), "privtree", 1.0, seed=0)
     path = release.save(tmp_path / "r.parquet")
     app = AppTest.from_function(cells_table, args=(str(path),), default_timeout=60).run()

@@ -33,11 +33,7 @@ def compared(app):
 @pytest.mark.slow
 def test_a_permalink_restores_both_sides_and_the_rectangle():
     app = opened(
-        rect=RECT,
-        a__method="quadtree",
-        a__epsilon="0.5",
-        a__set="height:5",
-        b__epsilon="2",
+        rect=RECT, a__method="quadtree", a__epsilon="0.5", a__set="height:5", b__epsilon="2"
     )
     assert app.selectbox(key="compare.a.method").value == "quadtree"
     assert app.select_slider(key="compare.a.epsilon").value == 0.5
@@ -84,7 +80,7 @@ def test_the_truth_stands_beside_both_on_one_scale_that_stays_when_epsilon_moves
 
 
 def scene_of(app):
-    """What the map shows."""
+    """The scene of the map."""
     return app.session_state["compare.scene"][1]
 
 

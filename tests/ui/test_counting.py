@@ -1,4 +1,4 @@
-"""What a release is made of, chosen on a page: kinds, values, areas; paid for and made again."""
+"""Kinds, values and areas chosen on a page: paid for, and rebuilt."""
 
 import io
 import shlex
@@ -74,7 +74,7 @@ def errors(app):
 
 
 def published(app):
-    """What is paid for, and shown on the page."""
+    """Pay for a release without an error, and return it."""
     pay(app)
     assert errors(app) == []
     return app.session_state["publish.made"]
@@ -246,7 +246,7 @@ st.session_state["given"] = attributes_form("here", ["mode"], "a")
 
 
 def test_columns_whose_names_say_nothing_are_chosen_before_it_goes_on():
-    """Of a name and an age it made a longitude and a latitude."""
+    """Regression: columns of a name and an age became longitude and latitude."""
     app = opened_page("publish", data="Your own file")
     rows = b"name,age,n,e\nAda,36,14.5,-23.9\n"
     uploaded(app, "publish.file", "people.csv", rows)

@@ -1,4 +1,4 @@
-"""Explore without a browser: forms that follow from the registry, permalinks, bad input, modes."""
+"""Explore without a browser: forms made from the registry, permalinks, bad input, modes."""
 
 import numpy as np
 import pytest
@@ -11,20 +11,12 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import half_width_words, rounded, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.ui.points import source_form
-from dpviz.ui.points.answers import inside_words, off_by
+from dpviz.ui.points.answers import error_texts, inside_words
 from dpviz.ui.shared import releases, uploads
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.downloads import ROWS
 from tests.ui.files import BOUNDS, bounded, exact_facts, uploaded
-from tests.ui.opening import (
-    metrics,
-    named,
-    open_tab,
-    opened_page,
-    run_of_first_part,
-    table,
-    texts,
-)
+from tests.ui.opening import metrics, named, open_tab, opened_page, run_of_first_part, table, texts
 from tests.ui.paying import confirm, price
 
 RECT = (14.5, -24.0, 14.7, -23.8)
@@ -44,7 +36,7 @@ def healthy(app):
 
 
 def look(app):
-    """How the page looks at its period."""
+    """Current view of the period."""
     (control,) = [each for each in app.segmented_control if each.key.endswith(".look")]
     return control
 
@@ -168,7 +160,7 @@ def test_four_sides_that_are_typed_are_the_question_in_place_of_a_polygon():
 )
 def test_an_error_is_that_of_the_count_as_it_is_shown(count, error, exact, said):
     row = {"count": count, "low": count - error, "high": count + error, "uniformity_sd": 0.0}
-    off, share = off_by(row | {"exact": exact})
+    off, share = error_texts(row | {"exact": exact})
     assert (off, share.replace("\N{NO-BREAK SPACE}", " ")) == said
 
 
@@ -269,7 +261,7 @@ def test_a_slip_in_the_area_is_one_warning():
 
 @pytest.mark.slow
 def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
-    """Of a confidential upload only, in one element that says whose they are."""
+    """For confidential uploads only, in one element that is marked as the owner's."""
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
     assert app.selectbox(key="explore.unit").label.startswith("Privacy unit")
     facts = exact_facts(app)

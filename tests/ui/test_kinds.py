@@ -1,4 +1,4 @@
-"""A release of kinds and values on its page: the kind that the map shows, and the answer's rows."""
+"""A release of kinds and values on its page: the kind on the map, and rows of the answer."""
 
 from functools import partial
 
@@ -13,15 +13,7 @@ from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.pages import explore
 from dpviz.ui.shared.text import on_screen
 from tests.ui.files import uploaded
-from tests.ui.opening import (
-    metrics,
-    named,
-    open_tab,
-    opened_page,
-    run_of_first_part,
-    table,
-    tables,
-)
+from tests.ui.opening import metrics, named, open_tab, opened_page, run_of_first_part, table, tables
 
 pytestmark = pytest.mark.slow
 
@@ -122,9 +114,7 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
 
 
 def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, monkeypatch):
-    """A touch of the map runs that part alone: the totals and the table stayed those of all kinds,
-    and of an address with a kind the download was of that kind alone.
-    """
+    """Regression: totals and table stayed those of all kinds when the map fragment ran alone."""
     downloads = []
 
     def panels(_prefix, release):

@@ -1,4 +1,4 @@
-"""What the server logs of an error: its kind and where, whoever logs it."""
+"""The server logs the type and place of an error only, from any logger."""
 
 import io
 import logging
@@ -13,7 +13,7 @@ SECRET = "record 51.50137 of /home/owner/visits.csv"
 
 @pytest.fixture
 def logged():
-    """What a logger of its own writes while the log is redact."""
+    """Output of a test logger while the log is redacted."""
     before, hook = logging.getLogRecordFactory(), threading.excepthook
     lines, root = io.StringIO(), logging.getLogger()
     handler = logging.StreamHandler(lines)

@@ -1,4 +1,4 @@
-"""How text is read, chosen on a page, and why records of public data are dropped."""
+"""Number and time formats chosen on a page, and reasons for dropped public records."""
 
 from tests.ui.files import bounded, uploaded
 from tests.ui.opening import metrics, open_tab, opened_page, texts

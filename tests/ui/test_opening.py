@@ -1,4 +1,4 @@
-"""What the tests of pages see of a page that fails."""
+"""The helpers of page tests detect a page that fails."""
 
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -11,7 +11,7 @@ from tests.ui.loop import run
 
 
 def kinds(clear, **how):
-    """What is left in a queue of a page that is cleared with an answer, words and an end in it."""
+    """Message types left in a page's queue of an answer, text and end after it is cleared."""
     queue = ForwardMsgQueue()
     answer, words, end = ForwardMsg(), ForwardMsg(), ForwardMsg()
     answer.file_urls_response.response_id = "asked"
@@ -25,10 +25,7 @@ def kinds(clear, **how):
 
 @pytest.mark.parametrize(
     ("how", "left"),
-    [
-        ({"retain_lifecycle_msgs": True}, ["file_urls_response", "script_finished"]),
-        ({}, []),
-    ],
+    [({"retain_lifecycle_msgs": True}, ["file_urls_response", "script_finished"]), ({}, [])],
 )
 def test_a_new_run_keeps_the_answer_and_the_end_of_a_session_keeps_nothing(how, left):
     assert kinds(patches._clear_but_answers, **how) == left
@@ -45,7 +42,7 @@ def test_streamlit_still_loses_the_answer():
 
 
 def spooled():
-    """Whether an upload of 2 MB is written to disk while it is parsed."""
+    """Return whether an upload of 2 MB is written to disk while it is parsed."""
     head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
     body = head + bytes(2**21) + b"\r\n--b--\r\n"
 

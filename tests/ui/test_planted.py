@@ -1,5 +1,5 @@
-"""Planted records: nothing that the pages Trips, Roads, Sequences and Compare send, or keep in an
-address, has them; nor Explore of their kinds and values, or by area.
+"""Planted records reach no message or address of Trips, Roads, Sequences and Compare, nor of
+Explore by kinds, values or areas.
 
 The other pages are driven in a browser; Learn shows built-in data alone.
 """
@@ -12,7 +12,7 @@ import pytest
 import dpviz
 from dpviz.ui.sequences.source import PLACES
 from dpviz.ui.sequences.view import MOVES, VIEWS
-from dpviz.ui.shared.preflight import EYES
+from dpviz.ui.shared.preflight import OWNER_ONLY
 from tests.browser.test_secrets import INSIDE, LONELY, NAME, RECORDS, STRAY, encodings, secrets_in
 from tests.browser.test_secrets import SECRETS as PLANTED
 from tests.ui.files import bounded, uploaded, with_trips
@@ -41,13 +41,13 @@ def planted(ends):
 
 
 def sent(node, owner=False):
-    """What the browser receives for an element and all in it, but for the owner's eyes only.
+    """Messages to the browser for an element and its children, without the owner's part.
 
     With ``owner`` that alone.
     """
     children = getattr(node, "children", {}).values()
     message = node.proto.SerializeToString() if getattr(node, "proto", None) is not None else b""
-    message = message if (EYES.encode() in message) == owner else b""
+    message = message if (OWNER_ONLY.encode() in message) == owner else b""
     return b"\n".join([message, *(sent(each, owner) for each in children)])
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import dpviz
 from dpviz.render.numbers import NO_BREAK
-from dpviz.ui.shared.preflight import EYES
+from dpviz.ui.shared.preflight import OWNER_ONLY
 from tests.ui.files import exact_facts, uploaded
 from tests.ui.opening import named, opened_page, texts
 
@@ -43,7 +43,7 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
     ]
     proposals[0].click().run()
     assert named(app.selectbox, "Times are written as").value == "us"
-    assert f"{EYES}: all times can be read" in texts(app)
+    assert f"{OWNER_ONLY}: all times can be read" in texts(app)
     app.text_input(key="publish.from").set_value("2024-03-01")
     app.text_input(key="publish.to").set_value("2024-04-01").run()
     assert goes_on(app)
@@ -53,7 +53,9 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
 def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
     app = published("a.csv", "lon,lat\n" + GOOD + "-87.62,41.88,9\n" * 6)
     (warning,) = app.warning
-    assert warning.value.startswith(f"{EYES}: 100 records read, 94 kept (6{NO_BREAK}% dropped).")
+    assert warning.value.startswith(
+        f"{OWNER_ONLY}: 100 records read, 94 kept (6{NO_BREAK}% dropped)."
+    )
     assert "- 6 lines with another number of fields than the header" in warning.value
     assert "Remedy: look for a separator too many or too few." in warning.value
     assert goes_on(app)
@@ -84,7 +86,7 @@ def test_a_file_without_a_place_goes_no_further(name, content, line):
 def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():
     app = published("a.csv", "lon,lat\n" + GOOD)
     (picture,) = app.get("image")
-    assert picture.proto.imgs[0].caption == f"{EYES}: where your records lie."
+    assert picture.proto.imgs[0].caption == f"{OWNER_ONLY}: where your records lie."
     assert "41.88" not in str(picture.proto)
     app = published("a.csv", "lon,lat\n530000,180000\n")
     assert "Some places cannot be on the Earth in EPSG:4326" in texts(app).replace("\\", "")

@@ -1,4 +1,4 @@
-"""The page Publish without a browser: prices first, one payment, a receipt, and nothing exact."""
+"""Publish without a browser: prices first, one payment, a receipt, nothing exact."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 import dpviz
 from dpviz.planning import search
 from dpviz.planning.trial import Candidate
-from dpviz.ui.shared.preflight import EYES
+from dpviz.ui.shared.preflight import OWNER_ONLY
 from dpviz.ui.shared.shelf import receipt_of
 from tests.ui.files import bounded, uploaded
 from tests.ui.opening import (
@@ -179,8 +179,10 @@ def test_nothing_exact_of_an_upload_is_on_the_page_but_for_its_owner_s_eyes():
     rows = b"lon,lat,name\n" + b"14.61234567,-23.98765432,Ada Lovelace\n" * RECORDS
     app = opened("Your own file")
     bounded(uploaded(app, "publish.file", "v.csv", rows), "publish")
-    boxes = [each.value for each in app.info if each.value.startswith(EYES)]
-    assert boxes == 2 * [f"{EYES}: 7,919 records read, 7,919 kept."]  # of the file, of the area
+    boxes = [each.value for each in app.info if each.value.startswith(OWNER_ONLY)]
+    assert boxes == 2 * [
+        f"{OWNER_ONLY}: 7,919 records read, 7,919 kept."
+    ]  # of the file, of the area
     seen = texts(app) + str([each.value for each in app.dataframe])
     seen = seen.replace(boxes[0], "")
     for secret in ("7919", "7,919", "61234567", "98765432", "Ada"):

@@ -1,4 +1,4 @@
-"""Your releases: kept before they are seen, found again by another visit, opened in four ways."""
+"""Your releases: stored before they are shown, found in another session, opened four ways."""
 
 import json
 from types import SimpleNamespace
@@ -51,7 +51,7 @@ def test_a_release_and_its_receipt_are_files_that_read_back(release):
 
 @pytest.mark.slow
 def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(stored):
-    with pytest.raises(ReleaseError, match="only its owner"):
+    with pytest.raises(ReleaseError, match="belongs to another user"):
         Shelf().remove(stored.id, "user:another")
     app = opened_page(data="city-50k")
     assert "Its ε stays spent in the ledger" in texts(app)
@@ -167,7 +167,7 @@ def test_places_on_a_release_that_is_gone_are_none_on_what_is_shown_in_its_stead
 
 
 def answers(app):
-    """How many answers the history of the release on the map has."""
+    """Number of answers in the history of the release on the map."""
     return sum(map(len, tables(app, "noisy count", "cells")))
 
 
@@ -188,8 +188,8 @@ def test_an_answer_stands_in_the_history_of_its_release_alone(stored):
 
 def test_a_shared_file_has_the_rectangles_asked_of_its_release(release):
     asked = [{"west": 0.1, "south": 0.1, "east": 0.5, "north": 0.5}]
-    assert share.asked("page", release, asked) == [(0.1, 0.1, 0.5, 0.5)]
-    assert share.asked("page", release, []) == []
+    assert share.queried_rectangles("page", release, asked) == [(0.1, 0.1, 0.5, 0.5)]
+    assert share.queried_rectangles("page", release, []) == []
 
 
 def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
@@ -218,7 +218,7 @@ def test_the_address_of_a_file_s_release_names_nothing_else_and_f5_says_so(relea
 
 @pytest.mark.slow
 def test_the_file_that_the_server_was_given_gives_way_to_a_link(release, tmp_path, monkeypatch):
-    monkeypatch.setattr(releases, "alone", lambda: True)
+    monkeypatch.setattr(releases, "only_local_visitors", lambda: True)
     monkeypatch.setenv(releases.OPENED, str(dpviz.save(release, tmp_path / "r.parquet")))
     for address, shown in (({}, True), ({"release": "given"}, True), ({"data": "city-50k"}, False)):
         app = opened_page(**address)
@@ -228,11 +228,11 @@ def test_the_file_that_the_server_was_given_gives_way_to_a_link(release, tmp_pat
 def test_the_list_is_of_the_one_person_of_a_server_without_a_login(release, monkeypatch):
     script = "from dpviz.ui.shared.releases import your_releases\nyour_releases('x')\n"
     Shelf().keep(release, "here", "Mine alone")
-    monkeypatch.setattr(releases, "alone", lambda: False)
+    monkeypatch.setattr(releases, "only_local_visitors", lambda: False)
     shared = AppTest.from_string(script, default_timeout=60).run()
     assert "no login: you can view releases, but not publish" in texts(shared)
     assert not shared.selectbox
-    monkeypatch.setattr(releases, "alone", lambda: True)
+    monkeypatch.setattr(releases, "only_local_visitors", lambda: True)
     alone = AppTest.from_string(script, default_timeout=60).run()
     assert "no login" not in texts(alone)
     assert alone.selectbox[0].options[0].startswith("Mine alone")
@@ -322,7 +322,7 @@ def test_a_link_leads_to_this_server_below_its_path(monkeypatch, url, base, root
 
 def test_a_link_opens_a_page_to_read_under_its_owners_words_and_no_editor(stored):
     words = Presentation("Visits, 2024", "By place", "visits", (Note(10.5, 50.5, "Old town"),))
-    with pytest.raises(ReleaseError, match="only its owner names a release"):
+    with pytest.raises(ReleaseError, match="belongs to another user"):
         Shelf().present(stored.id, "somebody else", words)
     Shelf().present(stored.id, "here", words)
     assert Shelf().open(stored.id)[0].presentation == words

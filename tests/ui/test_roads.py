@@ -17,14 +17,7 @@ from dpviz.private.load.roads import city_trips
 from dpviz.private.roads import exact_visits
 from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.basemap import city_ground
-from dpviz.render.roads import (
-    degrees,
-    domain_marks,
-    ground,
-    node_degrees,
-    street_marks,
-    top_count,
-)
+from dpviz.render.roads import degrees, domain_marks, ground, node_degrees, street_marks, top_count
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.source import IN_TIME
 from tests.geojson import lines
@@ -72,7 +65,7 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
 @pytest.mark.slow
 def test_a_hopeless_epsilon_is_said_plainly():
     app = opened(epsilon="0.01", method="dwork")
-    assert "does not beat answering zero" in app.warning[0].value
+    assert "is no better than answering zero" in app.warning[0].value
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import dpviz
 from dpviz.build import build
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import city_sequences
-from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guessed
+from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guess_column
 from tests.ui.files import bounded, exact_facts, uploaded
 from tests.ui.opening import named, opened_page, table, tables, texts
 from tests.ui.paying import pay
@@ -219,4 +219,4 @@ def test_a_place_of_other_cells_is_not_chosen():
     ],
 )
 def test_the_columns_of_a_person_and_a_time_are_guessed_by_their_names(names, person, time):
-    assert (names[guessed(names, MADE)], names[guessed(names, WHEN)]) == (person, time)
+    assert (names[guess_column(names, MADE)], names[guess_column(names, WHEN)]) == (person, time)

@@ -214,7 +214,7 @@ def keeps_to_itself(address, trap):
 
 @pytest.mark.slow
 def test_as_the_readme_starts_it_it_listens_on_this_machine_alone(tmp_path, trap):
-    """From another folder, with nothing said of an address."""
+    """Started from another folder, without an address option."""
     listener, outside = trap
     environment = {"STREAMLIT_SERVER_HEADLESS": "true", **outside}
     command = [*README, "--server.port"]
@@ -230,7 +230,7 @@ def test_as_the_readme_starts_it_it_listens_on_this_machine_alone(tmp_path, trap
 def test_our_command_listens_on_this_machine_alone_and_what_ends_it_is_no_traceback(
     sign, way, tmp_path, trap
 ):
-    """It handles signals itself, and hands them on when it has ended: nobody listened any more.
+    """Streamlit handles signals itself and passes them on at its end.
 
     The browser is sent where it listens: of IPv6, it was sent where nothing answered.
     """

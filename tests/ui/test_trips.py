@@ -1,4 +1,4 @@
-"""Trips without a browser: two rectangles are one 4-D question; sensitive data show no exact."""
+"""Trips without a browser: two rectangles make one 4-D query; no exact count is shown."""
 
 from contextlib import nullcontext
 from functools import partial

@@ -1,4 +1,4 @@
-"""What one session may send, over a real socket."""
+"""Upload limit per session, over a real socket."""
 
 import asyncio
 import socket

@@ -9,7 +9,7 @@ from statistics import geometric_mean
 
 from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Reproduction, Statement
-from dpviz.evaluation.figures.shapes import DATA, METRIC, measured
+from dpviz.evaluation.figures.shapes import DATA, METRIC, measure_errors
 from dpviz.evaluation.plots import Lines, line_figure
 from dpviz.evaluation.rows import means
 from dpviz.progress import Progress
@@ -35,7 +35,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         for name, pattern in METHODS.items()
         for height in HEIGHTS
     }
-    rows = measured(tuple(asked), (EPSILON,), SHAPES, repeats, seed, progress)
+    rows = measure_errors(tuple(asked), (EPSILON,), SHAPES, repeats, seed, progress)
     errors: Errors = {
         (*asked[method], shape): mean
         for (method, _, shape, measure), mean in means(rows).items()

@@ -11,7 +11,7 @@ from statistics import geometric_mean
 
 from dpviz.datasets import dataset
 from dpviz.evaluation.figures.report import Reproduction, Statement
-from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measured
+from dpviz.evaluation.figures.shapes import DATA, METRIC, SHAPES, measure_errors
 from dpviz.evaluation.plots import error_figure
 from dpviz.evaluation.rows import means
 from dpviz.progress import Progress
@@ -35,7 +35,7 @@ Errors = dict[tuple[str, float, str], float]
 
 def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
-    rows = measured(tuple(METHODS.values()), EPSILONS, SHAPES, repeats, seed, progress)
+    rows = measure_errors(tuple(METHODS.values()), EPSILONS, SHAPES, repeats, seed, progress)
     names = {ours: name for name, ours in METHODS.items()}
     rows = [replace(row, method=names[row.method]) for row in rows]
     errors = {key[:3]: mean for key, mean in means(rows).items() if key[3] == METRIC}

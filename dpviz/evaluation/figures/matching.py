@@ -59,7 +59,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     """Measure and compare."""
     rows: list[MeasureRow] = []
     for at, dims in enumerate(ATTRIBUTES):
-        rows += measured(dims, repeats, seed, part_of(progress, at, len(ATTRIBUTES)))
+        rows += measure_pairs(dims, repeats, seed, part_of(progress, at, len(ATTRIBUTES)))
     mean = means(rows)
     times = construction(repeats, seed)
     panels: dict[str, Lines] = {}
@@ -104,7 +104,7 @@ def pair_of_registers(dims: int) -> tuple[DataHandle, DataHandle]:
     return a, b
 
 
-def measured(dims: int, repeats: int, seed: int, progress: Progress) -> list[MeasureRow]:
+def measure_pairs(dims: int, repeats: int, seed: int, progress: Progress) -> list[MeasureRow]:
     """Leaves, ratios and recall of every tree, at every ε, with both paddings."""
     pair = pair_of_registers(dims)
     rows: list[MeasureRow] = []

@@ -14,7 +14,7 @@ from dpviz.domain import Domain
 from dpviz.evaluation.experiments import SECONDS, Experiment, run
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow
-from dpviz.evaluation.truth import nonempty
+from dpviz.evaluation.truth import nonempty_queries
 from dpviz.private.handle import DataHandle
 from dpviz.private.load.data import load
 from dpviz.progress import Progress
@@ -41,7 +41,7 @@ def queries(handle: DataHandle, shapes: Iterable[str], seed: int) -> tuple[Workl
     asked = []
     for shape in shapes:
         drawn = workload(handle.domain, sides(handle.domain, shape), DRAWS * QUERIES, seed)
-        asked.append(Workload(shape, nonempty(handle, drawn, QUERIES).rects))
+        asked.append(Workload(shape, nonempty_queries(handle, drawn, QUERIES).rects))
     return tuple(asked)
 
 
@@ -51,7 +51,7 @@ def sides(domain: Domain, shape: str) -> str:
     return "x".join(f"{side:.6g}" for side in ours * np.divide(SHAPES[shape], PAPER_SIDES))
 
 
-def measured(
+def measure_errors(
     methods: tuple[str, ...],
     epsilons: tuple[float, ...],
     shapes: Iterable[str],

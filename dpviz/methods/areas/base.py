@@ -32,4 +32,4 @@ class AreaMethod(Method):
             budget: of one record.
             noise: the source of randomness.
         """
-        raise ParameterError(f"method {self.name} has no build")
+        raise ParameterError(f"method {self.name} has no build: define it")

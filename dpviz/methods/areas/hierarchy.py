@@ -83,7 +83,7 @@ class AreaCounts(AreaMethod):
         noisy, variance = np.empty(exact.shape), np.empty(exact.shape)
         for part, share in zip(areas.slices, shares, strict=True):
             noisy[..., part], variance[..., part] = geometric(noise, share, exact[..., part])
-        parent, place = side_by_side(areas, math.prod(counts.shape[:-1]))
+        parent, place = joined_trees(areas, math.prod(counts.shape[:-1]))
         flat, loads = np.empty(place.size), np.empty(place.size)
         flat[place], loads[place] = noisy.reshape(place.shape), variance.reshape(place.shape)
         estimate, spread = least_squares(parent, flat, loads)
@@ -91,7 +91,7 @@ class AreaCounts(AreaMethod):
         return rounded(parent, estimate)[place].reshape(exact.shape), spread[place[0]]
 
 
-def side_by_side(areas: Areas, parts: int) -> tuple[Int, Int]:
+def joined_trees(areas: Areas, parts: int) -> tuple[Int, Int]:
     """The trees of several parts as one breadth-first forest.
 
     Returns:

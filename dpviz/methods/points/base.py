@@ -65,4 +65,4 @@ class PointMethod(Method):
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Spend the budget on a decomposition; keep nothing else."""
-        raise ParameterError(f"method {self.name} has no build")
+        raise ParameterError(f"method {self.name} has no build: define it")

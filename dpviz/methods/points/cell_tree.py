@@ -18,16 +18,16 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, geometric_by_rate, geometric_variance
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import combine, downward
-from dpviz.trees.cores import run_both, side_by_side, strips
+from dpviz.trees.cores import parallel_map, run_both, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
 from dpviz.trees.shrinkage import (
     DECIDED,
-    Doubts,
-    drawn,
-    estimated,
+    Decisions,
     selection_variance,
+    shrink_tree,
+    subtree_estimates,
 )
 
 PLANE = 2
@@ -95,7 +95,7 @@ class CellTree:
         def cut(part: slice) -> None:
             cuts[part] = self.index.first_rows(children[part, 1:], depth * self.axis_bits)
 
-        side_by_side(cut, strips(len(rows), STRIP))
+        parallel_map(cut, strips(len(rows), STRIP))
         self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
         self.parents.append(np.repeat(rows + nodes - len(codes), self.fanout))
         self.codes.append(children.ravel())
@@ -176,7 +176,7 @@ class ShrunkTree(PointMethod):
         return min(self.max_depth, tree.max_depth)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Decisions
     ) -> Decomposition:
         """A measured tree after free post-processing, which sees noisy numbers only.
 
@@ -185,20 +185,20 @@ class ShrunkTree(PointMethod):
             noisy: measurements of its nodes.
             variance: their variances; infinite where a node was not measured.
             doubts: the looks at inner counts that also decided about splits; for their weight see
-                :func:`~dpviz.trees.shrinkage.estimated`.
+                :func:`~dpviz.trees.shrinkage.subtree_estimates`.
         """
         parent = tree.parent
         # If one axis is cut at a time, the bias of shrinkage offsets the bias of decisions.
         decided = None if tree.axis_bits < tree.index.domain.dims else doubts
 
         def estimates() -> tuple[tuple[Float, Float], Float, Float]:
-            raw = estimated(parent, noisy, variance, decided)
-            return raw, *(drawn if self.shrink else downward)(parent, *raw)
+            raw = subtree_estimates(parent, noisy, variance, decided)
+            return raw, *(shrink_tree if self.shrink else downward)(parent, *raw)
 
         def cells() -> Decomposition:
             nodes = tree.decomposition(*np.zeros((2, len(parent))))
             if self.slopes and nodes.dims == PLANE:
-                _ = nodes.beside, nodes.volume  # computed here in parallel, used later
+                _ = nodes.adjacent_nodes, nodes.volume  # computed here in parallel, used later
             return nodes
 
         (raw, count, spread), nodes = run_both(estimates, cells)
@@ -216,7 +216,7 @@ class ShrunkTree(PointMethod):
         """Further post-processing, before slopes: none.
 
         Args:
-            nodes: with settled estimates.
+            nodes: with nonnegative estimates.
             raw: each node's estimate from its own subtree, and its variance.
         """
         return nodes

@@ -13,7 +13,7 @@ from dpviz.methods.points.base import PointMethod, parameter, register
 from dpviz.methods.points.cell_tree import CellTree, counts_at, measured_again, rate_variances
 from dpviz.methods.points.greedyh import BucketTree, level_rates
 from dpviz.methods.points.grid_size import checked_power
-from dpviz.methods.points.ladder_tree import MANY, LadderTree
+from dpviz.methods.points.ladder_tree import SINGLE_AXIS_DIMS, LadderTree
 from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise
@@ -66,11 +66,7 @@ class Dawa(PointMethod):
     )
     presets: ClassVar[dict[str, dict[str, object]]] = {"DAWA": {}}
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
-    tiny: ClassVar[dict[str, object]] = {
-        "log_cells": 2,
-        "workload": 5,
-        "slopes": False,
-    }
+    tiny: ClassVar[dict[str, object]] = {"log_cells": 2, "workload": 5, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
 
     log_cells: int | None = parameter(
@@ -127,7 +123,7 @@ class Dawa(PointMethod):
             rate, _ = node_rates(tree, low, high, second.epsilon)
             count, variance = least_squares(tree.parent, *counts_at(noise, second, exact, rate))
             return Decomposition(tree.lo, tree.hi, tree.parent, count, variance)
-        levels = power * (domain.dims if domain.dims >= MANY else 1)
+        levels = power * (domain.dims if domain.dims >= SINGLE_AXIS_DIMS else 1)
         ladder = LadderTree(max_depth=levels, slopes=self.slopes, sharing=False)
         cells, count, paid, doubts = ladder.grow(index, first, noise)
         rate, of_leaf = node_rates(ladder_buckets(cells), low, high, second.epsilon)

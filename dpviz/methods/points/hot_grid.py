@@ -18,7 +18,7 @@ from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.density import refine
 from dpviz.trees.lattice import Float
-from dpviz.trees.shrinkage import Doubts, estimated
+from dpviz.trees.shrinkage import Decisions, subtree_estimates
 
 FINEST_LOOK = 9
 """Finest possible first level: 4^9 cells."""
@@ -26,7 +26,7 @@ FINEST_LOOK = 9
 LEVELS = 8
 """Most candidates for the first level: three questions find it."""
 
-QUESTION = 0.01
+QUESTION_SHARE = 0.01
 """Share of ε of each question, and of the record count."""
 
 FULL = 5.5
@@ -35,7 +35,7 @@ FULL = 5.5
 MOST_FULL = 1 << 31
 """Upper limit of that threshold, so that the square of a count does not overflow."""
 
-DOUBT = 1.0
+SLOPE_OFFSET = 1.0
 """Slopes are computed as if counts were this many standard deviations of noise higher."""
 
 BLOCK_LEVELS = 3
@@ -80,8 +80,8 @@ class HotGrid(Ladder):
     A look is used for the decision and for the estimate, and looks of cells that split are biased
     upwards. So inside a block of 8 × 8 cells of the first level least squares uses all
     measurements. For the total of a block, the look of a cell that split gets no more weight than
-    if the cell had stopped (:func:`~dpviz.trees.shrinkage.estimated`): nearly unbiased; large sums
-    add blocks.
+    if the cell had stopped (:func:`~dpviz.trees.shrinkage.subtree_estimates`): nearly
+    unbiased; large sums add blocks.
 
     As in a flat grid, counts are not cut at zero: that would raise empty cells at the cost of full
     cells beside them, which are the ones queried. Slopes are gentler if noise is large.
@@ -121,7 +121,7 @@ class HotGrid(Ladder):
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Build the decomposition as the class docstring describes."""
-        price = QUESTION * budget.epsilon
+        price = QUESTION_SHARE * budget.epsilon
         share = budget.spend(price, "record count", mechanism="geometric", why=DISJOINT)
         total, spread = geometric(noise, share, [index.total])
         level = self.first_level(index, budget, noise, float(total[0]))
@@ -137,17 +137,17 @@ class HotGrid(Ladder):
         return self.finish(tree, noisy, variance, doubts)
 
     def finish(
-        self, tree: CellTree, noisy: Float, variance: Float, doubts: Doubts
+        self, tree: CellTree, noisy: Float, variance: Float, doubts: Decisions
     ) -> Decomposition:
         """Estimate counts inside block totals, which are free of selection bias."""
         parent = tree.parent
         first = int(tree.depth[is_leaf(parent)].min())
-        count, spread = downward(parent, *estimated(parent, noisy, variance, doubts, 1))
+        count, spread = downward(parent, *subtree_estimates(parent, noisy, variance, doubts, 1))
         block = tree.depth <= max(first - BLOCK_LEVELS, 0)
         wanted, weight = upward(parent, noisy, variance)
         count, _ = downward(parent, np.where(block, count, wanted), weight)
         nodes = tree.decomposition(count, spread)
-        return refine(nodes, DOUBT) if self.slopes else nodes
+        return refine(nodes, SLOPE_OFFSET) if self.slopes else nodes
 
     def first_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
         """First measured level, found by a private bisection: see the class.
@@ -158,7 +158,7 @@ class HotGrid(Ladder):
             noise: the source of randomness.
             total: noisy number of records.
         """
-        epsilon, price = budget.epsilon, QUESTION * budget.epsilon
+        epsilon, price = budget.epsilon, QUESTION_SHARE * budget.epsilon
         low = self.coarsest(total, epsilon)
         high = min(low + LEVELS - 1, FINEST_LOOK, self.cap(CellTree(index, 2)))
         while low < high:

@@ -17,12 +17,12 @@ from dpviz.private.mechanisms.noise import Noise, nested_counts
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.sharing import reshared_counts
-from dpviz.trees.shrinkage import Doubts
+from dpviz.trees.shrinkage import Decisions
 
-SURE = 12.0
+CERTAIN_WEIGHT = 12.0
 """A weight above this multiple of :data:`MOST` is never in doubt."""
 
-MANY = 4
+SINGLE_AXIS_DIMS = 4
 """Number of dimensions at which one axis is cut at a time."""
 
 LEAST_C = 0.5
@@ -44,25 +44,25 @@ FIRST = 0.01
 LOOKS = 3
 """K: further looks at most."""
 
-UP = 2.0
+RATE_GROWTH = 2.0
 """Growth of the rate from look to look."""
 
-TOP = 0.98
+MAX_LOOK_SHARE = 0.98
 """Largest share of a path's unspent budget for one look before the last."""
 
-BAND = 1.5
+DOUBT_BAND = 1.5
 """Half-width of the range of doubt around the threshold, in standard deviations."""
 
-JUMP = 0.75
+JUMP_FACTOR = 0.75
 """s: split twice at once above s·β²·c, β = 2^d."""
 
-LAST = 1.0
+LEAF_FACTOR = 1.0
 """f: children are leaves up to f·β·c."""
 
-BELOW = 1.0 - 2.0**-52
+ROUND_DOWN = 1.0 - 2.0**-52
 """Factor that lowers a float by one or two units in the last place."""
 
-LEAST = 2.0**-30
+LEAST_UNSPENT = 2.0**-30
 """Least unspent budget of a path; with less it stops, since no count can be measured."""
 
 
@@ -81,7 +81,7 @@ class Ladder(ShrunkTree):
 
     def grow(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
-    ) -> tuple[CellTree, Float, Float, Doubts]:
+    ) -> tuple[CellTree, Float, Float, Decisions]:
         """Grow the tree; return it with noisy counts, ε per node (0: not measured), doubts.
 
         Args:
@@ -92,17 +92,17 @@ class Ladder(ShrunkTree):
                 noisy counts that were already paid for.
         """
         dims = index.domain.dims
-        tree = CellTree(index, 1 if dims == MANY else dims)
+        tree = CellTree(index, 1 if dims == SINGLE_AXIS_DIMS else dims)
         cap = self.cap(tree)
         level = min(level, cap)
         counts: list[Float] = []
         prices: list[Float] = []
-        doubts: list[Doubts] = []
+        doubts: list[Decisions] = []
         for _ in range(level):
             unseen = np.zeros(len(tree.codes[-1]))
             counts.append(unseen)
             prices.append(unseen)
-            doubts.append(Doubts.none(len(unseen)))
+            doubts.append(Decisions.none(len(unseen)))
             tree.split(unseen == 0)
         # Per node: the unspent budget of its path; the rate of its first look; and, for the middle
         # level of a double split, whose rate is 0, the rate for the next level.
@@ -111,14 +111,16 @@ class Ladder(ShrunkTree):
         for depth in range(level, cap + 1):
             rule, measured = self.at(dims, depth), np.flatnonzero(rate)
             budget = left.take(measured)
-            rates = self.rungs(rate.take(measured), budget)
+            rates = self.look_rates(rate.take(measured), budget)
             noisy = nested_counts(noise, share, tree.level_counts(depth).take(measured), rates)
-            rung, weight, limit = rule.look(noisy, rates)
-            at = rung * len(measured) + np.arange(len(measured))
+            step, weight, limit = rule.look(noisy, rates)
+            at = step * len(measured) + np.arange(len(measured))
             last_look, paid = noisy.take(at), rates.take(at)
             budget_left = unspent(budget, paid)
-            stopping = ((weight <= limit) & (depth > 0)) | (budget_left <= LEAST) | (depth == cap)
-            double = (weight > JUMP * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
+            stopping = (
+                ((weight <= limit) & (depth > 0)) | (budget_left <= LEAST_UNSPENT) | (depth == cap)
+            )
+            double = (weight > JUMP_FACTOR * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
             stops, twice, decides = np.zeros((3, len(rate)), dtype=np.bool_)
             stops[measured], twice[measured] = stopping, double
             if not tree.has_room(~stops, twice):
@@ -136,32 +138,32 @@ class Ladder(ShrunkTree):
             )
             decides[measured] = depth > 0  # the root always splits
             doubts.append(
-                Doubts.of(
+                Decisions.of(
                     decides, rate_variances(budget), limit / budget_left, math.sqrt(2.0) / paid
                 )
             )
             if stops.all():
                 break
             start = rule._part(weight, tree.fanout, depth, cap) * budget_left
-            start = np.minimum(np.maximum(start, LEAST / 256), budget_left)
+            start = np.minimum(np.maximum(start, LEAST_UNSPENT / 256), budget_left)
             left[measured], rate, later = budget_left, later, np.zeros(len(rate))
             rate[measured], later[measured] = np.where(double, 0.0, start), start * double
             tree.split(~stops)
             columns = left, rate, later
             left, rate, later = (np.repeat(each[~stops], tree.fanout) for each in columns)
-        return tree, np.concatenate(counts), np.concatenate(prices), Doubts.joined(doubts)
+        return tree, np.concatenate(counts), np.concatenate(prices), Decisions.joined(doubts)
 
     def at(self, dims: int, depth: int) -> Ladder:
         """The method with the thresholds of its rule for these dimensions and level: public."""
-        if dims < MANY:
+        if dims < SINGLE_AXIS_DIMS:
             return self
         return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
 
-    def rungs(self, rate: Float, left: Float) -> Float:
+    def look_rates(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
         rates = np.empty((self.looks + 2, len(rate)))
-        most = TOP * left
-        for look, growth in enumerate(UP ** np.arange(self.looks + 1.0)):
+        most = MAX_LOOK_SHARE * left
+        for look, growth in enumerate(RATE_GROWTH ** np.arange(self.looks + 1.0)):
             np.multiply(rate, growth, out=rates[look])
             np.minimum(rates[look], most, out=rates[look])
             np.maximum(rates[look], rate, out=rates[look])
@@ -169,25 +171,25 @@ class Ladder(ShrunkTree):
         return rates
 
     def look(self, noisy: Int, rates: Float) -> tuple[Int, Float, Float]:
-        """Choose the rung of each node, from nested noisy counts and their rates.
+        """Choose the look of each node, from nested noisy counts and their rates.
 
-        The choice depends only on the counts up to that rung.
+        The choice depends only on the counts up to that look.
 
         Returns:
-            The rung, its weight w, and the weight up to which the node stops, (n,) each.
+            Number of the look, its weight w, and the weight up to which the node stops, (n,) each.
         """
-        rung = np.zeros(noisy.shape[1], dtype=np.int64)
-        weight, limit, doubtful = self._weighed(noisy[0], rates[0], rates[-1])
+        step = np.zeros(noisy.shape[1], dtype=np.int64)
+        weight, limit, doubtful = self._look_weights(noisy[0], rates[0], rates[-1])
         nodes = np.flatnonzero(doubtful)
         for again in range(1, self.looks + 1):
-            rung[nodes] = again
-            weight[nodes], limit[nodes], doubtful = self._weighed(
+            step[nodes] = again
+            weight[nodes], limit[nodes], doubtful = self._look_weights(
                 noisy[again].take(nodes), rates[again].take(nodes), rates[-1].take(nodes)
             )
             nodes = nodes[doubtful]
-        return rung, weight, limit
+        return step, weight, limit
 
-    def _weighed(
+    def _look_weights(
         self, noisy: Int, rate: Float, left: Float
     ) -> tuple[Float, Float, NDArray[np.bool_]]:
         """Weight of each count, the threshold on it, and whether the decision is in doubt."""
@@ -195,7 +197,9 @@ class Ladder(ShrunkTree):
         weight = noisy * budget_left
         doubt = math.sqrt(2.0) * budget_left / rate
         threshold = np.minimum(self.c + self.kappa * doubt, max(self.c, MOST))
-        doubtful = (np.abs(weight - threshold) < BAND * doubt) & (weight < SURE * MOST)
+        doubtful = (np.abs(weight - threshold) < DOUBT_BAND * doubt) & (
+            weight < CERTAIN_WEIGHT * MOST
+        )
         return weight, threshold, doubtful
 
     def _part(self, weight: Float, fanout: int, depth: int, cap: int) -> Float | float:
@@ -203,7 +207,7 @@ class Ladder(ShrunkTree):
         if depth + 2 >= cap:
             return 1.0
         part = path_part(weight, self.c, G, fanout, self.reserve)
-        return np.where(weight <= LAST * fanout * self.c, 1.0, np.minimum(part, 1.0))
+        return np.where(weight <= LEAF_FACTOR * fanout * self.c, 1.0, np.minimum(part, 1.0))
 
 
 @register
@@ -212,15 +216,15 @@ class LadderTree(Ladder):
     """A tree whose decisions in doubt are looked at again, each look refining the last.
 
     Ours. A node has the unspent budget B of its path, and its count is measured coarsely first,
-    then more precisely: it has nested noisy counts of rates r₀ ≤ r₁ ≤ … ≤ B, r_k = min(UP^k·r₀,
-    TOP·B): each is the next finer one plus noise independent of the count. At rung k, with L = B −
-    r_k and the weight w = N_k·L, the limit is min(c + κ√2·L/r_k, max(c, MOST)). While w is within
-    ``BAND`` standard deviations √2·L/r_k of the limit, the node looks at rung k + 1. Then, if w is
-    at most the limit, it stops and publishes the count of rate B; else, if w > s·β²·c (β = 2^d), it
-    splits β²-ways; else β-ways, and if w ≤ f·β·c the children are leaves of rate L. Other children
-    start at the part (g−1)/(g^R−1) of L, R = max(1, log_{β²}(w/c)) + r. The root always splits: its
-    first look is coarse, and a small data set would otherwise end in one box. A level whose
-    children would pass the public cap on nodes is the last.
+    then more precisely: it has nested noisy counts of rates r₀ ≤ r₁ ≤ … ≤ B, r_k =
+    min(RATE_GROWTH^k·r₀, MAX_LOOK_SHARE·B): each is the next finer one plus noise independent of
+    the count. At look k, with L = B − r_k and the weight w = N_k·L, the limit is min(c + κ√2·L/r_k,
+    max(c, MOST)). While w is within ``DOUBT_BAND`` standard deviations √2·L/r_k of the limit, the
+    node looks again, k + 1. Then, if w is at most the limit, it stops and publishes the count of
+    rate B; else, if w > s·β²·c (β = 2^d), it splits β²-ways; else β-ways, and if w ≤ f·β·c the
+    children are leaves of rate L. Other children start at the part (g−1)/(g^R−1) of L, R = max(1,
+    log_{β²}(w/c)) + r. The root always splits: its first look is coarse, and a small data set would
+    otherwise end in one box. A level whose children would pass the public cap on nodes is the last.
 
     In four dimensions records form few clusters, so a leaf's error comes mostly from uneven records
     inside it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node
@@ -235,7 +239,7 @@ class LadderTree(Ladder):
     transcript, exactly (adaptive composition). All later steps are post-processing.
 
     Looks used for decisions weigh less in estimates of large nodes, which avoids an upward bias:
-    :func:`~dpviz.trees.shrinkage.estimated`.
+    :func:`~dpviz.trees.shrinkage.subtree_estimates`.
 
     In the plane a child whose own estimate is low takes less of its parent's estimate:
     :mod:`dpviz.trees.sharing`. It sees estimates and their variances, no exact count, so it is
@@ -276,4 +280,4 @@ def unspent(left: Float, rate: Float) -> Float:
 
     Less 2^−52 of itself: that is one to two units of its last place, and rounding took half of one.
     """
-    return np.asarray(np.maximum((left - rate) * BELOW, 0.0))
+    return np.asarray(np.maximum((left - rate) * ROUND_DOWN, 0.0))

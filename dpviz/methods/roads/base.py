@@ -63,4 +63,4 @@ class RoadMethod(Method):
 
     def build(self, task: RoadTask) -> Measured:
         """Spend the budget on a histogram of edges; nothing else is retained."""
-        raise ParameterError(f"method {self.name} has no build")
+        raise ParameterError(f"method {self.name} has no build: define it")

@@ -74,19 +74,19 @@ class Flows(RoadMethod):
     def build(self, task: RoadTask) -> Measured:
         """Build the release as the class docstring describes."""
         graph, budget, noise, workload = task.graph, task.budget, task.noise, task.workload
-        domains, costs = graph.remembered(("streets", workload), lambda: _planned(task))
+        domains, costs = graph.cached(("streets", workload), lambda: _planned(task))
         cap = task.cap(self.max_length)
         trips = truncated(task.trips, cap, noise)
         loss = LOSS_SHARE * budget.epsilon
         together = float(costs.noise_per_street.sum()) / len(workload)
         c = break_even(len(graph), len(workload.edge) / len(workload), together)
-        lengths = NoisyLengths.measured(task, trips, cap, LENGTHS * lengths_part(c))
+        lengths = NoisyLengths.measure(task, trips, cap, LENGTHS * lengths_part(c))
         left = budget.left - loss
         limit = lengths.limit(left, c)
         # Longer than the reach are no trips that can be distinguished from noise.
         reach = min(max(lengths.limit(left, 0.0), limit + 1), cap)
         step = STEP * (2 * max(float(lengths.counts.sum()), 0.0) / len(graph.node_id)) ** 2
-        forest = streets(domains, costs.chosen(2 * (limit / left) ** 2, step))
+        forest = streets(domains, costs.worth_merging(2 * (limit / left) ** 2, step))
         outer = truncated(trips, reach, noise)
         inner = visits(truncated(outer, limit, noise), len(graph))
         use_class = use_classes(workload, len(graph), CLASSES)
@@ -120,7 +120,7 @@ class Flows(RoadMethod):
         of_classes = grown, lossy, shrunk_deviation(lossy) / grown
         factor, unsure, off = (np.bincount(street, each[use_class]) / size for each in of_classes)
         variance = variance * factor**2
-        near = graph.remembered("neighbours", lambda: neighbours(graph)).between(street)
+        near = graph.cached("neighbours", lambda: neighbours(graph)).between(street)
         by_street = Paths(workload.start, street[workload.edge])
         counts, smoothing = smoothed(
             noisy * factor / size,

@@ -189,7 +189,7 @@ class EventHistogram(RoadMethod):
         if task.progress is not None:
             task.progress(0.0, "cutting the graph and choosing trees")
         chosen = (task.graph, task.workload, self.decomposition, self.index)
-        return task.graph.remembered(chosen[1:], lambda: _planned(*chosen))
+        return task.graph.cached(chosen[1:], lambda: _planned(*chosen))
 
     def _from_lengths(
         self, task: RoadTask, forest: Forest, trips: Paths, cap: int, extra: dict[str, Any]
@@ -197,15 +197,15 @@ class EventHistogram(RoadMethod):
         """L from noisy lengths, which the release states."""
         graph, workload, budget = task.graph, task.workload, task.budget
         if self.truncation == "paper":
-            lengths = NoisyLengths.measured(task, trips, cap, length_share(cap, len(graph)), 1.0)
+            lengths = NoisyLengths.measure(task, trips, cap, length_share(cap, len(graph)), 1.0)
             limit = paper_length(lengths.counts, len(graph), budget.left)
         else:
             # Kept with the graph, like the trees themselves.
-            variance = graph.remembered(
+            variance = graph.cached(
                 (forest, workload), lambda: trees.workload_variance(forest, workload)
             )
             c = break_even(len(graph), len(workload.edge) / len(workload), variance)
-            lengths = NoisyLengths.measured(task, trips, cap, lengths_part(c))
+            lengths = NoisyLengths.measure(task, trips, cap, lengths_part(c))
             limit = lengths.limit(budget.left, c)
         width = np.diff(lengths.bins)
         extra["lengths"] = np.repeat(np.round(lengths.counts / width, 2), width).tolist()

@@ -27,7 +27,7 @@ from dpviz.private.roads import length_histogram
 from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths
 
-STANDS = 2.0
+NOISE_SDS = 2.0
 """Standard deviations of noise beyond which a number is distinguished from it."""
 
 BELOW_ONE = 0.9999
@@ -75,7 +75,7 @@ class NoisyLengths(NamedTuple):
     epsilon: float
 
     @classmethod
-    def measured(
+    def measure(
         cls, task: RoadTask, trips: Paths, cap: int, part: float, ratio: float = RATIO
     ) -> NoisyLengths:
         """Spend a part of what is left of ε on the lengths of trips of at most Δ edges."""
@@ -240,7 +240,7 @@ def retained_share(
     length = np.asarray(length, dtype=np.float64)
     whole = float(counts @ length)
     sd = float(np.sqrt(np.sum(length**2 * np.asarray(variance))))
-    if whole <= 0 or whole < STANDS * sd:
+    if whole <= 0 or whole < NOISE_SDS * sd:
         return None
     highest = 1.0 if limit >= length[-1] else BELOW_ONE
     return min(max(float(counts @ np.minimum(length, limit)) / whole, 0.0), highest)

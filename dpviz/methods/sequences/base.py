@@ -39,4 +39,4 @@ class SequenceMethod(Method):
 
     def build(self, task: SequenceTask) -> Model:
         """Spend the budget on a model; nothing else is retained."""
-        raise ParameterError(f"method {self.name} has no build")
+        raise ParameterError(f"method {self.name} has no build: define it")

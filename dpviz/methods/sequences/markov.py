@@ -147,7 +147,7 @@ class Markov(SequenceMethod):
         if size >= MANY:
             allowed = allowed_after(follows, first_child, size)
             weight = PRIOR * self.l_top / second.epsilon
-            counts = drawn_to_shorter(counts, first_child, allowed, weight)
+            counts = shrink_to_shorter(counts, first_child, allowed, weight)
         beside = None if single is None else single[1]
         return ContextTree(first_child, counts, variance, follows, beside)
 
@@ -266,7 +266,9 @@ def grow_contexts(events: Events, size: int, split: Split, max_depth: int) -> tu
     return np.concatenate(first_child), np.concatenate(counts)
 
 
-def drawn_to_shorter(counts: Float, first_child: Int, allowed: Mask | None, weight: float) -> Float:
+def shrink_to_shorter(
+    counts: Float, first_child: Int, allowed: Mask | None, weight: float
+) -> Float:
     """Counts whose shares are mixed with those of the context without its oldest symbol.
 
     Totals stay. From the shortest contexts to the longest, so that each is mixed with a mixture.

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpviz.errors import BudgetError, LedgerError
 from dpviz.private.ledger import chain
-from dpviz.private.ledger.chain import seal, seal_path, sealed
+from dpviz.private.ledger.chain import read_seal, seal_path, write_seal
 from dpviz.private.ledger.entries import (
     NEIGHBOURS,
     Account,
@@ -149,7 +149,7 @@ class Ledger:
             add("spend", account=key, name=name, **bought)
         return release
 
-    def conclude(self, release: str, *, failed: bool = False, lost: bool = False) -> None:
+    def record_outcome(self, release: str, *, failed: bool = False, lost: bool = False) -> None:
         """Record the outcome of a paid build; the spend stays whatever the outcome.
 
         Where the note cannot be written the row stays ``paid``, and the release is not lost.
@@ -184,7 +184,7 @@ class Ledger:
             LedgerError: an entry, page or the seal was changed; it names the problem and a remedy.
         """
         path = self.path
-        before = sealed(path)
+        before = read_seal(path)
         if accept and not (path.exists() and path.stat().st_size):
             seal_path(path).unlink(missing_ok=True)
         with opened(path, write=accept) as db:
@@ -200,7 +200,7 @@ class Ledger:
                 _, head = chain.checked_entries(db, None)  # its own chain must be intact
                 what = f"in place of {before.id} {before.hash}"
                 head = chain.append(db, head, Entry(kind="accepted", at=_now(), what=what))
-        seal(path, head, back=accept)
+        write_seal(path, head, back=accept)
         return head.id
 
     @contextmanager
@@ -211,14 +211,14 @@ class Ledger:
             if db is None:  # no ledger yet
                 yield [], None
                 return
-            rows, head = chain.checked_entries(db, sealed(path))
+            rows, head = chain.checked_entries(db, read_seal(path))
 
             def add(kind: str, **fields: str) -> None:
                 nonlocal head
                 head = chain.append(db, head, Entry(kind=kind, at=_now(), **fields))
 
             yield rows, add
-        seal(path, head)
+        write_seal(path, head)
 
 
 def new_release() -> str:

@@ -76,7 +76,7 @@ def seal_path(ledger: Path) -> Path:
     return ledger.with_name(f"{ledger.name}.seal")
 
 
-def sealed(ledger: Path) -> Head | None:
+def read_seal(ledger: Path) -> Head | None:
     """The head that was last seen; None if no seal can be read."""
     with suppress(OSError, ValueError):
         if match := SEAL.fullmatch(seal_path(ledger).read_text("ascii")):
@@ -84,7 +84,7 @@ def sealed(ledger: Path) -> Head | None:
     return None
 
 
-def seal(ledger: Path, head: Head, *, back: bool = False) -> None:
+def write_seal(ledger: Path, head: Head, *, back: bool = False) -> None:
     """Write the head into the seal. If that fails, the older seal stays and is still valid.
 
     Args:
@@ -92,7 +92,7 @@ def seal(ledger: Path, head: Head, *, back: bool = False) -> None:
         head: the last entry that was committed.
         back: True to replace even a seal of a later entry.
     """
-    before = sealed(ledger)
+    before = read_seal(ledger)
     if before is not None and (before == head or (before.id > head.id and not back)):
         return
     line = f"{SEAL_MARK} {head.id:020d} {head.hash}\n".encode()

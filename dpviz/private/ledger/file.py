@@ -76,7 +76,7 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
     if sqlite3.sqlite_version_info < OLDEST:
         raise LedgerError(
             f"{path.name}: this Python has SQLite {sqlite3.sqlite_version}, the ledger needs 3.37 "
-            "or newer: take a newer Python ('uv python install'); nothing was spent"
+            "or newer: use a newer Python ('uv python install'); nothing was spent"
         )
     with _errors(path):
         if _is_empty(path):

@@ -20,14 +20,14 @@ from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Clock
 from dpviz.private.load.columns import shown
 from dpviz.private.load.engines import connected
-from dpviz.private.load.engines.base import Engine, Rows, watched
+from dpviz.private.load.engines.base import Engine, Rows, rows_with_progress
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.notation import MILLISECONDS, Notation
 from dpviz.private.load.projection import crs_name, same_crs
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.source import Database
-from dpviz.private.load.tables.base import Column, listed, pick, refuse_other_types
+from dpviz.private.load.tables.base import Column, column_list, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import Int, morton
 
@@ -69,7 +69,7 @@ def folder_relation(
     with closing(Duck(size=size_of(footers.files))) as engine:
         relation = engine.parquet(footers.files)
         existing = engine.columns(relation)
-        for name in _columns(existing, chosen.columns, domain.place, folder.name):
+        for name in _columns(existing, chosen.columns, domain.without_time, folder.name):
             refuse_other_types(folder.name, {*footers.shapes.get(name, ())})
         yield engine, relation, folder.name
 
@@ -94,7 +94,7 @@ def engine_layers(
     # A fixed salt for public data only: otherwise it would reveal which records were dropped.
     salt = "" if chosen.public else secrets.token_hex(16)
     text = f"{query.sql(relation, engine.dialect, salt)}\nLIMIT {MAX_CELLS + 1}"
-    layers = layers_of_rows(watched(engine, text, chosen.progress), domain, query.bits)
+    layers = layers_of_rows(rows_with_progress(engine, text, chosen.progress), domain, query.bits)
     if layers.cells > MAX_CELLS:
         raise too_many(query.bits)
     if chosen.progress:
@@ -191,7 +191,7 @@ def layers_of_rows(rows: Rows, domain: Domain, bits: int) -> Layers:
     if kinds > 1:
         kind, cell = cell >> width, cell & ((1 << width) - 1)
         every = [(cell[kind == each], number[kind == each]) for each in range(kinds)]
-    return Layers(tuple(_index(*each, domain.plain, bits) for each in every))
+    return Layers(tuple(_index(*each, domain.counts_only, bits) for each in every))
 
 
 def _index(cell: Int, number: Int, domain: Domain, bits: int) -> PointIndex:
@@ -251,7 +251,7 @@ def _names(
     existing: Sequence[Column], domain: Domain, chosen: Selection, name: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the columns to read: the coordinates and any others."""
-    named = _columns(existing, chosen.columns, domain.place, name)
+    named = _columns(existing, chosen.columns, domain.without_time, name)
     kind = None if domain.kinds is None else domain.kinds.column
     others = (chosen.unit, domain.time, kind)
     return named, tuple(each for each in others if each is not None)
@@ -268,5 +268,5 @@ def _columns(
         return (points[0],)
     names = recognised_columns(existing, domain)
     if names is None:
-        raise DataError(f"name {domain.dims} columns of {name}: it has {listed(existing)}")
+        raise DataError(f"name {domain.dims} columns of {name}: it has {column_list(existing)}")
     return names

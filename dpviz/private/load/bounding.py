@@ -52,7 +52,7 @@ def fresh_key() -> bytes:
     return secrets.token_bytes(16)
 
 
-def numbered(ids: Sequence[Any]) -> tuple[Int, Any]:
+def number_ids(ids: Sequence[Any]) -> tuple[Int, Any]:
     """A number for each id (n,), −1 if it is missing; and the distinct ids by number.
 
     Ids are equal if their texts are equal byte by byte; see :func:`dpviz.private.load.words.texts`.
@@ -70,7 +70,7 @@ def bounded(unit: Int, ids: Any, k: int, slots: Slots, *, public: bool = False) 
 
     Args:
         unit: number of each record's privacy unit (n,), at least 0.
-        ids: distinct ids by number, from :func:`numbered`.
+        ids: distinct ids by number, from :func:`number_ids`.
         k: the bound, at least 1.
         slots: asked once, for the records of units of more than k.
         public: use a fixed key, so that the choice is repeatable; never for sensitive data, as it

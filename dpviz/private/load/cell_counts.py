@@ -74,7 +74,7 @@ def _query(
     require(unit, str | None, "unit", DataError)
     if domain.values is not None:
         raise DataError("counts per cell hold no sums: leave the values out of the domain")
-    names = domain.place.columns if columns is None else texts(columns, "columns", DataError)
+    names = domain.without_time.columns if columns is None else texts(columns, "columns", DataError)
     return CellQuery(domain, names, checked_bits(bits, domain), unit, max_per_unit)
 
 

@@ -116,7 +116,7 @@ class CellQuery:
     clock: Clock = "number"
 
     def __post_init__(self) -> None:
-        dims = self.domain.place.dims
+        dims = self.domain.without_time.dims
         if len(self.columns) != dims and not self.of_geometry:
             raise DataError(f"{len(self.columns)} columns for {dims} dimensions: name one for each")
         checked_bits(self.bits, self.domain)
@@ -128,7 +128,7 @@ class CellQuery:
     @property
     def of_geometry(self) -> bool:
         """True if a single column of points holds the coordinates of a 2-D domain."""
-        return self.domain.place.dims == 2 and len(self.columns) == 1
+        return self.domain.without_time.dims == 2 and len(self.columns) == 1
 
     @property
     def count_column(self) -> str:

@@ -103,7 +103,7 @@ def _check_facts(count: str, chosen: Selection, title: str) -> None:
     """
     domain, unit = chosen.box(title), chosen.unit
     bits = chosen.grid_bits(domain)
-    query = CellQuery(domain, domain.place.columns, bits, unit, chosen.max_per_unit)
+    query = CellQuery(domain, domain.without_time.columns, bits, unit, chosen.max_per_unit)
     if "_" in count and count.strip().lower() != query.count_column:
         raise DataError(
             f"{title} was counted with other public facts: give the bounds, CRS, bits "

@@ -114,7 +114,7 @@ def as_column(name: str) -> Any:
 
 
 def as_text(value: Any, dialect: str) -> Any:
-    """A value in the engine's text form, compared byte by byte; floats are refused by their type.
+    """A value in the engine's text form, compared byte by byte; refuse floats by their type.
 
     A column's collation may treat ``Ann`` and ``ann`` as equal, although they are two ids: the
     collation C does not. Spark compares bytes by default.

@@ -47,12 +47,7 @@ def _are_degrees(table: Table, columns: Sequence[str] | None) -> bool:
 
 
 def read_events(
-    opened: Table,
-    graph: RoadGraph,
-    chosen: Selection,
-    *,
-    steps: Steps | None = None,
-    counts: Tally,
+    opened: Table, graph: RoadGraph, chosen: Selection, *, steps: Steps | None = None, counts: Tally
 ) -> tuple[Items, str]:
     """Events in record order, and a description of the columns read as places.
 
@@ -102,7 +97,7 @@ def nearest_edges(graph: RoadGraph, points: Float) -> Int:
     >>> nearest_edges(cross, np.array([[0.5, 0.1], [0.9, 0.5], [2.0, -1.0]])).tolist()
     [0, 1, 0]
     """
-    plane, tree = graph.remembered("streets by place", lambda: _by_place(graph))
+    plane, tree = graph.cached("streets by place", lambda: _by_place(graph))
     edge = np.full(len(points), len(graph), dtype=np.int64)
     for start in range(0, len(points), STRIP):
         places = shapely.points(plane(points[start : start + STRIP]))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpviz.errors import DataError
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.lazy import pa, pq
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import parsing, refuse_release
@@ -46,7 +46,7 @@ def folder_footers(folder: Path) -> Footers:
     files = parquet_files(folder)
     task, needs = f"{__name__}:footers", ("pyarrow.parquet",)
     places, name = [str(path.absolute()) for path in files], folder.name or str(folder)
-    declared = confined(task, name, places, where=name, size=size_of(files), needs=needs)
+    declared = run_in_sandbox(task, name, places, where=name, size=size_of(files), needs=needs)
     stated = json.loads(declared.schema.metadata[b"stated"])
     return Footers(files, tuple(stated["columns"]), stated["shapes"], stated["mixed"])
 

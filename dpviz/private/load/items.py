@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DataError
-from dpviz.private.load.bounding import bounded, numbered, slots_of
+from dpviz.private.load.bounding import bounded, number_ids, slots_of
 from dpviz.private.load.notation import Notation
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tally import Fact, Tally
@@ -100,7 +100,7 @@ def read_items(
         if time is not None:
             moments.append(times(block.columns[time[0]], *time))
     item, when = np.concatenate(items), None if time is None else np.concatenate(moments)
-    number, ids = numbered(units) if unit is not None else (None, None)
+    number, ids = number_ids(units) if unit is not None else (None, None)
     if number is not None:
         counts.add(Fact.NO_UNIT, np.count_nonzero(number < 0))
     if form.group is None:
@@ -154,7 +154,7 @@ def bounded_items(items: Items, k: int, counts: Tally, *, public: bool = False) 
 def _grouped(rows_read: Items, groups: Sequence[Any], counts: Tally) -> Items:
     """Group rows into records by id; rows without an id are dropped."""
     unit = rows_read.unit
-    group, _ = numbered(groups)
+    group, _ = number_ids(groups)
     owner = np.zeros(len(group), dtype=np.int64) if unit is None else unit
     counts.add(Fact.NO_ID, np.count_nonzero((group < 0) & (owner >= 0)))
     rows = np.flatnonzero((group >= 0) & (owner >= 0))

@@ -13,7 +13,7 @@ from dpviz.private.load.names import WKT, recognised_columns, wkt_column
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.projection import transformer
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.tables.base import TEXTS, Table, listed, pick
+from dpviz.private.load.tables.base import TEXTS, Table, column_list, pick
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def layout(table: Table, chosen: Selection) -> Layout:
             a notation for a column that is not read.
     """
     domain, notation, columns = chosen.box(table.name), chosen.notation, chosen.columns
-    domain, time = domain.place, domain.time or chosen.time
+    domain, time = domain.without_time, domain.time or chosen.time
     names = (
         tuple(columns)
         if columns is not None
@@ -154,7 +154,7 @@ def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, 
         return (wkt,)
     if not existing:  # an empty file is an empty data set
         return domain.columns
-    remedy = f"name {domain.dims} of {listed(existing)}"
+    remedy = f"name {domain.dims} of {column_list(existing)}"
     whole = ", or one that holds whole points with order=… (--order)" if domain.dims == 2 else ""
     if table.first_line:  # the first line may be a record: not shown
         remedy = (

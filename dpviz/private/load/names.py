@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dpviz.domain import Domain, default_columns
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
-from dpviz.lists import words
+from dpviz.lists import split_list
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import TEXTS, Column
 
 _LONGITUDE = frozenset(
-    words(
+    split_list(
         "lon,lng,long,longitude,längengrad,laengengrad,länge,longitud,longitudine,lengtegraad,"
         "længdegrad,lengdegrad,pituusaste,długość,dlugosc,délka,hosszúság,долгота,довгота,"
         "γεωγραφικό μήκος,boylam,经度,經度,経度,경도,kinh độ,bujur,ลองจิจูด,देशांतर,خط الطول,"
@@ -23,7 +23,7 @@ _LONGITUDE = frozenset(
     )
 )
 _LATITUDE = frozenset(
-    words(
+    split_list(
         "lat,latitude,breitengrad,breite,latitud,latitudine,breedtegraad,breddegrad,leveysaste,"
         "szerokość,szerokosc,šířka,szélesség,широта,γεωγραφικό πλάτος,enlem,纬度,緯度,위도,vĩ độ,"
         "lintang,ละติจูด,अक्षांश,خط العرض,קו רוחב,decimallatitude",

@@ -19,7 +19,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.load.bounding import bounded, numbered
+from dpviz.private.load.bounding import bounded, number_ids
 from dpviz.private.load.dialects import LARGEST
 from dpviz.private.load.layout import Layout, layout
 from dpviz.private.load.projection import finite_rows, in_crs, srid_of
@@ -91,7 +91,7 @@ def clipped_blocks(
     Stability 1 in records: each is kept or dropped by its own content, and nothing else.
     """
     srid = srid_of(how.crs) if len(how.columns) == 1 else None
-    alone = len(how.columns) == 1 and domain.place.dims == 2
+    alone = len(how.columns) == 1 and domain.without_time.dims == 2
     kinds, values, notation = how.kinds, how.values, how.notation
     names = [*dict.fromkeys([*how.columns, *how.extra])]
     table.expect_numbers(how.columns if notation.plain_numbers and not alone else ())
@@ -160,7 +160,7 @@ def read_records(source: Any, chosen: Selection, counts: Tally | None = None) ->
     if chosen.public:
         _suspect_places(opened, how, domain, counts)
     points = [np.empty((0, domain.dims)), *(part.points for part in blocks)]
-    number, ids = numbered([part.unit for part in blocks]) if how.unit else (None, None)
+    number, ids = number_ids([part.unit for part in blocks]) if how.unit else (None, None)
     when = [np.empty(0), *(part.time for part in blocks if part.time is not None)]
     return Records(
         np.concatenate(points),
@@ -209,7 +209,7 @@ def read_layers(
     kind = None if how.kinds is None else np.concatenate(kinds)
     value = None if how.values is None else np.concatenate(values)
     if how.unit is not None:
-        unit, distinct = numbered(ids)
+        unit, distinct = number_ids(ids)
         slots = [each for each in (every.view(np.int64), kind, value) if each is not None]
         rows = bounded(
             unit,
@@ -239,7 +239,7 @@ def _layers(
     domain: Domain, codes: Codes, kind: NDArray[np.int64] | None, value: NDArray[np.int64] | None
 ) -> Layers:
     """Build one index per kind of records; ``codes`` may be overwritten."""
-    plain = domain.plain
+    plain = domain.counts_only
     of_each: list[Any] = [slice(None)]
     if kind is not None and domain.kinds is not None:
         of_each = [kind == number for number in range(len(domain.kinds.names))]

@@ -18,7 +18,7 @@ from dpviz.private.load.items import Form, Items, bounded_items, known_items, re
 from dpviz.private.load.notation import PLAIN, Notation
 from dpviz.private.load.selection import Selection, checked_bound
 from dpviz.private.load.source import File, source_of
-from dpviz.private.load.tables.base import Table, listed, pick
+from dpviz.private.load.tables.base import Table, column_list, pick
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.roads import RoadData
@@ -241,7 +241,7 @@ def _form(table: Table, named: Form | None, others: Sequence[str]) -> Form:
         return _form_of(stands)
     if not existing:  # an empty file is an empty data set
         return _form_of(COLUMNS[:2])
-    there = f"columns {listed(table.columns)}"
+    there = f"columns {column_list(table.columns)}"
     if table.first_line:  # the first line may be a record: not shown
         there = "no columns of trips in its first line"
     raise DataError(

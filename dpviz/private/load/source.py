@@ -21,7 +21,7 @@ SCHEMES = ("postgresql", "postgres", "duckdb", "spark")
 
 
 @dataclass(frozen=True, repr=False)
-class Frame:
+class InMemory:
     """A table in memory."""
 
     table: Any
@@ -93,7 +93,7 @@ class BuiltIn:
         return self.dataset.name
 
 
-Source = Frame | File | Folder | Database | BuiltIn
+Source = InMemory | File | Folder | Database | BuiltIn
 
 
 def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -> Source:
@@ -117,7 +117,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     if isinstance(given, str) and len(given.splitlines()) > 1:  # it may hold records: not shown
         raise DataError("source is a text of several lines: give the path of a file")
     if _is_frame(given):
-        return Frame(given)
+        return InMemory(given)
     if not isinstance(given, (str, os.PathLike)):
         raise DataError(
             f"source of type {type(given).__name__}: give a path, the URL of a database, or a "

@@ -28,7 +28,7 @@ from dpviz.private.load.source import (
     Database,
     File,
     Folder,
-    Frame,
+    InMemory,
     Source,
     is_url,
     source_of,
@@ -71,7 +71,7 @@ def read_points(source: Source, chosen: Selection) -> DataHandle:
     if chosen.bits is not None and chosen.domain is not None:
         chosen.grid_bits(chosen.domain)  # invalid bits fail before anything is read
     match source:
-        case Frame():
+        case InMemory():
             name = chosen.name or source.name
             return _table_handle(MemoryTable(source.table, name), name, chosen)
         case Database():
@@ -143,7 +143,7 @@ def _built_in(dataset: Dataset, chosen: Selection) -> DataHandle:
             raise DataError(f"{what} is not for the built-in data {dataset.name}: leave it out")
     domain = chosen.domain or dataset.domain
     public = dataset.public if chosen.public is None else chosen.public
-    names = tuple(chosen.columns or dataset.domain.place.columns)
+    names = tuple(chosen.columns or dataset.domain.without_time.columns)
     table = MemoryTable(pa.table(dataset.table()), dataset.name)
     handle = _table_handle(
         table,

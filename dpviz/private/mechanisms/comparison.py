@@ -1,7 +1,7 @@
 """Lazily exact comparison: is a uniform number in [0, 1) below a real probability q?
 
-*The law is exact.* Let U be uniform in [0, 1) and u its first w bits as an integer, so that
-u/2^w ≤ U < (u + 1)/2^w. If low ≤ 2^w·q ≤ high for integers low and high, then
+*The distribution is exact.* Let U be uniform in [0, 1) and u its first w bits as an integer, so
+that u/2^w ≤ U < (u + 1)/2^w. If low ≤ 2^w·q ≤ high for integers low and high, then
 
 - u < low gives U < (u + 1)/2^w ≤ low/2^w ≤ q: yes;
 - u ≥ high gives U ≥ u/2^w ≥ high/2^w ≥ q: no;

@@ -82,12 +82,12 @@ def nested_counts(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLik
     q = e^(−r_{i+1}) and t = 2(p − q)(1 − pq) / ((1 + p)(1 − q)²) (r_i = r_{i+1}: t = 0).
 
     *Every N_i has noise of rate r_i exactly.* The generating function of two-sided noise of ratio a
-    is (1 − a)² / ((1 − az)(1 − a/z)), so what turns the law of ratio q into that of ratio p has
-    [(1 − p)/(1 − q)]² · (1 − qz)(1 − q/z) / ((1 − pz)(1 − p/z)). As 1/((1 − pz)(1 − p/z)) is
-    Σ p^|k|·z^k / (1 − p²), its coefficient at z^k and z^−k, k ≥ 1, is
-    [(1 − p)/(1 − q)]² · (p^k(1 + q²) − q·p^(k−1) − q·p^(k+1)) / (1 − p²)
-    = (1 − p)(p − q)(1 − pq) / ((1 − q)²(1 + p)) · p^(k−1) = t/2 · (1 − p)p^(k−1), not below 0 as
-    q ≤ p: that of W. At z = 1 the function is 1, so the rest, 1 − t, is at 0. Induction from k on.
+    is (1 − a)² / ((1 − az)(1 − a/z)), so what turns the distribution of ratio q into that of ratio
+    p has [(1 − p)/(1 − q)]² · (1 − qz)(1 − q/z) / ((1 − pz)(1 − p/z)). As 1/((1 − pz)(1 − p/z)) is
+    Σ p^|k|·z^k / (1 − p²), its coefficient at z^k and z^−k, k ≥ 1, is [(1 − p)/(1 − q)]² · (p^k(1 +
+    q²) − q·p^(k−1) − q·p^(k+1)) / (1 − p²) = (1 − p)(p − q)(1 − pq) / ((1 − q)²(1 + p)) · p^(k−1) =
+    t/2 · (1 − p)p^(k−1), not below 0 as q ≤ p: that of W. At z = 1 the function is 1, so the rest,
+    1 − t, is at 0. Induction from k on.
 
     *Who looks at N_1 … N_i only pays r_i.* Given N_{i+1}, N_i knows
     nothing of the count, so the probability of (N_1, …, N_i) is P(N_i | count) times factors

@@ -1,4 +1,4 @@
-"""Exact samplers of the one- and two-sided geometric law, for arrays of rates.
+"""Exact samplers of the one- and two-sided geometric distribution, for arrays of rates.
 
 *One-sided*, P(G = k) = (1 − a)·aᵏ for k ≥ 0, a = e^(−rate). With G = 2^m·H + L, 0 ≤ L < 2^m,
 P(H = h, L = l) is in proportion to (a^(2^m))^h · a^l: H and L are independent, H is one-sided of
@@ -11,8 +11,8 @@ then at least 0.63 of the l are accepted, and H needs 2.5 coins on average at mo
 *Two-sided*, P(K = k) = (1 − a)/(1 + a)·a^|k|: K ≠ 0 with probability 2a/(1 + a) = 2/(1 + e^rate),
 and then its sign is fair and |K| − 1 is one-sided, as P(|K| = k) is in proportion to aᵏ.
 
-Every coin is decided by :func:`~dpviz.private.mechanisms.comparison.is_below`, so the laws are
-exact. Draws are int64, those above 2^62 cut to it. At the rates of counts (2^−40 and above) the
+Every coin is decided by :func:`~dpviz.private.mechanisms.comparison.is_below`, so the distributions
+are exact. Draws are int64, those above 2^62 cut to it. At the rates of counts (2^−40 and above) the
 odds of that are e^(−2^22), below 10^−900000.
 """
 

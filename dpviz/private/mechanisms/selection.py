@@ -1,13 +1,13 @@
 """Exponential mechanism: exact choice of a candidate with P ∝ length · e^(−rate·distance).
 
-*The law is exact.* Let w_i be the weights, C_j = w_1 + … + w_j and W their sum. A uniform U chooses
-the j with C_{j−1} ≤ U·W < C_j, which has probability w_j/W. First with weights rounded to integers
-of 2^−38 of the best one's and sixty-four bits of U: the integers' sums are exact, each weight is
-wrong by at most 2 of them, so that every C_j and U·W are known to within a margin that grows with
-the number of candidates. A place that is further than the margin from both ends of its candidate is
-decided; the others (one in a million, for a thousand candidates) are decided by integer bounds of
-the weights and more bits of the same U, as in :mod:`~dpviz.private.mechanisms.comparison`. No
-candidate has weight 0 because it is small.
+*The distribution is exact.* Let w_i be the weights, C_j = w_1 + … + w_j and W their sum. A uniform
+U chooses the j with C_{j−1} ≤ U·W < C_j, which has probability w_j/W. First with weights rounded to
+integers of 2^−38 of the best one's and sixty-four bits of U: the integers' sums are exact, each
+weight is wrong by at most 2 of them, so that every C_j and U·W are known to within a margin that
+grows with the number of candidates. A place that is further than the margin from both ends of its
+candidate is decided; the others (one in a million, for a thousand candidates) are decided by
+integer bounds of the weights and more bits of the same U, as in
+:mod:`~dpviz.private.mechanisms.comparison`. No candidate has weight 0 because it is small.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sources of randomness.
 
-A release uses :class:`SecureNoise`: exact laws, from the entropy of the operating system.
+A release uses :class:`SecureNoise`: exact distributions, from the entropy of the operating system.
 :class:`SimulatedNoise` is repeatable, and therefore not private: it is accepted for
 public data only, and says so in the release.
 """
@@ -22,7 +22,7 @@ from dpviz.progress import Progress
 
 BLOCK = 1 << 16
 """Draws between two reports of progress, where work can be cancelled: a hundredth of a second, and
-a tenth of one on a busy machine. The law does not know how draws are grouped."""
+a tenth of one on a busy machine. The distribution does not depend on the grouping."""
 
 REPORTED = 4096
 """Fewer draws than this are not reported."""
@@ -47,7 +47,7 @@ class Noise(Protocol):
 
 
 class SecureNoise:
-    """Noise fit for release: exact laws (:mod:`~dpviz.private.mechanisms.samplers`).
+    """Noise fit for release: exact distributions (:mod:`~dpviz.private.mechanisms.samplers`).
 
     Every bit comes from the operating system when it is needed, and none is kept: neither a forked
     process nor another thread can meet the same bits twice. ``progress(fraction, what)`` is called
@@ -84,7 +84,7 @@ class SecureNoise:
 
 
 class SimulatedNoise:
-    """Repeatable noise of the same laws, by NumPy, for public data: NOT PRIVATE.
+    """Repeatable noise of the same distributions, by NumPy, for public data: NOT PRIVATE.
 
     The draws follow one fixed stream, so the same seed at another epsilon sees the same bits.
     """

@@ -130,7 +130,7 @@ def _block(
         names = np.array([ALL] if 0 in axes else by.kinds.names, dtype=object)
         columns["kind"] = np.repeat(names, steps * areas)
     if by.steps is not None:
-        edges = [by.steps.calendar.words(edge) for edge in by.steps.edges.tolist()]
+        edges = [by.steps.calendar.text(edge) for edge in by.steps.edges.tolist()]
         first, last = ([edges[0]], [edges[-1]]) if 1 in axes else (edges[:-1], edges[1:])
         for name, words in (("start", first), ("end", last)):
             columns[name] = np.tile(np.repeat(np.array(words, dtype=object), areas), kinds)

@@ -31,7 +31,7 @@ def record_domain(box: Domain, steps: Steps | None = None, kinds: Kinds | None =
     >>> record_domain(box, steps).step  # Berlin's March has a day of 23 hours
     3600.0
     """
-    domain = replace(box.place.plain, kinds=kinds)
+    domain = replace(box.without_time.counts_only, kinds=kinds)
     if steps is None:
         return domain
     lengths = np.diff(steps.edges)

@@ -51,7 +51,7 @@ class Box(Frame):
         if isinstance(queries, Regions):
             return queries
         if period is not None or self.domain.time is not None:
-            queries = self.domain.over(queries, period)
+            queries = self.domain.query_boxes(queries, period)
         return self.domain.boxes(queries)
 
     def cover(self, nodes: Decomposition, questions: Boxes | Regions) -> Cover:
@@ -70,15 +70,15 @@ class Box(Frame):
 
     def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
         """Exact wavelet noise of sums of nodes, if the header states one; else None."""
-        return HaarNoise.stated(stated, self.domain.side, nodes.lo, nodes.hi)
+        return HaarNoise.from_facts(stated, self.domain.side, nodes.lo, nodes.hi)
 
-    def together(self, release: Any) -> Decomposition:
+    def common_nodes(self, release: Any) -> Decomposition:
         """Nodes for a map of a release whose parts have different nodes.
 
         In 2-D a tree of the boxes of all parts if those nest, otherwise a grid; in more dimensions
         the trees of all parts side by side.
         """
-        every: Decomposition = release.side_by_side
+        every: Decomposition = release.joined_nodes
         if self.domain.dims != 2:
             return every
         seen = rectangle_tree(np.hstack([every.lo, every.hi]), every.parent.astype(np.int64))
@@ -94,7 +94,7 @@ class Box(Frame):
     ) -> dict[str, Any]:
         """One row per node, breadth-first; in 2-D GeoParquet 1.1 with a rectangle per node."""
         columns = {}
-        if self.domain.place.dims == 2:
+        if self.domain.without_time.dims == 2:
             columns["geometry"] = _rectangles_wkb(self.domain, nodes)
         columns |= {name: pa.array(each) for name, each in times(self.domain, nodes).items()}
         for name in ("lo", "hi"):
@@ -115,7 +115,7 @@ class Box(Frame):
 
     def geo(self) -> dict[str, bytes]:
         """GeoParquet metadata; empty unless the place has two axes."""
-        place = self.domain.place
+        place = self.domain.without_time
         if place.dims != 2:
             return {}
         return {"geo": geo_metadata(["Polygon"], self.domain.crs, place.bounds)}
@@ -143,7 +143,7 @@ class Box(Frame):
             ReleaseError: shapes of a release that is not 2-D.
         """
         domain, nodes = self.domain, release.nodes
-        if shapes and domain.place.dims != 2:
+        if shapes and domain.without_time.dims != 2:
             raise ReleaseError(
                 f"a {domain.dims}-D release has no rectangles on a map: export it as .csv"
             )
@@ -161,7 +161,7 @@ class Box(Frame):
             limits = {
                 f"{name}_{end}": each[:, axis]
                 for end, each in ends.items()
-                for axis, name in enumerate(axis_names(domain)[: domain.place.dims])
+                for axis, name in enumerate(axis_names(domain)[: domain.without_time.dims])
             }
             made = pd.DataFrame(limits | columns | stated_crs(domain))
         rows: pd.DataFrame = made[nodes.leaf] if level is None else made

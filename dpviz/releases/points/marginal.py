@@ -15,7 +15,7 @@ from dpviz.releases.points.box import Box, even_grid
 from dpviz.releases.points.range_count import box_count, shared_variance
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
-from dpviz.trees.shrinkage import settled
+from dpviz.trees.shrinkage import nonnegative_counts
 
 
 def share_within(nodes: Decomposition, axes: Sequence[int], lo: Int, hi: Int) -> Float:
@@ -96,9 +96,9 @@ def on_map(
         inside = share_within(release.nodes, others, lo[0], hi[0]) * release.nodes.variance
         variance = shared_variance(release.nodes, inside, lo, hi)
     else:
-        # Use settled counts: with raw counts every cell of the map would get a share of the noise,
-        # and errors that cells have in common would add up.
-        known = release.nodes.replace(count=settled(release.nodes))
+        # Use nonnegative counts: with raw counts every cell of the map would get a share of
+        # the noise, and errors that cells have in common would add up.
+        known = release.nodes.replace(count=nonnegative_counts(release.nodes))
         assumed = box_count(known, None, lo, hi).uniformity_sd ** 2
         cells = int(flat.side // (nodes.hi - nodes.lo)[-1, 0])
         noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpviz.checks import require
 from dpviz.domain import Domain
-from dpviz.domain.rectangles import listed, numbers_of
+from dpviz.domain.rectangles import limits_text, numbers_of
 from dpviz.errors import ParameterError
 from dpviz.lazy import pa
 from dpviz.releases.counts import CountRelease, PointRelease
@@ -77,7 +77,7 @@ class Matching:
     failure: float | None
 
     def __repr__(self) -> str:
-        return f"Matching({self.pairs:,} pairs of leaves within {listed(self.within)})"
+        return f"Matching({self.pairs:,} pairs of leaves within {limits_text(self.within)})"
 
     @property
     def pairs(self) -> int:
@@ -165,8 +165,8 @@ def match(
         total += len(a)
         if total > MAX_PAIRS:
             raise ParameterError(
-                f"more than {MAX_PAIRS:,} pairs of leaves are within {listed(within)}: choose a "
-                "smaller distance, or releases with fewer leaves"
+                f"more than {MAX_PAIRS:,} pairs of leaves are within {limits_text(within)}: choose "
+                "a smaller distance, or releases with fewer leaves"
             )
         first.append(a.astype(np.int32))
         second.append(b.astype(np.int32))
@@ -213,7 +213,7 @@ def lattice_steps(domain: Domain, within: float | Sequence[float]) -> Float:
             f"{', '.join(domain.columns)}"
         )
     if not np.isfinite(values).all() or (values < 0).any():
-        raise ParameterError(f"within {listed(within)}: give distances that are not negative")
+        raise ParameterError(f"within {limits_text(within)}: give distances that are not negative")
     steps = np.broadcast_to(values, domain.dims) / np.subtract(domain.upper, domain.lower)
     steps = np.minimum(steps, 1.0) * domain.side
     return np.where(steps > 0, steps * (1 + 1e-12) + _SLACK, 0.0)
@@ -280,9 +280,9 @@ def _same_domain(a: PointRelease, b: PointRelease) -> Domain:
         if release.kind != "points":
             raise ParameterError(f"a release of {release.kind}: match takes releases of points")
     if (a.domain.bounds, a.domain.crs) != (b.domain.bounds, b.domain.crs):
+        texts = [f"{limits_text(each.domain.bounds)} ({each.domain.crs})" for each in (a, b)]
         raise ParameterError(
-            f"domains {listed(a.domain.bounds)} ({a.domain.crs}) and {listed(b.domain.bounds)} "
-            f"({b.domain.crs}): both owners must build over one public domain"
+            f"domains {texts[0]} and {texts[1]}: both owners must build over one public domain"
         )
     clocks = [(each.step, each.cycle, each.cycle and each.zone) for each in (a.domain, b.domain)]
     if clocks[0] != clocks[1]:  # times are rounded to the middle of their steps

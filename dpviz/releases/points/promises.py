@@ -49,11 +49,13 @@ class Promise:
         return f"{self.wish}: {odds}" + (f" ({self.note})" if self.note else "")
 
 
-def within(tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float) -> Float:
+def success_probability(
+    tolerance: Float, noise_sd: Float, offset: Float, spread_sd: Float
+) -> Float:
     """Probability that answers are off by at most their tolerance.
 
     The noise of one cell is close to Laplace, that of a sum close to normal: the less likely of the
-    two laws is taken.
+    two distributions is taken.
 
     Args:
         tolerance: largest error allowed in each of q answers, float64 (q,).
@@ -80,7 +82,7 @@ def _percent(probability: float) -> str:
 
 
 def _laplace(x: Float) -> Float:
-    """Distribution function of the Laplace law of variance 1."""
+    """Distribution function of the Laplace distribution of variance 1."""
     tail = 0.5 * np.exp(-math.sqrt(2) * np.abs(x))
     return np.where(x < 0, tail, 1.0 - tail)
 
@@ -98,7 +100,9 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
         DataError: a file of areas that cannot be read.
     """
     if domain.dims != 2:
-        raise DomainError(f"wishes are of places in two dimensions, the domain has {domain.dims}")
+        raise DomainError(
+            f"wishes need a domain of 2 dimensions, not {domain.dims}: leave them out"
+        )
     if wish.rect:
         domain.boxes(wish.rect)
         return np.array([wish.rect])
@@ -150,7 +154,7 @@ def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None
         return Promise(text, None, str(error))
     noise, none = answers.noise_sd, 0 * answers.count
     spread = answers.uniformity_sd if isinstance(answers, RangeAnswers) else none
-    odds = within(wish.tolerance(answers.count), noise, none, spread)
+    odds = success_probability(wish.tolerance(answers.count), noise, none, spread)
     probability, row = worst(wish, odds)
     if not names:
         return Promise(text, probability)
@@ -168,14 +172,11 @@ def _answers(
     """
     if is_areas(release):
         if wish.square:
-            raise DomainError("a release of areas promises areas and rectangles")
+            raise DomainError("a release of areas promises no squares: name areas or rectangles")
         return (
             (release.count([wish.rect]), ())
             if wish.rect
-            else (
-                release.answers,
-                release.frame.names,
-            )
+            else (release.answers, release.frame.names)
         )
     if wish.areas:
         if folder is None or not file_of(folder / wish.areas)[0].is_file():

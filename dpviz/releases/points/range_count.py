@@ -17,7 +17,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.density import uniformity_variance
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, overlaps
-from dpviz.trees.shrinkage import settled
+from dpviz.trees.shrinkage import nonnegative_counts
 
 BULK = 64
 """Smallest number of rectangles for which the compiled walk is worth its import."""
@@ -59,7 +59,7 @@ def box_sums(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) ->
     else:
         from dpviz.trees.kernels import walk_tree
 
-        held = nodes.count if noise is None else settled(nodes)
+        held = nodes.count if noise is None else nonnegative_counts(nodes)
         columns = walk_tree(
             nodes.lo,
             nodes.hi,
@@ -103,7 +103,7 @@ def sums_of(
     Columns are those of :func:`~dpviz.releases.answers.answers_from`.
 
     The uniformity model takes the counts c of cut leaves as they are: methods shrink them. Those of
-    wavelets are raw, so it takes :func:`~dpviz.trees.shrinkage.settled` ones.
+    wavelets are raw, so it takes :func:`~dpviz.trees.shrinkage.nonnegative_counts` ones.
     These miss what the noise hides, so the model's variance grows by how surely that is known: an
     unbiased estimate of Σ w·n², n the true counts and w = s(1 − s)/3 for a share s, is
     Σ w·(c² − v), v the variance of c; where all n are 0 its standard deviation is √(2 Σ w²v²) for
@@ -121,7 +121,7 @@ def sums_of(
     """
     query, covering, share, queries = cover.query, cover.node, cover.share, cover.queries
     count, variance = nodes.count[covering], nodes.variance[covering]
-    held = nodes.count if noise is None else settled(nodes)
+    held = nodes.count if noise is None else nonnegative_counts(nodes)
     common = coherence(nodes, held) if common is None else common
     uniformity = uniformity_variance(held[covering], share)
     if nodes.assumed is not None:  # the model composes: a share s of a share t is s·t

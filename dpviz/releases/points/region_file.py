@@ -28,7 +28,7 @@ from dpviz.files.foreign import (
     refuse_texts,
     shapefiles,
 )
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.lazy import pa, pq, pyogrio, shapely
 from dpviz.releases.files import KEY
 from dpviz.releases.points.region_count import Regions, regions_of
@@ -93,7 +93,7 @@ def parsed(task: str, path: str | os.PathLike[str], *arguments: Any) -> Any:
         raise DataError(f"{file.name} is a release of {kind}, not a file of regions: {_FORMATS}")
     needs = ("pyogrio.raw", "pyproj", "shapely")
     place = str(file.absolute()) + ("" if layer is None else LAYER + layer)
-    return confined(task, place, *arguments, where=file.name, size=size, needs=needs)
+    return run_in_sandbox(task, place, *arguments, where=file.name, size=size, needs=needs)
 
 
 def polygons(path: str, frame: tuple[Any, Any, Any, str], name_column: str | None) -> Any:

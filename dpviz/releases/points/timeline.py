@@ -29,8 +29,8 @@ def step_boxes(
     whole = domain.period
     start, end = whole if period is None else domain.calendar.period(period)
     start, end = max(start, whole[0]), min(end, whole[1])
-    place = domain.place.bounds if rect is None else rect
-    box = domain.over(place, (start, end) if start < end else period)
+    place = domain.without_time.bounds if rect is None else rect
+    box = domain.query_boxes(place, (start, end) if start < end else period)
     if len(box) != 1:
         raise DomainError(f"{len(box)} rectangles: a timeline is of one, ask for each by itself")
     step = every or domain.calendar.default_step(start, end, domain.step or 0.0)

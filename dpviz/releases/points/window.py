@@ -39,10 +39,10 @@ def during(release: PointRelease, period: Any) -> PointRelease:
         extra = {**release.header.extra, "period": parts[0].header.extra["period"]}
         header = replace(release.header, noise=parts[0].header.noise, extra=extra)
         return count_release(release.by, [(part.frame, part.nodes, None) for part in parts], header)
-    place = domain.place.plain
-    box = domain.over(place.bounds, period)
+    place = domain.without_time.counts_only
+    box = domain.query_boxes(place.bounds, period)
     start, end = max(box[0, 2], domain.period[0]), min(box[0, 5], domain.period[1])
-    extra = {"period": [*map(domain.calendar.words, (start, end))]}
+    extra = {"period": [*map(domain.calendar.text, (start, end))]}
     (lo,), (hi,) = domain.boxes(box)
     tree = None if release.noise is not None else _rectangles(release.nodes, lo[2], hi[2])
     if tree is None:
@@ -70,7 +70,7 @@ def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], 
     """
     cuts = window_cuts(release.domain, most)
     maps = [during(release, pair) for pair in itertools.pairwise(cuts)]
-    return maps, [release.domain.calendar.words(cut) for cut in cuts[:-1]]
+    return maps, [release.domain.calendar.text(cut) for cut in cuts[:-1]]
 
 
 def window_cuts(domain: Domain, most: int) -> list[float]:

@@ -15,7 +15,7 @@ EVENTS = "events"
 """Noun for records that are trips of one edge: the street nearest to their place."""
 
 
-def beats_zero(release: RoadRelease, workload: Paths) -> bool:
+def is_above_noise(release: RoadRelease, workload: Paths) -> bool:
     """Return whether the noise of a workload's answers is smaller than the true answers.
 
     The mean square of the true answers is estimated by that of the noisy ones minus their noise
@@ -34,7 +34,7 @@ def limits(release: RoadRelease) -> list[int]:
     return [each["limit"] for each in facts_of_each_step(release) if "limit" in each]
 
 
-def corrected(release: RoadRelease) -> bool:
+def is_truncation_corrected(release: RoadRelease) -> bool:
     """Return whether counts are scaled up to correct the estimated loss by truncation."""
     return any("factors" in each for each in facts_of_each_step(release))
 
@@ -73,7 +73,7 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
 def _of_truncation(release: RoadRelease) -> list[str]:
     """Sentence on how trips were truncated, for all steps of time together."""
     each, retained = limits(release), release.header.extra.get("kept")
-    if not each or corrected(release) or retained == 1:
+    if not each or is_truncation_corrected(release) or retained == 1:
         return []
     least, most = min(each), max(each)
     streets = "1 street" if most == 1 else f"{most:,} streets"

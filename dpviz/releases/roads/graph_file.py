@@ -22,7 +22,7 @@ from dpviz.domain.crs import DEGREES
 from dpviz.errors import DataError, ParameterError
 from dpviz.files import limits
 from dpviz.files.foreign import parsing, readable, recognised, refuse_computing
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.lazy import nx, pa, pq, pv, pyogrio, shapely
 from dpviz.releases.points.region_file import shapes_of
 from dpviz.roads.generate import clustered_workload, corridor_workload
@@ -153,7 +153,7 @@ def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
     task = "network" if graphml else "lines"
     needs = ("pyarrow", "networkx" if graphml else "shapely", "pyogrio.raw")
     call, place = f"{__name__}:{task}", str(path.absolute())
-    table = confined(call, place, where=path.name, size=size, needs=needs)
+    table = run_in_sandbox(call, place, where=path.name, size=size, needs=needs)
     (row,) = table.to_pylist()
     nodes, edges = (
         {

@@ -20,13 +20,7 @@ from dpviz.errors import DomainError, ParameterError, ReleaseError
 from dpviz.files import arrow
 from dpviz.lazy import geopandas, pa, pd, shapely
 from dpviz.releases.answers import Answers, interval
-from dpviz.releases.files import (
-    encoded_shapes,
-    geo_metadata,
-    identifiers,
-    numbers,
-    whole_numbers,
-)
+from dpviz.releases.files import encoded_shapes, geo_metadata, identifiers, numbers, whole_numbers
 from dpviz.releases.frame import Frame
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
@@ -150,7 +144,7 @@ class Streets(Frame):
         columns[:, 3] = [len(self.top_down(nodes, questions[row])) for row in range(len(questions))]
         return columns
 
-    def common(self, frames: Sequence[Streets], alike: bool) -> Streets:
+    def sum_frame(self, frames: Sequence[Streets], alike: bool) -> Streets:
         """Frame for the sum of all parts; single edges if their trees differ."""
         alike &= all(
             np.array_equal(getattr(self.domains, name), getattr(each.domains, name))
@@ -159,7 +153,7 @@ class Streets(Frame):
         )
         return self if alike else Streets(self.graph, separate(self.graph))
 
-    def together(self, release: Any) -> Decomposition:
+    def common_nodes(self, release: Any) -> Decomposition:
         """Nodes for a map of parts with different trees: one node per edge."""
         place, each = np.arange(len(self.graph))[:, None], release.answers
         alone, variance = np.full(len(place), -1), each.noise_sd**2

@@ -20,11 +20,7 @@ from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree, Mask
 from dpviz.trees.lattice import Float, Int
 
-MODELS: dict[type[Model], str] = {
-    ContextTree: "contexts",
-    GramTree: "grams",
-    Ranking: "ranking",
-}
+MODELS: dict[type[Model], str] = {ContextTree: "contexts", GramTree: "grams", Ranking: "ranking"}
 """Name of each kind of model in the header."""
 
 NEEDED = ("first_child", "parent", "symbol", "counts", "string")
@@ -72,7 +68,7 @@ def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Mod
     if kind == "ranking":
         return alphabet, Ranking(size, _strings(table))
     if len(table) * (size + 1) > MOST_VALUES:
-        raise ReleaseError(f"more than {MOST_VALUES:,} counts")
+        raise ReleaseError(f"more than {MOST_VALUES:,} counts: this version reads no more")
     counts = np.asarray(numbers(table, "counts", size + 1), dtype=np.float64)
     follows = alphabet.follows if ruled else None
     if kind == "contexts":

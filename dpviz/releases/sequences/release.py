@@ -96,7 +96,9 @@ class SequenceRelease(Release):
         codes = self.alphabet.codes(symbols)
         if (codes < 0).any():
             wrong = symbols[int((codes < 0).argmax())]
-            raise ParameterError(f"symbol {wrong!r} is not in the release's alphabet")
+            raise ParameterError(
+                f"symbol {wrong!r} is not in the release's alphabet: choose one that is"
+            )
         return codes
 
     def to_arrow(self) -> pa.Table:

@@ -20,7 +20,7 @@ from dpviz.releases.areas.table_steps import table_steps
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import areas as surfaces
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, parameters_form
 from dpviz.ui.shared.panels import ErrorsShown, refuse
 from dpviz.ui.shared.text import level_title
@@ -62,7 +62,7 @@ def areas_choice(
         return None
     areas = None
     with ErrorsShown():
-        place = domain.place.plain
+        place = domain.without_time.counts_only
         areas = (_hexagons if counted == HEXAGONS else _polygons)(prefix, place)
     if areas is None:
         return None
@@ -112,7 +112,7 @@ def _fits(domain: Domain, every: str) -> bool:
 def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
     asked = (permalink.parameter("areas") or "").removeprefix(H3)
     what = "resolution of hexagons"
-    start = permalink.number(what, asked, _usual(domain), 0, FINEST, whole=True)
+    start = permalink.number(what, asked, _default_resolution(domain), 0, FINEST, whole=True)
     resolution = st.number_input(
         "Resolution of H3",
         0,
@@ -122,18 +122,20 @@ def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
         help="0: cells of 1,100 km; each step is a third to a half as wide, down to 1 m at 15.",
     )
     source = f"{H3}{int(resolution)}"
-    areas = remembered(f"{prefix}.areas.h3", (source, domain), lambda: _few(source, domain))
+    areas = cached(
+        f"{prefix}.areas.h3", (source, domain), lambda: _drawable_hexagons(source, domain)
+    )
     return ChosenAreas(source, areas=areas)
 
 
-def _few(source: str, domain: Domain) -> Areas:
+def _drawable_hexagons(source: str, domain: Domain) -> Areas:
     """Make hexagons; refuse too many for a page, by an estimate and then by their number."""
     cells = _square_km(domain) / h3.average_hexagon_area(int(source.removeprefix(H3)), "km^2")
     _check_number(cells / 2)  # half of it: the estimate is rough
     return _drawable(areas_of(source, domain))
 
 
-def _usual(domain: Domain) -> int:
+def _default_resolution(domain: Domain) -> int:
     """Default resolution: about as many hexagons in the box as a map shows well."""
     surface = _square_km(domain)
     fine = (r for r in range(FINEST + 1) if surface / h3.average_hexagon_area(r, "km^2") >= AIM)
@@ -158,13 +160,11 @@ def _polygons(prefix: str, domain: Domain) -> ChosenAreas | None:
     try:
         layer = chosen_layer(f"{prefix}.areas", file)
         path, key = f"{upload}{layer}", f"{file.file_id}{layer}"
-        columns = remembered(f"{prefix}.areas.columns", key, lambda: area_columns(path))
+        columns = cached(f"{prefix}.areas.columns", key, lambda: area_columns(path))
         levels = _levels(prefix, columns, key)
         place = f"{prefix}.areas.read"
-        areas = remembered(
-            place,
-            (key, levels, domain),
-            lambda: _drawable(areas_of(path, domain, levels=levels)),
+        areas = cached(
+            place, (key, levels, domain), lambda: _drawable(areas_of(path, domain, levels=levels))
         )
     except DpvizError as error:
         refuse(str(error).replace(upload.name, "the file"))

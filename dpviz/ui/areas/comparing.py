@@ -75,7 +75,7 @@ def _subset(key: str, side: str, release: AreaRelease, first: int) -> Subset:
                 f"{side}: step",
                 range(-1, len(steps)),
                 key=f"{key}.step",
-                format_func=lambda row: ALWAYS if row < 0 else steps.words(row)[0],
+                format_func=lambda row: ALWAYS if row < 0 else steps.step_limits(row)[0],
             )
             period = None if row < 0 else tuple(steps.edges[row : row + 2].tolist())
     return Subset(None if area == WHOLE else area, period, None if kind == ALL else kind)

@@ -9,7 +9,7 @@ from dpviz.build import build, from_points
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.source import ChosenAreas
 from dpviz.render import half_width_words
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice
 
 
@@ -23,7 +23,7 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
     chosen = choice.areas
     assert chosen is not None
     asked = (repr(choice), chosen.areas.domain, max_per_unit)
-    noise = remembered("areas.expected", asked, lambda: _noise(choice, chosen, max_per_unit))
+    noise = cached("areas.expected", asked, lambda: _noise(choice, chosen, max_per_unit))
     columns = {
         "level": chosen.areas.levels,
         "areas": [part.stop - part.start for part in chosen.areas.slices],

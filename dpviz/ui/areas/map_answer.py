@@ -22,12 +22,12 @@ from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.downloads import ROWS, counts_as_shown
+from dpviz.ui.shared.downloads import ROWS, count_columns
 from dpviz.ui.shared.frame import Panels
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
 from dpviz.ui.shared.text import level_title, plain
-from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, within
+from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, window_part
 from dpviz.ui.shared.timeline import PERIOD
 
 
@@ -45,7 +45,7 @@ def show_areas(
         window = chosen_window(prefix, of_kind)
     if not shown:
         return
-    part = within(f"{prefix}.part", of_kind, window)
+    part = window_part(f"{prefix}.part", of_kind, window)
     camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
     draw = partial(areas_scene, part, level, camera=camera)
     answer = partial(
@@ -57,7 +57,7 @@ def show_areas(
         then=". Areas that it cuts count by the share of their surface inside; the areas "
         "themselves are exact sums of each other.",
     )
-    scene = remembered(f"{prefix}.areas", (level, part), draw)
+    scene = cached(f"{prefix}.areas", (level, part), draw)
     own: Panels = {
         "Summary": partial(_summary, prefix, part, source if part is release else None),
         "Table": partial(_table, part, level),
@@ -110,7 +110,7 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
     def count() -> int:
         return int(exact_by_area(source.data, release.frame)[release.frame.slices[0]].sum())
 
-    return remembered(f"{prefix}.areas.exact", (source.key, release), count)
+    return cached(f"{prefix}.areas.exact", (source.key, release), count)
 
 
 def _timeline(prefix: str, release: AreaRelease, window: TimeWindow) -> None:
@@ -133,7 +133,7 @@ def _table(release: AreaRelease, level: str) -> None:
         "area": [release.frame.names[row] for row in chosen],
         "in": [above[row] or "" for row in chosen],
     }
-    counts = counts_as_shown(every[order], half[order])
+    counts = count_columns(every[order], half[order])
     columns |= counts | {"rank": [f"{a}" if a == b else f"{a} to {b}" for a, b in ranks]}
     looks = sortable(*counts)
     if release.steps is not None:

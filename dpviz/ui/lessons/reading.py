@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpviz.build import build
-from dpviz.evaluation.lesson import Rect, aligned
+from dpviz.evaluation.lesson import Rect, align
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
@@ -55,7 +55,7 @@ def body(room: Room) -> None:
     snap = room.choose(st.toggle, "Snap the rectangle to the cells", "snap", (True, False), False)
     release = room.release(METHOD, height=HEIGHT, prune=0.0)
     place = st.session_state.get(f"{room.key}.rect") or middle(room.bounds)
-    marks = [boxes("snapped", [aligned(release, place, 1 << HEIGHT)], color=(0, 114, 178), width=3)]
+    marks = [boxes("snapped", [align(release, place, 1 << HEIGHT)], color=(0, 114, 178), width=3)]
     drawn = room.show_rect(
         *(marks if snap else []),
         release=release,
@@ -65,7 +65,7 @@ def body(room: Room) -> None:
     )
     if not room.revealed:
         return
-    rect = aligned(release, drawn, 1 << HEIGHT) if snap else drawn
+    rect = align(release, drawn, 1 << HEIGHT) if snap else drawn
     _answer(room, release, rect)
     _coverage(room, rect)
 

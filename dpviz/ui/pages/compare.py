@@ -15,22 +15,22 @@ from dpviz.ui.points.compared_maps import (
     maps_and_answers,
 )
 from dpviz.ui.points.film import film_answers, film_series, film_strip
-from dpviz.ui.points.map_answer import forget_elsewhere
+from dpviz.ui.points.map_answer import clear_distant_shape
 from dpviz.ui.points.owners import owners_panel
 from dpviz.ui.points.sides_form import (
     distinct_methods,
     preset_buttons,
-    sides,
+    side_numbers,
     sides_form,
     sides_link,
 )
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
-from dpviz.ui.shared.frame import Frame, Panels, share_button
+from dpviz.ui.shared.frame import PageFrame, Panels, share_button
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
+from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
 from dpviz.ui.shared.releases import RELEASES, release_choice
 from dpviz.ui.shared.skeleton import build_choice, describe
 from dpviz.ui.shared.sources import NoRecords
@@ -42,7 +42,7 @@ KEY = "compare"
 
 def page() -> None:
     """The page."""
-    permalink.bring_back(KEY)
+    permalink.restore_address(KEY)
     explored = st.session_state.get("explore.link", {})
     if f"{KEY}.releases" not in st.session_state:
         permalink.restore(KEY, RELEASES)
@@ -50,7 +50,7 @@ def page() -> None:
         st.session_state[f"{KEY}.releases"] = linked
     if f"{KEY}.mode" not in st.session_state:  # Streamlit deletes it on leaving the page
         permalink.restore(KEY, FIELDS)
-    frame = Frame.of(KEY, setup=not st.session_state[f"{KEY}.releases"])
+    frame = PageFrame.of(KEY, setup=not st.session_state[f"{KEY}.releases"])
     with frame.tools:
         share_button(KEY)
     with frame.bar:
@@ -62,7 +62,7 @@ def page() -> None:
             _built_from_data(frame, explored)
 
 
-def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
+def _built_from_data(frame: PageFrame, explored: dict[str, str]) -> None:
     """Configurations on public records, rebuilt whenever one changes."""
     permalink.write(dict.fromkeys(field.name for field in RELEASES))
     with frame.setup, refusals() as refused:
@@ -73,7 +73,7 @@ def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
         with frame.bar:
             choices = sides_form(KEY, source, explored)
     if source is None:
-        say_refused(*refused)
+        show_refusals(*refused)
         choose_domain(KEY)
         return
     if not choices:
@@ -92,7 +92,7 @@ def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
     ]
     compared = Comparison(tuple(releases), tuple(titles), exact_cells(source))
     frame.describe(describe(source), badges(compared))
-    forget_elsewhere(KEY, source, source.data.domain)
+    clear_distant_shape(KEY, source, source.data.domain)
     methods = distinct_methods(choices)
     series = {
         f"ε series of {side}": partial(film_series, source, choice, 0)
@@ -112,10 +112,10 @@ def _built_from_data(frame: Frame, explored: dict[str, str]) -> None:
         partial(film_strip, KEY, epsilons.pop() if len(epsilons) == 1 else None, _step),
     )
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
-    permalink.remember(KEY, FIELDS, {**link, "maps": permalink.parameter("maps")})
+    permalink.write_address(KEY, FIELDS, {**link, "maps": permalink.parameter("maps")})
 
 
-def _two_releases(frame: Frame) -> None:
+def _two_releases(frame: PageFrame) -> None:
     """Two opened releases: no exact counts, no rebuilding."""
     chosen = []
     with frame.bar, refusals() as refused:
@@ -123,7 +123,7 @@ def _two_releases(frame: Frame) -> None:
             with st.container(horizontal=True, vertical_alignment="center", key=f"dpviz-{side}"):
                 st.markdown(f"**{side.upper()}**", width="content")
                 chosen.append(release_choice(KEY, side))
-    permalink.remember(KEY, RELEASES)
+    permalink.write_address(KEY, RELEASES)
     first, second = chosen
     if first is None or second is None:
         frame.describe("**Two releases**")
@@ -135,7 +135,7 @@ def _two_releases(frame: Frame) -> None:
     frame.describe(*names, badges(compared))
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
-    forget_elsewhere(KEY, source, *(release.domain for release in compared.releases))
+    clear_distant_shape(KEY, source, *(release.domain for release in compared.releases))
     matching: Panels = {
         "Match their records": partial(
             owners_panel, f"{KEY}.releases", (first.release, second.release)
@@ -146,5 +146,5 @@ def _two_releases(frame: Frame) -> None:
 
 def _step(epsilon: float) -> None:
     """Set the ε of every side, for a step of the film."""
-    for side in sides(KEY):
+    for side in side_numbers(KEY):
         st.session_state[f"{KEY}.{side}.epsilon"] = epsilon

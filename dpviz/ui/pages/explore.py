@@ -10,7 +10,7 @@ from dpviz.evaluation.truth import exact_total
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.render.numbers import count_words
 from dpviz.ui.areas.map_answer import show_areas
-from dpviz.ui.points.map_answer import FIELDS, forget_elsewhere
+from dpviz.ui.points.map_answer import FIELDS, clear_distant_shape
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import LOOK, points_map
@@ -50,10 +50,10 @@ def show_release(
     """Show a release: map, answers, and tabs with totals, promises and details."""
     panels = release_panels(KEY, release)  # of all categories, even if the map shows one
     if is_areas(release):
-        forget_elsewhere(KEY, source, release.domain)
+        clear_distant_shape(KEY, source, release.domain)
         show_areas(KEY, release, source, panels)
-    elif release.domain.place.dims == 2:
-        forget_elsewhere(KEY, source, release.domain)
+    elif release.domain.without_time.dims == 2:
+        clear_distant_shape(KEY, source, release.domain)
         points_map(
             KEY,
             release,

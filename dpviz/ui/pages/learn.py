@@ -25,7 +25,7 @@ WRITTEN = f"{KEY}.written"
 
 def page() -> None:
     """The page."""
-    permalink.bring_back(KEY)
+    permalink.restore_address(KEY)
     names = list(chapters())
     entered = _restore(names)
     slug = st.session_state[CHAPTER]
@@ -53,7 +53,7 @@ def page() -> None:
         )
     st.session_state[WRITTEN] = slug
     chosen = ";".join(f"{name}:{value}" for name, value in room.chosen.items())
-    permalink.remember(KEY, FIELDS, {**dict.fromkeys(OF_CHAPTER), "at": chosen, **room.link})
+    permalink.write_address(KEY, FIELDS, {**dict.fromkeys(OF_CHAPTER), "at": chosen, **room.link})
 
 
 def _restore(names: list[str]) -> bool:
@@ -111,7 +111,7 @@ def _cities() -> list[str]:
     Not the registers, which come in pairs to be matched, and none with kinds or values.
     """
     plain = ((name, each.domain) for name, each in DATASETS.items())
-    flat = (name for name, domain in plain if domain.dims == 2 and domain == domain.plain)
+    flat = (name for name, domain in plain if domain.dims == 2 and domain == domain.counts_only)
     cities = (name for name in flat if not name.startswith("register-"))
     return sorted(cities, key=lambda name: DATASETS[name].size)
 

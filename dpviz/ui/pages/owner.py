@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.errors import DpvizError
 from dpviz.private.ledger import Account, Ledger
-from dpviz.ui.shared.access import BY, access
+from dpviz.ui.shared.access import USER_SEPARATOR, access
 from dpviz.ui.shared.account import UPLOADS, shown_name
 from dpviz.ui.shared.prices import payment_row
 from dpviz.ui.shared.text import plain
@@ -68,4 +68,4 @@ def _row(account: Account) -> dict[str, Any]:
 
 
 def _who(purpose: str) -> str:
-    return purpose.rpartition(BY)[2] if BY in purpose else ""
+    return purpose.rpartition(USER_SEPARATOR)[2] if USER_SEPARATOR in purpose else ""

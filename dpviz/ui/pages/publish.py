@@ -14,7 +14,7 @@ from dpviz.ui.points.review import account_form
 from dpviz.ui.points.source_form import InSteps, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import too_dear
+from dpviz.ui.shared.account import over_budget_message
 from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import EPSILON, Choice
@@ -43,7 +43,7 @@ FIELDS = (
 
 def page() -> None:
     """The page."""
-    permalink.bring_back(KEY)
+    permalink.restore_address(KEY)
     missing = [field for field in FIELDS if field.place(KEY) not in st.session_state]
     permalink.restore(KEY, missing)  # a widget's value is lost when the page is left
     if f"{KEY}.data" not in st.session_state and permalink.parameter("data") in (None, UPLOAD):
@@ -87,7 +87,7 @@ def page() -> None:
     others = {} if choice is None else {**method_link(choice), **areas_link(choice)}
     others["data"] = chosen if chosen != UPLOAD or described else None
     others[PARAMETER] = st.session_state.get(f"{KEY}.own") if done else None
-    permalink.remember(KEY, FIELDS, others)
+    permalink.write_address(KEY, FIELDS, others)
     head(described, source is not None, affordable and at >= 2, done)
 
 
@@ -105,7 +105,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
         return None, False
     with left:
         planned = None
-        if domain == domain.plain:  # plans support plain counts only
+        if domain == domain.counts_only:  # plans support plain counts only
             planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
         choice = planned or points_choice(
             KEY,
@@ -121,4 +121,4 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
             bound = source.data.max_per_unit
             people = source.unit is not None or bound > 1
             expectation_panel(KEY, domain, choice, bound, people=people, shown=shown)
-    return choice, choice is not None and not too_dear(account, more)
+    return choice, choice is not None and not over_budget_message(account, more)

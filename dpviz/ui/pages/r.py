@@ -1,4 +1,4 @@
-"""Release: one published map to read, as its owner shares it; it has no controls of an editor."""
+"""Release: one published map to read, as its owner shares it, without editing controls."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpviz.datasets.geography import CITY
 from dpviz.releases.counts import RoadRelease
-from dpviz.releases.roads.beyond_noise import beats_zero
+from dpviz.releases.roads.beyond_noise import is_above_noise
 from dpviz.ui.roads.facts import ABOUT_ERROR, release_tabs, typical_error
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
 from dpviz.ui.roads.plan import (
@@ -18,11 +18,11 @@ from dpviz.ui.roads.plan import (
 )
 from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.text import plain
-from dpviz.ui.shared.time_window import chosen_window, within
+from dpviz.ui.shared.time_window import chosen_window, window_part
 from dpviz.ui.shared.timeline import PERIOD
 
 TITLE, ORDER = "Roads", 4
@@ -60,7 +60,7 @@ def _error(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) ->
     """Error of a typical query over the whole period."""
     plan = plan or RoadChoice.of(release.header)
     queries = sample_queries(source.data.graph, plan.workload)
-    words = remembered(
+    words = cached(
         f"{KEY}.error", (release, plan.workload), lambda: typical_error(release, queries)
     )
     return f"**{words}** per typical query", ABOUT_ERROR
@@ -73,15 +73,15 @@ def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> 
             "Show", VIEWS, default=VIEWS[0], key=f"{KEY}.view", label_visibility="collapsed"
         )
         window = chosen_window(KEY, release)
-    part = within(f"{KEY}.part", release, window)
+    part = window_part(f"{KEY}.part", release, window)
     with st.spinner("Comparing typical paths with the noise …"):  # the first run compiles
         workload = sample_queries(source.data.graph, plan.workload)
-        useful = beats_zero(part, workload)
+        useful = is_above_noise(part, workload)
     if not useful:
         st.warning(
-            f"At ε = {plan.epsilon:g}, {plain(title_of(plan.name))} does not beat answering "
-            "zero: the noise of a typical query is as large as its answer. Raise ε, choose longer "
-            "queries, or lower Δ.",
+            f"At ε = {plan.epsilon:g}, {plain(title_of(plan.name))} is no better than "
+            "answering zero: the noise of a typical query is as large as its answer. Raise ε, "
+            "choose longer queries, or lower Δ.",
             icon=":material/waves:",
         )
     panels = release_tabs(KEY, part, workload, release)

@@ -15,7 +15,7 @@ from dpviz.ui.sequences.source import PLACES, SequenceSource, opened_sequences, 
 from dpviz.ui.sequences.view import MoveView, grid_scene
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, method_form
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link, run
 
@@ -64,7 +64,7 @@ def _before(source: SequenceSource) -> None:
 
 
 def _view(release: SequenceRelease, source: SequenceSource) -> MoveView:
-    return remembered(f"{KEY}.view", (source.key, release), lambda: MoveView.of(release))
+    return cached(f"{KEY}.view", (source.key, release), lambda: MoveView.of(release))
 
 
 def _error(
@@ -85,11 +85,11 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
             icon=":material/waves:",
         )
     panels = release_tabs(KEY, view, source)
-    panels = {"Summary": partial(_say_truncation, release, source), **panels}
+    panels = {"Summary": partial(_truncation_note, release, source), **panels}
     map_and_answer(KEY, view, source, panels)
 
 
-def _say_truncation(release: SequenceRelease, source: SequenceSource) -> None:
+def _truncation_note(release: SequenceRelease, source: SequenceSource) -> None:
     """Say that visits past the truncation are not counted (30 % in the built-in city)."""
     first = release.header.parameters.get("l_top")
     if isinstance(first, int):  # an opened file is untrusted

@@ -19,7 +19,7 @@ from dpviz.render import half_width_words
 from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import error_chart
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown, file_button, table_panel
 
 EPSILONS = (0.1, 0.4, 1.6, 6.4)
@@ -38,7 +38,7 @@ ABOUT_ERROR = (
 
 def typical_error(release: PointRelease | AreaRelease) -> tuple[str, str] | None:
     """Error of a typical count in words, and a note; None in dimensions without a map."""
-    place = release.domain.place
+    place = release.domain.without_time
     if place.dims not in TYPICAL:
         return None
     parts, words = TYPICAL[place.dims]
@@ -51,7 +51,7 @@ def typical_error(release: PointRelease | AreaRelease) -> tuple[str, str] | None
         half = (answers.high - answers.low) / 2
         return float(np.median(np.maximum(half, INTERVAL_SDS * answers.uniformity_sd)))
 
-    error = remembered("typical error", release, middle)
+    error = cached("typical error", release, middle)
     return f"**± {half_width_words(error)}** {words}", ABOUT_ERROR.format(words)
 
 
@@ -65,7 +65,7 @@ def accuracy_panel(prefix: str, source: PointSource, methods: Sequence[str]) -> 
     """
     plan = Experiment(tuple(dict.fromkeys(methods)), EPSILONS, repeats=1)
     with ErrorsShown():
-        rows = remembered(f"{prefix}.rows", (source.key, plan), lambda: _measured(source, plan))
+        rows = cached(f"{prefix}.rows", (source.key, plan), lambda: _measured(source, plan))
         _chart(rows, plan.methods)
         st.caption(
             f"Each method is built at {len(EPSILONS)} ε with fresh simulated noise and answers "

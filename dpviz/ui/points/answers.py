@@ -33,7 +33,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button
-from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
 
 WHOLE = 0.9999
@@ -64,7 +64,7 @@ CUT = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnsweredQuery:
     """Query shape on a release, with its answer.
 
     Attributes:
@@ -89,7 +89,7 @@ def asked_rectangle(
     source: PointSource,
     rect: Bounds,
     window: tuple[float, float] | None,
-) -> Asked:
+) -> AnsweredQuery:
     """Ask for the records in a rectangle in degrees; of a release with time, in a window.
 
     Raises:
@@ -101,17 +101,17 @@ def asked_rectangle(
     place: dict[str, Any] = dict(zip(SIDES, rect, strict=True))
     if window is not None:
         calendar = domain.calendar if release.steps is None else release.steps.calendar
-        place |= dict(zip(("from", "to"), map(calendar.words, window), strict=True))
+        place |= dict(zip(("from", "to"), map(calendar.text, window), strict=True))
 
     def exact() -> Int:
         timed = source.data.domain
-        asked = inside if timed.time is None else timed.over(inside, window or timed.period)
+        asked = inside if timed.time is None else timed.query_boxes(inside, window or timed.period)
         return exact_counts(source.data, asked)
 
     more: Callable[[], object] = lambda: None  # noqa: E731
     if is_points(release):
         more = partial(attribute_answers, release, inside, window)
-    return Asked(
+    return AnsweredQuery(
         answers,
         place,
         exact,
@@ -121,7 +121,7 @@ def asked_rectangle(
     )
 
 
-def asked_polygon(release: PointRelease, source: PointSource, ring: Ring) -> Asked:
+def asked_polygon(release: PointRelease, source: PointSource, ring: Ring) -> AnsweredQuery:
     """Ask for the records in a polygon in degrees.
 
     Raises:
@@ -133,7 +133,7 @@ def asked_polygon(release: PointRelease, source: PointSource, ring: Ring) -> Ask
     if regions.inside[0] == 0.0:
         raise DomainError(f"the polygon lies outside the area: {OVERLAP}")
     bounds = np.round(shape.total_bounds, 6).tolist()
-    return Asked(
+    return AnsweredQuery(
         answers,
         dict(zip(SIDES, bounds, strict=True)) | {"ring": shape.to_wkt(rounding_precision=5)[0]},
         lambda: exact_in_regions(source.data, regions),
@@ -147,7 +147,7 @@ def in_domain(rect: Bounds, domain: Domain) -> Bounds | None:
     """A rectangle in degrees in the CRS of a domain; None, after a warning, if it lies outside."""
     try:
         inside = from_degrees(rect, domain.crs)
-        domain.place.boxes(inside)
+        domain.without_time.boxes(inside)
     except DpvizError as error:
         st.warning(plain(error), icon=":material/crop_free:")
         return None
@@ -157,14 +157,14 @@ def in_domain(rect: Bounds, domain: Domain) -> Bounds | None:
 def overlaps(rect: Bounds, domain: Domain) -> bool:
     """Return whether a rectangle in degrees overlaps a domain."""
     try:
-        domain.place.boxes(from_degrees(rect, domain.crs))
+        domain.without_time.boxes(from_degrees(rect, domain.crs))
     except DomainError:
         return False
     return True
 
 
 def show_answer(
-    prefix: str, release: Release, source: PointSource, asked: Asked, *, outlined: bool
+    prefix: str, release: Release, source: PointSource, asked: AnsweredQuery, *, outlined: bool
 ) -> None:
     """Show one answer in words, and add it to the history.
 
@@ -182,7 +182,7 @@ def show_answer(
     st.markdown(error_lines(row, noun) + (" (outlined)" if outlined else ""), help=CUT.format(noun))
     if source.public:
         st.metric("Exact count (public data)", f"{row['exact']:,}")
-        off, share = off_by(row)
+        off, share = error_texts(row)
         st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
     remember(answered(prefix, release, source), row)
     asked.more()
@@ -229,7 +229,7 @@ def _of_kind(release: Release) -> dict[str, Any]:
     return {} if kind is None else {"kind": kind}
 
 
-def off_by(row: Mapping[str, Any]) -> tuple[str, str]:
+def error_texts(row: Mapping[str, Any]) -> tuple[str, str]:
     """Error of a row's count as displayed, and its share of the exact count.
 
     The share is empty if the error or the exact count is zero.
@@ -292,7 +292,7 @@ def history_table(prefix: str, release: Release, source: PointSource) -> None:
         file_button("Answers (CSV)", table, "answers.csv", f"{prefix}.csv")
         if st.button("Clear", icon=":material/delete:", key=f"{prefix}.forget"):
             history.clear()
-            rerun_part()
+            rerun_fragment()
 
 
 def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:
@@ -337,7 +337,7 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
         "cells": row["nodes"],
     }
     if "exact" in row:
-        answer |= {"exact": f"{row['exact']:,}", "error": off_by(row)[0]}
+        answer |= {"exact": f"{row['exact']:,}", "error": error_texts(row)[0]}
     asked = {name: value for name, value in row.items() if name not in ANSWER}
     return answer | {
         name: float(f"{value:.6g}") if isinstance(value, float) else value

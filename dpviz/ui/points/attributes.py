@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.truth import of_one_kind
+from dpviz.evaluation.truth import records_of_kind
 from dpviz.exports.facts import FEW, quotient_words
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import CountRelease, F, PointRelease
@@ -18,7 +18,7 @@ from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.numbers import count_words
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.panels import of_numbers
+from dpviz.ui.shared.panels import worded_numbers
 from dpviz.ui.shared.text import plain
 
 ALL, LEADING = "All categories", "Leading category"
@@ -86,7 +86,7 @@ def kinds_view(
         return release, source, Look(None if share == LEADING_WORD else share)
     if kind is None:
         return release, source, None
-    data = of_one_kind(source.data, kind) if source.public else source.data
+    data = records_of_kind(source.data, kind) if source.public else source.data
     return release.of(kind), replace(source, data=data), None
 
 
@@ -129,7 +129,7 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
 def kinds_table(rows: list[dict[str, str]]) -> None:
     """A row for each kind, and what its share means."""
     kind = st.column_config.TextColumn(width="small")  # so that a long name leaves room for counts
-    looks = {"category": kind, **of_numbers(*(set().union(*rows) - {"category"}))}
+    looks = {"category": kind, **worded_numbers(*(set().union(*rows) - {"category"}))}
     st.dataframe(rows, hide_index=True, column_config=looks)
     st.caption(
         "Share of all categories, with its 95 % interval for the noise and for cut cells; "

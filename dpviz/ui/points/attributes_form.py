@@ -92,7 +92,7 @@ def listed_kinds(text: str) -> list[str]:
     (['bike', 'bus, tram'], ['bike', 'bus, tram'])
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines if len(lines) > 1 else [word for word in lists.words(text, "kinds") if word]
+    return lines if len(lines) > 1 else [word for word in lists.split_list(text, "kinds") if word]
 
 
 def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:

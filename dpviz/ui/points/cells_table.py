@@ -12,13 +12,13 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.render import short, with_noise
 from dpviz.render.basemap import is_city
-from dpviz.render.cells import HOUSE, domain_bounds, node_bounds
+from dpviz.render.cells import LEAST_DENSITY_KM2, domain_bounds, node_bounds
 from dpviz.render.projection import areas, from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Float
 from dpviz.ui.shared.area_form import SIDES
-from dpviz.ui.shared.downloads import ROWS, counts_as_shown
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.downloads import ROWS, count_columns
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import rows_in_words, sortable
 from dpviz.ui.shared.text import on_screen, plain
 
@@ -39,7 +39,7 @@ def tables_of_map(release: PointRelease) -> None:
     Args:
         release: on the map; for an animation, of the whole period.
     """
-    places, columns, cells = remembered(
+    places, columns, cells = cached(
         "table", release, lambda: (place_rows(release), *_columns(release))
     )
     if places:
@@ -112,12 +112,12 @@ def _columns(release: PointRelease) -> tuple[dict[str, Float], int]:
     least = release.nodes.count - INTERVAL_SDS * np.sqrt(release.nodes.variance)
     bounds = node_bounds(release)
     km2 = areas(bounds)
-    least /= np.maximum(km2, HOUSE)
+    least /= np.maximum(km2, LEAST_DENSITY_KM2)
     chosen = leaves[np.argsort(-least[leaves], kind="stable")][:ROWS]
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
-    shown = counts_as_shown(release.nodes.count[chosen], half)
+    shown = count_columns(release.nodes.count[chosen], half)
     columns = {side: bounds[chosen, at] for at, side in enumerate(SIDES)} | shown
     densities = shown["noisy count"] / km2[chosen], half / km2[chosen]
     columns["per km²"] = np.array(list(map(on_screen, *densities)))
-    columns["per km²"][km2[chosen] < HOUSE] = np.nan
+    columns["per km²"][km2[chosen] < LEAST_DENSITY_KM2] = np.nan
     return columns, len(leaves)

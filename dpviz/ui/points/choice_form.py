@@ -35,7 +35,7 @@ def points_choice(
         more: True to offer counts of areas instead of cells.
     """
     domain = source.data.domain
-    fixed = more and domain.place.dims == 2 and domain.values is None
+    fixed = more and domain.without_time.dims == 2 and domain.values is None
     epsilon = epsilon_slider(prefix)
     start = METHOD if fixed and permalink.parameter("areas") else start
     name = method_choice(

@@ -1,4 +1,4 @@
-"""Maps beside each other: exact cells of public data and releases, on one scale, with answers."""
+"""Maps side by side on one scale: exact cells of public data, and releases, with answers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.counts import PointRelease
-from dpviz.render import (
-    Camera,
-    Scene,
-    density_scale,
-    difference_scene,
-    error_scene,
-    with_noise,
-)
+from dpviz.render import Camera, Scene, density_scale, difference_scene, error_scene, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import NO_BREAK
 from dpviz.render.scene import Bounds
@@ -30,20 +23,26 @@ from dpviz.ui.points.answers import (
     LARGER,
     as_csv,
     error_lines,
+    error_texts,
     errors_of,
     in_domain,
-    off_by,
     rectangle_form,
     row_in_words,
     row_of,
 )
-from dpviz.ui.points.map_answer import CAMERA, ask, drawn, keep_camera, kept_scene
+from dpviz.ui.points.map_answer import (
+    CAMERA,
+    cached_scene,
+    keep_camera,
+    query_drawn_shape,
+    set_query,
+)
 from dpviz.ui.points.share import share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.area_form import SIDES
-from dpviz.ui.shared.frame import Panels, stage, tabs
+from dpviz.ui.shared.frame import Panels, map_container, tabs
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import draw_hint, file_button
@@ -96,7 +95,9 @@ def exact_cells(source: PointSource) -> PointRelease | None:
 
 def badges(compared: Comparison) -> str:
     """Guarantees of all releases; one for those that differ in their ε only."""
-    shown = {release.header.standing[0]: badge(release.header) for release in compared.releases}
+    shown = {
+        release.header.privacy_status[0]: badge(release.header) for release in compared.releases
+    }
     if len(shown) == 1 and len(compared.releases) > 2:
         (words,) = shown.values()
         return re.sub(r"at ε\W+[\d.\\]+", "at each ε", words)
@@ -126,7 +127,7 @@ def maps_and_answers(
         controls: draws more in the row above the maps.
     """
     rect = st.session_state[f"{prefix}.rect"]
-    permalink.present(f"{prefix}.mode", "side")
+    permalink.set_initial(f"{prefix}.mode", "side")
     titles = MODES if compared.exact is None else {**MODES, "difference": ERRORS}
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
         mode = st.segmented_control(
@@ -138,9 +139,9 @@ def maps_and_answers(
         )
         names = _chosen_maps(prefix, compared.names)
         controls()
-    with stage():
+    with map_container():
         scene = _scene(prefix, compared, source, mode or "side", names)
-        map_view(scene, key=f"{prefix}.map", on_shape=partial(drawn, prefix))
+        map_view(scene, key=f"{prefix}.map", on_shape=partial(query_drawn_shape, prefix))
         keep_camera(prefix, source)
     rows: list[dict[str, Any]] = []
     with st.container():  # keeps what is below it open
@@ -157,9 +158,9 @@ def maps_and_answers(
     tabs(prefix, {**table, **panels(rect), "Share": share}, always=("Share",))
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)
     every = len(names) == len(compared.names)
-    permalink.remember(prefix, FIELDS, {"maps": None if every else ",".join(names)})
+    permalink.write_address(prefix, FIELDS, {"maps": None if every else ",".join(names)})
     if typed is not None:
-        ask(prefix, typed)
+        set_query(prefix, typed)
 
 
 def _chosen_maps(prefix: str, names: Sequence[str]) -> list[str]:
@@ -199,7 +200,7 @@ def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[di
     for place, row in zip(places[-len(rows) :], rows, strict=True):
         with place:
             count = with_noise(row["count"], errors_of(row)[2]).replace(" ", NO_BREAK)
-            off, share = off_by(row) if source.public else ("", "")
+            off, share = error_texts(row) if source.public else ("", "")
             st.metric(f"{row['side']} · noisy count", count, help=LARGER)
             words = off and f"**Error:** {plain(off)}{share and f' ({share})'}  \n"
             st.markdown(words + error_lines(row), help=CUT.format("cell"))
@@ -235,4 +236,4 @@ def _scene(
             scene = release_scene(shown_maps, words, mode=mode, camera=camera, scale=scale)
         return replace(scene, title=f"{source.title} · {' and '.join(compared.labels)}")
 
-    return kept_scene(prefix, (compared, mode, tuple(names)), make, source)
+    return cached_scene(prefix, (compared, mode, tuple(names)), make, source)

@@ -22,7 +22,7 @@ from dpviz.render.projection import areas
 from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.charts import bounds_chart
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.panels import of_numbers, table_panel
+from dpviz.ui.shared.panels import table_panel, worded_numbers
 
 SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1–10 %"}
 
@@ -73,7 +73,7 @@ def expectation_panel(
         st.caption(
             f"Accuracy of the counts at their share, ε = {epsilon:g}; the rest is spent on sums."
         )
-    domain = domain.plain
+    domain = domain.counts_only
     records = st.number_input(
         f"Roughly how many records{' of one category' if of_one_kind else ''}? (your guess)",
         1,
@@ -108,7 +108,7 @@ def expectation_panel(
             if row.size in SHOWN
         ],
         hide_index=True,
-        column_config=of_numbers("count", "noise ±", "left out", "mean error"),
+        column_config=worded_numbers("count", "noise ±", "left out", "mean error"),
     )
     st.caption(
         "Typical counts, their noise (95 %), "
@@ -137,7 +137,7 @@ def _middles(domain: Domain) -> dict[str, str]:
         words[size] = f"{short(square * side**2)} km²"
         if domain.time is not None:
             start, end = domain.period
-            words[size] += f" over {calendar.about((end - start) * side)}"
+            words[size] += f" over {calendar.rounded_duration((end - start) * side)}"
     return words
 
 

@@ -20,7 +20,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import deviation_chart
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice, title_of
-from dpviz.ui.shared.parts import in_part
+from dpviz.ui.shared.parts import is_fragment_run
 from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.text import plain
 
@@ -38,7 +38,7 @@ def film_strip(prefix: str, current: float | None, show: Callable[[float], None]
         show: sets the ε of all before the page runs.
     """
     key = f"{prefix}.film"
-    if not in_part():
+    if not is_fragment_run():
         st.session_state[key] = current if current in FRAMES else None
     st.markdown("All at ε", width="content")
     chosen = st.segmented_control(
@@ -49,7 +49,7 @@ def film_strip(prefix: str, current: float | None, show: Callable[[float], None]
         on_change=lambda: show(st.session_state[key] or current or 1.0),
         label_visibility="collapsed",
     )
-    if in_part() and chosen not in (None, current):
+    if is_fragment_run() and chosen not in (None, current):
         st.rerun()  # the maps and the sliders are of the whole page
 
 

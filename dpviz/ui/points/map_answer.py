@@ -33,11 +33,11 @@ from dpviz.ui.points.regions import districts_panel
 from dpviz.ui.points.share import Series, share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.frame import Panels, card, show_card, stage, tabs
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import draw_hint
-from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.text import plain
 
 
@@ -56,11 +56,7 @@ def _viewpoint(name: str) -> Viewpoint | None:
     return Viewpoint(place)
 
 
-CAMERA = permalink.Field(
-    "camera",
-    _viewpoint,
-    lambda seen: permalink.joined(seen.place, 5),
-)
+CAMERA = permalink.Field("camera", _viewpoint, lambda seen: permalink.joined(seen.place, 5))
 FIELDS = (permalink.RECT, permalink.RING, CAMERA)
 
 
@@ -79,18 +75,18 @@ def scene_of(
         title = f"{source.title} · {title_of(release.header.method)}"  # for pictures and tables
         return replace(made, tools=tools, title=made.title or title)
 
-    return kept_scene(prefix, (release, look), make, source)
+    return cached_scene(prefix, (release, look), make, source)
 
 
-def kept_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
+def cached_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
     """Scene with the visitor's camera; rebuilt if its data or content changes."""
     place, question = f"{prefix}.scene", (source.key, asked)
-    scene = placed(prefix, remembered(place, question, make), source)
+    scene = at_last_camera(prefix, cached(place, question, make), source)
     st.session_state[place] = (question, scene)
     return scene
 
 
-def placed(prefix: str, scene: Scene, source: PointSource) -> Scene:
+def at_last_camera(prefix: str, scene: Scene, source: PointSource) -> Scene:
     """Scene at the visitor's last camera, for a map that is new on the page."""
     seen: Viewpoint | None = st.session_state.get(f"{prefix}.camera")
     if seen is None or events(f"{prefix}.map").camera is not None:
@@ -135,10 +131,14 @@ def ask_on_map(
     """
     name, legend = f"{prefix}.map", None
     rect, ring = question(prefix)
-    with stage():
-        map_view(placed(prefix, scene, source), key=name, on_shape=partial(drawn, prefix))
+    with map_container():
+        map_view(
+            at_last_camera(prefix, scene, source),
+            key=name,
+            on_shape=partial(query_drawn_shape, prefix),
+        )
         keep_camera(prefix, source)
-        with card():
+        with answer_card():
             with st.container():  # keeps the form below it open when its content changes
                 marks = answer()
             typed = rectangle_form(prefix, rect, domain_bounds(release.domain))
@@ -161,9 +161,9 @@ def ask_on_map(
         marks = [*districts, *marks]
     shape = Shape(rect=rect, ring=ring) if rect or ring else None
     map_overlay(name, marks=marks, shape=shape, legend=legend)
-    permalink.remember(prefix, fields, others)
+    permalink.write_address(prefix, fields, others)
     if typed is not None:
-        ask(prefix, typed)
+        set_query(prefix, typed)
 
 
 def question(prefix: str) -> tuple[Bounds | None, Ring | None]:
@@ -208,13 +208,13 @@ def drawn_answer(
     return covered_cells(release, asked.nodes()) if window is None and is_points(release) else []
 
 
-def ask(prefix: str, rect: Bounds) -> None:
+def set_query(prefix: str, rect: Bounds) -> None:
     """Make the rectangle the current query, and rerun the fragment that answers it."""
     st.session_state[f"{prefix}.rect"], st.session_state[f"{prefix}.ring"] = rect, None
-    rerun_part()
+    rerun_fragment()
 
 
-def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None:
+def clear_distant_shape(prefix: str, source: PointSource, *domains: Domain) -> None:
     """Clear a shape that was drawn on other data and lies outside the domains shown now.
 
     A shape from the address is kept: the page says that it lies outside.
@@ -231,7 +231,7 @@ def forget_elsewhere(prefix: str, source: PointSource, *domains: Domain) -> None
         st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
 
 
-def drawn(prefix: str) -> None:
+def query_drawn_shape(prefix: str) -> None:
     """Make the shape drawn on the map the current query."""
     shape = events(f"{prefix}.map").shape
     st.session_state[f"{prefix}.rect"] = shape.rect if shape else None

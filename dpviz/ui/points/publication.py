@@ -17,7 +17,7 @@ from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
 from dpviz.ui.shared.shelf import receipt_of
-from dpviz.ui.shared.skeleton import build_choice, say_unsaved
+from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
 from dpviz.ui.shared.text import badge
 
 
@@ -55,7 +55,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
 
 def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> None:
     """The release: map (while its step is shown), answers, receipt, files."""
-    say_unsaved(made.problem)
+    warn_unsaved(made.problem)
     st.success(
         "Published, and kept in your releases. Budget recorded; your records never left this "
         "server."
@@ -66,7 +66,7 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     st.markdown(badge(made.release.header))
     release: PointRelease | AreaRelease = made.release
     panels: Panels = {
-        "Receipt": partial(_take_home, prefix, release),
+        "Receipt": partial(_show_receipt, prefix, release),
         **release_panels(prefix, release, script=made.note),
     }
     if is_areas(release):
@@ -77,18 +77,18 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
         "Publish again",
         icon=":material/undo:",
         key=f"{prefix}.again",
-        on_click=_again,
+        on_click=_new_release,
         args=(prefix,),
     )
 
 
-def _again(prefix: str) -> None:
+def _new_release(prefix: str) -> None:
     """Go back to the budget step and drop the published release; a second click is harmless."""
     st.session_state[f"{prefix}.step"] = 2
     st.session_state.pop(f"{prefix}.made", None)
 
 
-def _take_home(prefix: str, release: PointRelease | AreaRelease) -> None:
+def _show_receipt(prefix: str, release: PointRelease | AreaRelease) -> None:
     """Show the promises of a release, and offer its receipt."""
     show_promises(release)
     receipt = partial(as_json, receipt_of(release))

@@ -16,8 +16,8 @@ from dpviz.releases.points.region_file import read_regions
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.ui.points.answers import NUMBERS, WHOLE, as_csv, errors_of, numbers_of
-from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import file_button, of_numbers, sortable
+from dpviz.ui.shared.memory import cached
+from dpviz.ui.shared.panels import file_button, sortable, worded_numbers
 from dpviz.ui.shared.text import half_on_screen, on_screen, plain
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
@@ -39,10 +39,10 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         return [], None
     try:
         path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
-        rows, marks, legend = remembered(
+        rows, marks, legend = cached(
             f"{prefix}.districts.kept",
             (file.file_id, path, release),
-            lambda: _asked(release, path),
+            lambda: _answered_regions(release, path),
         )
     except DpvizError as error:
         st.error(plain(error), icon=":material/error:")
@@ -63,13 +63,13 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             "95 % ±": half_on_screen(half),
             "cut cells ±": half_on_screen(spread),
             **({"inside the area": round(100 * row["inside"])} if cut else {}),
-            **{name: of_kind(row, name) for name in kinds},
+            **{name: kind_count_text(row, name) for name in kinds},
         }
         for row in rows
         for half, spread, error in [errors_of(row)]
     ]
     looks = sortable("noisy count", "95 % ±", "cut cells ±")
-    looks |= sortable("inside the area", form="%d %%") | of_numbers(*kinds)
+    looks |= sortable("inside the area", form="%d %%") | worded_numbers(*kinds)
     st.dataframe(table, hide_index=True, column_config=looks)
     label = "Counts by district (CSV)"
     file_button(label, partial(as_csv, rows), "districts.csv", f"{prefix}.districts.csv")
@@ -78,7 +78,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
     return list(marks), legend
 
 
-def _asked(release: PointRelease, path: str) -> AnsweredRegions:
+def _answered_regions(release: PointRelease, path: str) -> AnsweredRegions:
     """Answers of the districts, their marks and the legend; refuses more than MOST."""
     regions = read_regions(path, release.domain)
     if len(regions) > MOST:
@@ -88,7 +88,7 @@ def _asked(release: PointRelease, path: str) -> AnsweredRegions:
     return _rows(release, regions, answers), marks, legend
 
 
-def of_kind(row: Mapping[str, Any], kind: str) -> str:
+def kind_count_text(row: Mapping[str, Any], kind: str) -> str:
     """The count of one kind in a district, with its own larger error."""
     numbers = {name: row[f"{name} {kind}"] for name in NUMBERS[:-1]}
     return with_noise(numbers["count"], errors_of(numbers)[2])

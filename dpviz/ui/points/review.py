@@ -17,7 +17,7 @@ from dpviz.private.ledger import Account, Ledger
 from dpviz.render.numbers import percent
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
-from dpviz.ui.shared.account import in_words, too_dear
+from dpviz.ui.shared.account import account_summary, over_budget_message
 from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import ErrorsShown
@@ -36,9 +36,9 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
     st.header("Lifetime budget", anchor=False)
     if account.total is not None:
         share = min(1.0, account.spent / account.total) if account.total else 1.0
-        st.progress(share, in_words(account))
+        st.progress(share, account_summary(account))
     else:
-        st.caption(in_words(account))
+        st.caption(account_summary(account))
         if not may_publish():
             return
         least = account.spent + epsilon  # a smaller total could not pay for this release
@@ -57,7 +57,7 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
                     st.warning("Tick the box: a budget is set once.", icon=":material/warning:")
                 else:
                     set_total(account.dataset, float(total))
-    if dear := too_dear(account, epsilon):
+    if dear := over_budget_message(account, epsilon):
         seen = " See “What was spent” below." if account.left == 0 else ""
         st.warning(dear + seen, icon=":material/lock:")
     if account.spends:

@@ -55,7 +55,7 @@ def share_panel(
         "uploaded file has to be chosen again."
     )
     names = list(labels) or labels_of(releases)
-    rects = asked(prefix, releases[0], history)
+    rects = queried_rectangles(prefix, releases[0], history)
     only = releases[0] if len(releases) == 1 else None
     place = note_place(map_key, releases[0], rects[0] if rects else None)
     words = presentation_form(prefix, only, place)
@@ -92,7 +92,7 @@ def share_panel(
             file_button(label, make, words.file_name(ending, name), f"{prefix}.share.{name}")
 
 
-def asked(
+def queried_rectangles(
     prefix: str, release: PointRelease | AreaRelease, history: Sequence[Mapping[str, Any]]
 ) -> list[Bounds]:
     """Rectangles of a release's history inside its area, the current one first."""

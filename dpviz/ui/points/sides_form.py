@@ -21,7 +21,7 @@ STEPS = (0.1, 1.0, 10.0)
 """The ε of the first preset."""
 
 
-def sides(prefix: str) -> str:
+def side_numbers(prefix: str) -> str:
     """The sides that are shown: two, or three after a preset or from the address."""
     return str(
         st.session_state.setdefault(
@@ -50,7 +50,7 @@ def _several_epsilons(prefix: str) -> None:
 
 def _several_methods(prefix: str) -> None:
     """Compare three methods at the ε of A, or at 1 if the methods had several."""
-    before = {st.session_state.get(f"{prefix}.{side}.epsilon") for side in sides(prefix)}
+    before = {st.session_state.get(f"{prefix}.{side}.epsilon") for side in side_numbers(prefix)}
     epsilon = before.pop() if len(before) == 1 else None
     _choose(prefix, list(STARTS.values()), [epsilon or 1.0] * len(STARTS))
 
@@ -91,7 +91,7 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
         explored: last settings of page Explore; A starts with them.
     """
     choices: list[Choice] = []
-    for side in sides(prefix):
+    for side in side_numbers(prefix):
         if f"{prefix}.{side}.epsilon" not in st.session_state:  # first run only
             st.session_state[f"{prefix}.{side}.epsilon"] = _first_epsilon(side, explored)
         wanted = explored.get("method") if side == "a" else None

@@ -56,7 +56,7 @@ def point_slots(
         empty=partial(choose_domain, key),
         before=before,
         error=lambda release, *_: typical_error(release),
-        show=partial(_on_a_map, show),
+        show=partial(_show_on_map, show),
         link=lambda source, choice: {
             "data": source.name or UPLOAD,
             **method_link(choice),
@@ -66,8 +66,8 @@ def point_slots(
     )
 
 
-def _on_a_map(show: Callable[[Any, PointSource, Any], None], release: Any, *others: Any) -> None:
+def _show_on_map(show: Callable[[Any, PointSource, Any], None], release: Any, *others: Any) -> None:
     """Show a release; refuse one whose area cannot be mapped, before any fragment runs."""
-    if release.domain.place.dims % 2 == 0:
+    if release.domain.without_time.dims % 2 == 0:
         domain_bounds(release.domain)
     show(release, *others)

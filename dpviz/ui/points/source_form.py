@@ -27,7 +27,7 @@ from dpviz.ui.shared.upload_form import (
     UPLOAD,
     data_choice,
     public_switch,
-    read_once,
+    read_cached,
     upload_form,
 )
 from dpviz.ui.shared.uploads import chosen_table
@@ -87,7 +87,7 @@ def source_form(
     offered = [
         name
         for name, each in domains.items()
-        if (each.place if more else each).dims == dims and (more or each == each.plain)
+        if (each.without_time if more else each).dims == dims and (more or each == each.counts_only)
     ]
     titles = {**{name: DATASETS[name].title for name in offered}, UPLOAD: UPLOAD}
     chosen = data_choice(prefix, "Data", titles, start)
@@ -95,9 +95,9 @@ def source_form(
         st.caption(DATASETS[chosen].description)
         if owner:
             column = DATASETS[chosen].unit
-            return _rehearsal(prefix, chosen, *unit_form(prefix, [column] if column else []))
+            return _paid_demo(prefix, chosen, *unit_form(prefix, [column] if column else []))
         if not public_switch(prefix, "built-in", not sensitive):
-            return _rehearsal(prefix, chosen)
+            return _paid_demo(prefix, chosen)
         handle, title = built_in(chosen), DATASETS[chosen].title
         return PointSource(data=handle, title=title, key=chosen, backdrop=True, name=chosen)
     return upload_form(
@@ -110,10 +110,10 @@ def source_form(
     )
 
 
-def _rehearsal(prefix: str, name: str, unit: str | None = None, bound: int = 1) -> PointSource:
+def _paid_demo(prefix: str, name: str, unit: str | None = None, bound: int = 1) -> PointSource:
     """A built-in data set, treated as an owner treats sensitive records: the visitor pays."""
     key = f"{name}|{unit}|{bound}"
-    handle = read_once(
+    handle = read_cached(
         f"{prefix}.rehearsal",
         key,
         lambda: load(name, unit=unit, max_per_unit=bound, public=False),
@@ -167,7 +167,7 @@ def _described(
         checked_area(domain)
         how |= {"table": table, "unit": unit, "max_per_unit": bound}
         key = f"{file.file_id}|{bounds}|{clock}|{beside}|{how}|{public}|{name}"
-        handle = read_once(
+        handle = read_cached(
             prefix,
             key,
             lambda: load(path, domain, public=public, name=name, **how),

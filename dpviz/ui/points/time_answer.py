@@ -36,8 +36,8 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.frame import Panels
-from dpviz.ui.shared.memory import remembered
-from dpviz.ui.shared.panels import file_button, of_numbers
+from dpviz.ui.shared.memory import cached
+from dpviz.ui.shared.panels import file_button, worded_numbers
 from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_rows, zone_words
 
 LOOKS = {"window": "Window", "film": "Playback"}
@@ -115,11 +115,11 @@ def _in_time(
         look = chosen_look(prefix) if kinds is None else "window"
         played = film(prefix, release, source) if look == "film" else None
         window = whole if played else _slider(prefix, release.domain)
-        total = count_words(release.count(release.domain.place.bounds, window))
+        total = count_words(release.count(release.domain.without_time.bounds, window))
         st.markdown(f"**{total}** in the window", width="content", help=LARGER)
     if look == "film" and played is None:
         st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
-    flat = remembered(f"{prefix}.flat", (release, window), lambda: during(release, window))
+    flat = cached(f"{prefix}.flat", (release, window), lambda: during(release, window))
     rect, _ = question(prefix)
     place = rect if rect is not None and overlaps(rect, release.domain) else None
 
@@ -133,7 +133,7 @@ def _in_time(
         return []
 
     if not played:
-        words = ",".join(map(release.domain.calendar.words, window))
+        words = ",".join(map(release.domain.calendar.text, window))
         st.session_state[f"{prefix}.period"] = None if window == whole else words
     timeline: Panels = {
         "Timeline": partial(_timeline, prefix, release, place, window),
@@ -160,7 +160,7 @@ def _slider(prefix: str, domain: Domain) -> Window:
     step = max(step, int(domain.step or 0))
     key = f"{prefix}.slider.{start:.0f}.{end:.0f}"
     if key not in st.session_state:
-        asked = _asked(domain, st.session_state.get(f"{prefix}.period"))
+        asked = _window_from_address(domain, st.session_state.get(f"{prefix}.period"))
         st.session_state[key] = tuple(map(domain.calendar.clocks, asked))
     ends: Any = st.slider(
         f"Window ({zone_words(domain)})",
@@ -177,7 +177,7 @@ def _slider(prefix: str, domain: Domain) -> Window:
             icon=f":material/chevron_{icon}:",
             key=f"{key}.{sign}",
             help="Move the window by its own length",
-            on_click=_move,
+            on_click=_shift_window,
             args=(key, sign, domain),
         )
     low, high = map(domain.calendar.from_clocks, ends)
@@ -186,7 +186,7 @@ def _slider(prefix: str, domain: Domain) -> Window:
     return max(low, start), min(high, end)
 
 
-def _asked(domain: Domain, text: str | None) -> Window:
+def _window_from_address(domain: Domain, text: str | None) -> Window:
     """Time window of an address, clipped to the period; all of the period if it is invalid."""
     start, end = domain.period
     try:
@@ -201,7 +201,7 @@ def _asked(domain: Domain, text: str | None) -> Window:
     return start, end
 
 
-def _move(key: str, sign: int, domain: Domain) -> None:
+def _shift_window(key: str, sign: int, domain: Domain) -> None:
     """Move the window by its length, at most to the end; do nothing if the page was left."""
     if key not in st.session_state:
         return
@@ -273,7 +273,7 @@ def _fits(every: str, domain: Domain) -> bool:
 
 def chosen_look(prefix: str) -> str:
     """The view of the period, by a control above the map."""
-    permalink.present(LOOK.place(prefix), "window")
+    permalink.set_initial(LOOK.place(prefix), "window")
     chosen = st.segmented_control(
         "View of the period",
         list(LOOKS),
@@ -287,7 +287,7 @@ def chosen_look(prefix: str) -> str:
 
 def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
     """Time windows to step through, at most twelve, and their labels."""
-    words = release.domain.calendar.words
+    words = release.domain.calendar.text
     pairs = list(itertools.pairwise(window_cuts(release.domain, MOST)))
     return pairs, [words(start) for start, _ in pairs]
 
@@ -303,16 +303,16 @@ def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | Non
         camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
         return film_scene(maps, labels, camera=camera)
 
-    return remembered(f"{prefix}.film", (release, source.key), make)
+    return cached(f"{prefix}.film", (release, source.key), make)
 
 
 def windows_table(release: PointRelease, rect: Bounds | None) -> None:
     """The noisy count of every window: of the rectangle, or of the whole area."""
     pairs, labels = steps_of(release)
     domain = release.domain
-    place: Any = domain.place.bounds if rect is None else from_degrees(rect, domain.crs)
+    place: Any = domain.without_time.bounds if rect is None else from_degrees(rect, domain.crs)
     answers = [release.count(place, each) for each in pairs]
     rows = {"from": labels, "noisy count": list(map(count_words, answers))}
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
-    st.dataframe(rows, hide_index=True, column_config=of_numbers("noisy count"))
+    st.dataframe(rows, hide_index=True, column_config=worded_numbers("noisy count"))
     st.caption(f"{LARGER}.")

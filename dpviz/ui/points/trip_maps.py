@@ -25,7 +25,7 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.panels import hint
-from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.text import plain
 
 ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))
@@ -62,10 +62,10 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
             map_overlay(name, shape=Shape(rect=rect) if rect else None)
             if typed is not None:
                 st.session_state[f"{prefix}.{end}"] = typed
-                rerun_part()
+                rerun_fragment()
     with answer:
         _answer(release, source, rects["from"], rects["to"])
-    permalink.remember(prefix, FIELDS)
+    permalink.write_address(prefix, FIELDS)
 
 
 def _usable(release: PointRelease, axes: tuple[int, int], rect: Bounds | None) -> Bounds | None:
@@ -119,7 +119,7 @@ def _scene(seen: PointRelease, source: PointSource, title: str) -> Scene:
         tools=("rect",),
         domain=bounds,
         title=f"{source.title} · {title}",
-        description=f"{title}: {seen.header.standing[1]}",
+        description=f"{title}: {seen.header.privacy_status[1]}",
     )
 
 

@@ -13,7 +13,7 @@ from dpviz.planning.search import LEAST, MOST, Plan, plan
 from dpviz.queries.wishes import Wish
 from dpviz.render.numbers import percent
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.text import plain
 
@@ -57,7 +57,7 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
 @fragment
 def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -> None:
     """Show the sentences, and below them the ε that they need, updated on every change."""
-    wishes, records = _asked(prefix, domain)
+    wishes, records = _wish_inputs(prefix, domain)
     if not wishes:
         st.caption("Tick a sentence, and fill in its numbers.")
         return
@@ -75,14 +75,14 @@ def _sentences(prefix: str, domain: Domain, max_per_unit: int, at_most: float) -
                 return str(error)
 
     asked = (domain, wishes, records, max_per_unit, at_most)
-    planned = remembered(f"{prefix}.plan", asked, make)
+    planned = cached(f"{prefix}.plan", asked, make)
     if isinstance(planned, str):
         st.error(plain(planned), icon=":material/error:")
     else:
-        _offer(prefix, (domain, max_per_unit), planned)
+        _show_plan(prefix, (domain, max_per_unit), planned)
 
 
-def _asked(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
+def _wish_inputs(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
     """Ask for optional accuracy targets, and a guess of the number of records."""
     square = st.checkbox("Any square …", key=f"{prefix}.wish.square")
     first, second, third = st.columns(3)
@@ -124,7 +124,7 @@ def _asked(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
     return tuple(wishes), int(records)
 
 
-def _offer(prefix: str, frame: Any, planned: Plan) -> None:
+def _show_plan(prefix: str, frame: Any, planned: Plan) -> None:
     st.markdown(f"**ε = {planned.epsilon:g}** by {plain(title_of(planned.method))}")
     for each in planned.wishes:
         st.markdown(f"- {plain(each.wish)}: holds with {percent(each.probability)}")

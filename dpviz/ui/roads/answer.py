@@ -10,7 +10,7 @@ from dpviz.evaluation.truth import exact_visits
 from dpviz.private.roads import RoadData
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import RoadRelease
-from dpviz.releases.roads.beyond_noise import beyond_noise, corrected, limits
+from dpviz.releases.roads.beyond_noise import beyond_noise, is_truncation_corrected, limits
 from dpviz.render import Mark, interval_words, rounded, with_noise
 from dpviz.render.numbers import percent
 from dpviz.render.roads import answer_marks, end_marks
@@ -73,12 +73,12 @@ def _total(release: RoadRelease, edges: Int) -> None:
     answer = release.count(asked)
     count, half = float(answer.count[0]), INTERVAL_SDS * float(answer.noise_sd[0])
     truncation = release.header.extra.get("kept")
-    truncated = bool(limits(release)) and truncation != 1 and not corrected(release)
+    truncated = bool(limits(release)) and truncation != 1 and not is_truncation_corrected(release)
     st.metric(
         f"Noisy total{' after truncation' if truncated else ''}",
         with_noise(count, half),
         help="Sum of the path's streets, each with its trips or events. ± the 95 % interval of the "
-        f"noise{_OF_TRUNCATION[truncated, corrected(release)]}.",
+        f"noise{_OF_TRUNCATION[truncated, is_truncation_corrected(release)]}.",
     )
     lost = ""
     if truncated and truncation:

@@ -14,7 +14,7 @@ from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
 from dpviz.roads.paths import Paths
-from dpviz.ui.shared.downloads import counts_as_shown, file_buttons, release_panels
+from dpviz.ui.shared.downloads import count_columns, file_buttons, release_panels
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.panels import rows_in_words, sortable
 
@@ -78,7 +78,7 @@ def _table(release: RoadRelease) -> None:
     ends = release.frame.graph.node_id[release.frame.graph.ends[order]]
     half = INTERVAL_SDS * release.answers.noise_sd[order]
     names = {"edge": release.frame.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
-    counts = counts_as_shown(release.answers.count[order], half)
+    counts = count_columns(release.answers.count[order], half)
     st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
     st.caption(
         rows_in_words(len(order), len(release.frame.graph), "streets", "largest noisy counts")

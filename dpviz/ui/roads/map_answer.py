@@ -29,10 +29,10 @@ from dpviz.ui.roads.answer import Ends, ends_form, path_answer
 from dpviz.ui.roads.source import RoadSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.frame import Panels, card, show_card, stage, tabs
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.parts import rerun_part
+from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.time_window import TimeWindow, steps_timeline
 from dpviz.ui.shared.timeline import PERIOD
 
@@ -55,7 +55,7 @@ def show_graph(prefix: str, source: RoadSource) -> None:
             description="The public streets; no release has been built yet",
         )
 
-    scene = remembered(f"{prefix}.graph.scene", source.key, draw)
+    scene = cached(f"{prefix}.graph.scene", source.key, draw)
     map_view(scene, key=f"{prefix}.graph.map")
 
 
@@ -69,12 +69,12 @@ def _refuse_unknown(prefix: str, graph: RoadGraph) -> None:
     for field in FIELDS:
         place = field.place(prefix)
         node = st.session_state.get(place)
-        if permalink.arrived(place) and node:
+        if permalink.came_from_address(place) and node:
             try:
                 graph.node_row(node)
             except DataError:
                 permalink.refused(field.name, node)
-                permalink.forget(prefix, [field])
+                permalink.clear_fields(prefix, [field])
 
 
 def _choose_ends(prefix: str, ends: Ends) -> None:
@@ -94,14 +94,14 @@ def map_and_answer(
     """Show the map and its answer, with time also the path's timeline; reruns as a fragment."""
     _refuse_unknown(prefix, source.data.graph)
     ends = _ends(prefix)
-    with stage():
+    with map_container():
         draw = partial(_scene, release, source, view)
         map_view(
-            remembered(f"{prefix}.scene", (view, release), draw),
+            cached(f"{prefix}.scene", (view, release), draw),
             key=f"{prefix}.map",
             on_pick=partial(_picked, prefix, source.data.graph),
         )
-        with card():
+        with answer_card():
             with st.container():  # keeps the form below it open when its content changes
                 marks, edges = path_answer(ends, release, source.data, window)
             typed = ends_form(prefix, ends, source.data)
@@ -116,10 +116,10 @@ def map_and_answer(
         line = partial(window.release.timeline, edges)
         timeline = {"Timeline": lambda: steps_timeline(line(), window, "the path")}
     tabs(prefix, {**timeline, **panels})
-    permalink.remember(prefix, (*FIELDS, PERIOD))
+    permalink.write_address(prefix, (*FIELDS, PERIOD))
     if typed is not None:
         _choose_ends(prefix, typed)
-        rerun_part()
+        rerun_fragment()
 
 
 def _picked(prefix: str, graph: RoadGraph) -> None:

@@ -92,7 +92,7 @@ def sample_queries(graph: RoadGraph, name: str) -> Paths:
     def make() -> Paths:
         return workload_of("corridor" if name == CORRIDORS else f"clustered:{name}", graph)
 
-    return graph.remembered(("sample queries", name), make)
+    return graph.cached(("sample queries", name), make)
 
 
 def publish_plan(source: DataSource, plan: RoadChoice, **how: Any) -> RoadRelease:

@@ -24,13 +24,13 @@ from dpviz.roads.paths import COLUMNS, trip_columns
 from dpviz.ui.points.columns_form import columns_form, period_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import preflight_switch
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
 from dpviz.ui.shared.unit_form import unit_form
-from dpviz.ui.shared.upload_form import data_choice, files_ready, public_switch, read_once
+from dpviz.ui.shared.upload_form import data_choice, files_ready, public_switch, read_cached
 from dpviz.ui.shared.uploads import chosen_table, upload_columns, upload_path
 
 UPLOAD = "files"
@@ -121,7 +121,7 @@ def _upload(prefix: str) -> RoadSource | None:
         "A disconnected graph",
         COMPONENTS,
         key=f"{prefix}.components",
-        help="Whether to refuse a disconnected graph, keep its largest part, or keep all of it.",
+        help="Refuse a disconnected graph, keep its largest part, or keep all of it.",
     )
     directed = st.toggle(
         "Streets go one way",
@@ -172,7 +172,7 @@ def _trips(
     name = dataset_name(prefix, trips_file, names, public=public)
     streets = f"{graph.crs, len(graph), graph.directed}"
     key = "|".join([*(file.file_id for file in files), streets, f"{public, how, clock}", name])
-    data = read_once(prefix, key, read, check)
+    data = read_cached(prefix, key, read, check)
     return RoadSource(data=data, key=key, title=Path(trips_file.name).name)
 
 
@@ -212,7 +212,7 @@ def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
     places = (f"{prefix}.{role}" for role in roles)
     paths = [upload_path(place, file) for place, file in zip(places, ordered, strict=False)]
     asked = [[file.file_id for file in files], how]
-    graph = remembered(f"{prefix}.streets", asked, lambda: read_graph(*paths, **how))
+    graph = cached(f"{prefix}.streets", asked, lambda: read_graph(*paths, **how))
     if not graph.crs:
         crs = st.text_input(
             "CRS of the streets",
@@ -222,6 +222,6 @@ def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
         ).strip()
         if crs:
             told = f"{prefix}.streets.crs"
-            graph = remembered(told, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how))
+            graph = cached(told, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how))
     bounds(graph)  # raises if no map can show it
     return graph

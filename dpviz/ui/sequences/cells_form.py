@@ -10,7 +10,7 @@ from dpviz.ui.shared import permalink
 
 
 @dataclass(frozen=True)
-class Cutting:
+class SequenceRules:
     """Public parameters that turn places into sequences: see :func:`dpviz.load`."""
 
     side: int
@@ -28,7 +28,7 @@ class Cutting:
         }
 
 
-def cutting_form(prefix: str, public: bool) -> Cutting:
+def cutting_form(prefix: str, public: bool) -> SequenceRules:
     """Ask for cells, gap and bound: public parameters, chosen without reading the data."""
 
     def saved(name: str, what: str, start: float, ends: tuple[float, float], **how: bool) -> float:
@@ -69,4 +69,4 @@ def cutting_form(prefix: str, public: bool) -> Cutting:
                 help="At most this many sequences per person are counted. The guarantee hides a "
                 "person; noise grows with this number.",
             )
-    return Cutting(int(side), float(gap), bool(neighbours), int(bound))
+    return SequenceRules(int(side), float(gap), bool(neighbours), int(bound))

@@ -25,7 +25,7 @@ from dpviz.ui.sequences.view import (
 )
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.frame import Panels, card, show_card, stage, tabs
+from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
 
 ARROWS = (20, 40, 80, 160, 320)
 
@@ -49,7 +49,7 @@ def map_and_answer(
     if st.session_state.setdefault(shown, grid) != grid:  # cell 3-5 is elsewhere in another grid
         st.session_state[shown], st.session_state[f"{prefix}.cell"] = grid, None
     placed = source.places is not None
-    permalink.present(f"{prefix}.show", MOVES)
+    permalink.set_initial(f"{prefix}.show", MOVES)
     arrows = ARROWS[2]
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
         show = st.segmented_control(
@@ -58,9 +58,9 @@ def map_and_answer(
         if placed and show == MOVES:
             key = f"{prefix}.arrows"
             arrows = st.select_slider("Arrows", ARROWS, arrows, key=key, width=360)
-    with stage() if placed else st.container():
+    with map_container() if placed else st.container():
         scene_place = st.container()
-        with card() if placed else st.container():
+        with answer_card() if placed else st.container():
             scene, marks = _answer(prefix, view, source, str(show), arrows)
         with scene_place:
             if scene is None:
@@ -72,7 +72,7 @@ def map_and_answer(
     if cell := st.session_state.get(f"{prefix}.cell"):
         show_card(cell)
     tabs(prefix, panels)
-    permalink.remember(prefix, FIELDS)
+    permalink.write_address(prefix, FIELDS)
 
 
 def _answer(

@@ -16,7 +16,7 @@ from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import MoveView
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.panels import hint, of_numbers
+from dpviz.ui.shared.panels import hint, worded_numbers
 from dpviz.ui.shared.text import plain
 
 NAMING = " A cell is called by its column and row, counted from 0-0 in the south-west."
@@ -187,7 +187,7 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
         columns["times (noisy)"] = list(map(with_noise, strings.count, INTERVAL_SDS * sd))
     if "on_select" in options:
         options["selection_mode"] = "single-row"
-    looks = of_numbers("times (noisy)")
+    looks = worded_numbers("times (noisy)")
     return st.dataframe(pa.table(columns), hide_index=True, column_config=looks, **options)
 
 

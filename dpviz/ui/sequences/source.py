@@ -24,15 +24,15 @@ from dpviz.releases.sequences.cells import Cells, cells_of
 from dpviz.render.projection import to_degrees
 from dpviz.sequences.alphabet import alphabet_of
 from dpviz.ui.points.columns_form import columns_form, time_format_form
-from dpviz.ui.sequences.cells_form import Cutting, cutting_form
+from dpviz.ui.sequences.cells_form import SequenceRules, cutting_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
-from dpviz.ui.shared.unit_form import hides, unit_form
-from dpviz.ui.shared.upload_form import data_choice, public_switch, read_once, upload_form
+from dpviz.ui.shared.unit_form import protection_note, unit_form
+from dpviz.ui.shared.upload_form import data_choice, public_switch, read_cached, upload_form
 from dpviz.ui.shared.uploads import chosen_table, upload_columns
 
 PLACES, SYMBOLS = "places", "symbols"
@@ -68,12 +68,12 @@ def opened_sequences(opened: Opened) -> SequenceSource:
 
 
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
-def built_in(cutting: Cutting) -> SequenceData:
+def built_in(cutting: SequenceRules) -> SequenceData:
     """Built-in synthetic sequences: public, and shared by all visitors."""
     return _read(cutting, public=True)
 
 
-def _read(cutting: Cutting, *, public: bool) -> SequenceData:
+def _read(cutting: SequenceRules, *, public: bool) -> SequenceData:
     return load(
         CITY,
         kind="sequences",
@@ -116,7 +116,7 @@ def _city(prefix: str) -> SequenceSource | None:
         data = (
             built_in(cutting)
             if public
-            else read_once(f"{prefix}.rehearsal", key, lambda: _read(cutting, public=False))
+            else read_cached(f"{prefix}.rehearsal", key, lambda: _read(cutting, public=False))
         )
         places = _boxes(Cells(DATASETS["persons"].domain, cutting.side))
         title = TITLES[CITY]
@@ -139,7 +139,9 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     how, names = coordinates
     crs, columns = how["crs"], how["columns"]
     person, when = (
-        st.selectbox(label, names, index=guessed(names, words), key=f"{prefix}.{label}.{file_key}")
+        st.selectbox(
+            label, names, index=guess_column(names, words), key=f"{prefix}.{label}.{file_key}"
+        )
         for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))
     )
     form = time_format_form(prefix, file_key, str(when), partial(time_forms, path, table=table))
@@ -147,7 +149,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     bounds = public_box(prefix, crs, extent if public else None)
     cutting = cutting_form(prefix, public)
     if not public:
-        hides(str(person), cutting.bound, "sequence")
+        protection_note(str(person), cutting.bound, "sequence")
     if bounds is None or form is None:
         return None
     name = dataset_name(prefix, file, names, public=public)
@@ -176,7 +178,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
             **how,
         )
 
-    data = read_once(prefix, key, read, lambda _data: check_source(path, domain, **how)[0])
+    data = read_cached(prefix, key, read, lambda _data: check_source(path, domain, **how)[0])
     boxes = _boxes(Cells(domain, cutting.side))
     title = Path(file.name).name
     return SequenceSource(data=data, key=key, title=title, link={"data": PLACES}, places=boxes)
@@ -214,7 +216,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "drop_unknown": drop}
     how |= {"table": table, "columns": column and [column]}
     key = f"{file.file_id}|{words}|{how}|{public}|{name}"
-    data = read_once(
+    data = read_cached(
         prefix,
         key,
         lambda: load(path, alphabet_of(words), public=public, name=name, **how),
@@ -224,7 +226,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     return SequenceSource(data=data, key=key, title=title, link={"data": SYMBOLS})
 
 
-def guessed(names: list[str], words: tuple[str, ...]) -> int:
+def guess_column(names: list[str], words: tuple[str, ...]) -> int:
     """First column whose name holds one of the words; else the first column."""
     matches = [row for word in words for row, name in enumerate(names) if word in name.lower()]
     return matches[0] if matches else 0

@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit.config import get_option
 from streamlit.errors import StreamlitSecretNotFoundError
 
-from dpviz.ui.local import from_here
+from dpviz.ui.local import is_local_request
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.text import plain
 
@@ -34,7 +34,7 @@ LISTS = {"look": ("everyone", "users"), "publish": ("users",), "owners": ()}
 RULES: dict[str, Any] = {"look": "users", "publish": "users", "owners": (), "trust_email": False}
 """Keys of the section, and their default values."""
 
-BY = " · by "
+USER_SEPARATOR = " · by "
 """Separator between a spend's purpose and its user's name."""
 
 
@@ -63,14 +63,14 @@ def has_login() -> bool:
     return _guarded(_secrets())
 
 
-def alone() -> bool:
+def only_local_visitors() -> bool:
     """Return whether only this computer can reach the server: the visitor is the local user.
 
     A server with a login is for others, wherever it listens: a proxy may stand on this computer.
     """
     if has_login():
         return False
-    return from_here(st.get_option("server.address"), st.context.headers)
+    return is_local_request(st.get_option("server.address"), st.context.headers)
 
 
 def user() -> Mapping[str, Any]:
@@ -83,7 +83,7 @@ def access() -> Access:
     """Return the visitor's rights; unreadable rules refuse all access."""
     secrets = _secrets()
     if not _guarded(secrets):
-        return Access(publish=alone())
+        return Access(publish=only_local_visitors())
     rules = _section(secrets, "dpviz").get("access", {})
     problem = _problem(secrets, rules)
     if problem:
@@ -93,11 +93,11 @@ def access() -> Access:
     if not claims:
         return Access(look=rules["look"] == "everyone", publish=False)
     email = _email(claims, rules["trust_email"])
-    owner = _listed(rules["owners"], email)
+    owner = _admits(rules["owners"], email)
     return Access(
-        name=_in_one_word(email) or f"sub:{_in_one_word(str(claims.get('sub', '')))}",
-        look=owner or _listed(rules["look"], email),
-        publish=owner or _listed(rules["publish"], email),
+        name=_percent_encoded(email) or f"sub:{_percent_encoded(str(claims.get('sub', '')))}",
+        look=owner or _admits(rules["look"], email),
+        publish=owner or _admits(rules["publish"], email),
         owner=owner,
     )
 
@@ -152,36 +152,36 @@ def _problem(secrets: Mapping[str, Any] | None, rules: Any) -> str:
 def _email(claims: Mapping[str, Any], trusted: bool) -> str:
     """Email address verified by the login provider, in lower case; empty if unverified."""
     verified = claims.get("email_verified", trusted)
-    return _small(str(claims.get("email") or "")) if verified in (True, "true") else ""
+    return _lower_case_ascii(str(claims.get("email") or "")) if verified in (True, "true") else ""
 
 
-def _small(address: str) -> str:
+def _lower_case_ascii(address: str) -> str:
     """Lower-case an ASCII address; leave other letters: K (kelvin) must not equal k."""
     return address.lower() if address.isascii() else address
 
 
-def _in_one_word(name: str) -> str:
+def _percent_encoded(name: str) -> str:
     """Percent-encode all but visible ASCII, so that no name can imitate another."""
     return quote(name, re.sub("[?\N{PERCENT SIGN}]", "", punctuation), errors="replace")
 
 
-def _listed(rule: Any, email: str) -> bool:
+def _admits(rule: Any, email: str) -> bool:
     """Return whether a rule admits a user who has logged in."""
     if isinstance(rule, str):
         return True
-    wanted = [_small(str(each).strip()) for each in rule]
+    wanted = [_lower_case_ascii(str(each).strip()) for each in rule]
     return bool(email) and any(
         email.endswith(each[1:]) if each.startswith("*@") else email == each for each in wanted
     )
 
 
-def signed(purpose: str) -> str:
+def with_user_name(purpose: str) -> str:
     """Purpose of a spend with the user's name, as stored in the ledger."""
     name = access().name
-    return f"{purpose}{BY}{name}" if name else purpose
+    return f"{purpose}{USER_SEPARATOR}{name}" if name else purpose
 
 
-def gate() -> bool:
+def may_see_page() -> bool:
     """Show the login state, and return whether the visitor may see the page."""
     if not has_login():
         return True
@@ -226,8 +226,7 @@ def may_publish() -> bool:
     if access().publish:
         return True
     st.info(
-        "Looking is open to you; publishing and setting budgets are not. Ask the owner of this "
-        "server."
+        "You can view releases here, but not publish or set budgets. Ask the owner of this server."
         if has_login()
         else "Publishing and setting budgets need a login where others reach the server, and this "
         "one has none: use the app on your own computer, or ask the owner of this server.",

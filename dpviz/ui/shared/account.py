@@ -17,7 +17,7 @@ from dpviz.errors import PrivacyError
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
-from dpviz.ui.shared.access import may_publish, signed
+from dpviz.ui.shared.access import may_publish, with_user_name
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.shelf import kept_release
 from dpviz.ui.shared.text import plain
@@ -87,7 +87,7 @@ def _same_people(field: str, name: str, schema: tuple[int, Sequence[str]]) -> No
     key = account_key(name)
     seen[key] = schema
     if key in accounts:
-        st.caption(in_words(accounts[key]))
+        st.caption(account_summary(accounts[key]))
     elif known:
         st.selectbox(
             "Same people as …?",
@@ -234,13 +234,13 @@ def paid_release(
         Exception: of the build that failed, in every run until the button is pressed again.
     """
     place, epsilon = f"{prefix}.job|{source.key}", getattr(choice, "price", choice.epsilon)
-    owner, purpose = visitor(), signed(purpose or f"page {prefix.title()}")
+    owner, purpose = visitor(), with_user_name(purpose or f"page {prefix.title()}")
     ledger = Ledger()
 
     def make(progress: Progress) -> Paid:
         how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}
         release, problem = kept_release(lambda: build(source, choice, **how), owner, title)
-        ledger.conclude(release.header.extra["release_id"])  # delivered, even if not stored
+        ledger.record_outcome(release.header.extra["release_id"])  # delivered, even if not stored
         return Paid(source.key, release, problem, note)
 
     if not may_publish():
@@ -250,10 +250,10 @@ def paid_release(
     over = job is not None and job.ended  # read once: a job ending later is for the next run
     offer = (turn, f"{source.key}|{choice!r}", epsilon)
     agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
-    if job is None and agreed and not too_dear(account, epsilon):
+    if job is None and agreed and not over_budget_message(account, epsilon):
         job = Job(make)
         st.session_state[place] = (turn + 1, job)  # a second press cannot confirm this offer
-    _ask(prefix, account, offer, place, job is not None and not over)
+    _confirm_payment(prefix, account, offer, place, job is not None and not over)
     if job is None:
         return None
     if not over:
@@ -268,14 +268,14 @@ def paid_release(
     return made
 
 
-def _ask(
+def _confirm_payment(
     prefix: str, account: Account, offer: tuple[int, str, float], place: str, runs: bool
 ) -> None:
     """Ask for confirmation in another place, so that a double click does not confirm.
 
     While the build runs it asks nothing, and does not say what is spent, which changes meanwhile.
     """
-    (turn, _, epsilon), dear = offer, too_dear(account, offer[2])
+    (turn, _, epsilon), dear = offer, over_budget_message(account, offer[2])
     asked = st.session_state.get(f"{prefix}.asked") == offer
 
     def ask(answer: object) -> None:
@@ -312,7 +312,7 @@ def _ask(
             st.markdown(f":material/lock: **{warning}**", width="content")
             st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
             st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
-        st.caption(in_words(account), width="content")
+        st.caption(account_summary(account), width="content")
 
 
 def _wait(job: Job) -> None:
@@ -324,7 +324,7 @@ def _wait(job: Job) -> None:
     st.rerun()
 
 
-def too_dear(account: Account, epsilon: float) -> str:
+def over_budget_message(account: Account, epsilon: float) -> str:
     """Sentence on why epsilon cannot be spent; empty if it can."""
     if account.left is None or epsilon <= account.left:
         return ""
@@ -337,7 +337,7 @@ def too_dear(account: Account, epsilon: float) -> str:
     return f"ε = {epsilon:g} is more than the {account.left:g} that is left."
 
 
-def in_words(account: Account) -> str:
+def account_summary(account: Account) -> str:
     """Spent and remaining ε of a data set in words."""
     spent = f"“{plain(shown_name(account.dataset))}” has spent ε = {account.spent:g}"
     if account.total is None or account.left is None:

@@ -179,7 +179,7 @@ def sides_in_words(domain: Domain) -> list[str]:
     >>> sides_in_words(Domain.from_bounds((14.4, -24.1, 15.0, -23.6), ("lon", "lat")))
     ['west 14.4', 'south −24.1', 'east 15', 'north −23.6']
     """
-    sides = zip(SIDES, domain.place.bounds, strict=False)
+    sides = zip(SIDES, domain.without_time.bounds, strict=False)
     return [f"{name} {side:.6g}".replace("-", "−") for name, side in sides]
 
 

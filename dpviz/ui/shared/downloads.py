@@ -44,7 +44,7 @@ def release_panels(
         script: see :func:`code_panel`.
     """
     draw = partial(files or download_buttons, prefix, release)
-    flat = release.kind == "areas" or (is_points(release) and release.domain.place.dims == 2)
+    flat = release.kind == "areas" or (is_points(release) and release.domain.without_time.dims == 2)
 
     def share() -> None:
         if not flat:  # else the panel of its map has them
@@ -74,7 +74,7 @@ def download_buttons(prefix: str, release: Release) -> None:
 
 def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
     """Draw one button per format, which makes its file on click; return the format names."""
-    shapes = not is_points(release) or release.domain.place.dims == 2
+    shapes = not is_points(release) or release.domain.without_time.dims == 2
     formats = FORMATS if shapes else WITHOUT_SHAPES
     with st.container(horizontal=True, gap="small"):  # wraps on narrow screens
         for label, ending in formats.items():
@@ -85,7 +85,7 @@ def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
     return list(formats)
 
 
-def counts_as_shown(counts: Float, halves: Float) -> dict[str, Float]:
+def count_columns(counts: Float, halves: Float) -> dict[str, Float]:
     """Table columns of noisy counts, and half widths of their intervals."""
     return {
         "noisy count": np.array(list(map(on_screen, counts, halves))),

@@ -16,7 +16,7 @@ from uuid import uuid4
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpviz.ui.shared.parts import in_part
+from dpviz.ui.shared.parts import is_fragment_run
 
 Panels = dict[str, Callable[[], Any]]
 """Functions that draw the tabs below a map, by title."""
@@ -49,7 +49,7 @@ document.querySelector("[data-testid=stTabs]")?.scrollIntoView({block: "center"}
 
 
 @dataclass(frozen=True)
-class Frame:
+class PageFrame:
     """Places above the map of a page.
 
     Attributes:
@@ -67,7 +67,7 @@ class Frame:
     payment: DeltaGenerator
 
     @classmethod
-    def of(cls, page: str, *, setup: bool = True) -> Frame:
+    def of(cls, page: str, *, setup: bool = True) -> PageFrame:
         """Draw the empty places of a page; without ``setup`` there is nothing to change."""
         with st.container(horizontal=True, vertical_alignment="center", key="dpviz-chips"):
             chips = st.empty()
@@ -104,24 +104,24 @@ def share_button(page: str) -> None:
     st.button("Share", icon=":material/share:", key=f"{page}.share", on_click=show)
 
 
-def stage() -> DeltaGenerator:
+def map_container() -> DeltaGenerator:
     """Container of a map at full width, on which an answer lies as a card."""
     return st.container(key="dpviz-stage", gap=None)
 
 
-def card() -> DeltaGenerator:
+def answer_card() -> DeltaGenerator:
     """Container of the answer: a card on the map, or below it on a phone."""
     return st.container(key="dpviz-answer", gap="small")
 
 
 def show_card(asked: Any) -> None:
     """Scroll a phone to the answer of a new question."""
-    if in_part():
+    if is_fragment_run():
         st.html(INTO_VIEW % hash(repr(asked)), unsafe_allow_javascript=True)
 
 
 def tabs(page: str, panels: Panels, always: Collection[str] = ()) -> dict[str, Any]:
-    """Draw a row of tabs below the map in the order of :data:`TABS`, and the panel of the open one.
+    """Draw the tabs below the map in the order of :data:`TABS`, and the open panel.
 
     Args:
         page: prefix of the key.

@@ -11,7 +11,7 @@ import streamlit as st
 T = TypeVar("T")
 
 
-def remembered(place: str, asked: Any, make: Callable[[], T]) -> T:
+def cached(place: str, asked: Any, make: Callable[[], T]) -> T:
     """Return the session's cached result for this question; compute it if the question is new.
 
     Args:
@@ -39,7 +39,7 @@ def public_release(place: str, source: Any, choice: Any, seed: int, build: Calla
     make = partial(build, source, choice, seed=seed)
     areas = getattr(choice, "areas", None)
     alone = not source.backdrop or (areas is not None and areas.uploaded)
-    return remembered(place, asked, make) if alone else _shared(asked, make)
+    return cached(place, asked, make) if alone else _shared(asked, make)
 
 
 @st.cache_resource(show_spinner="Building the release …", max_entries=96)

@@ -93,7 +93,7 @@ def epsilon_steps(place: str) -> tuple[float, ...]:
 def epsilon_slider(prefix: str) -> float:
     """Slider for the price of a release; the session keeps its value as ``prefix.epsilon``."""
     place = f"{prefix}.epsilon"
-    permalink.present(place, USUAL)
+    permalink.set_initial(place, USUAL)
     chosen = st.select_slider(
         "ε",
         epsilon_steps(place),

@@ -57,10 +57,10 @@ def refuse(words: str) -> None:
     refused = _refused.get()
     if refused is not None:
         refused.append(words)
-    say_refused(words)
+    show_refusals(words)
 
 
-def say_refused(*refused: str) -> None:
+def show_refusals(*refused: str) -> None:
     """Show one line for each refusal."""
     for words in refused:
         st.error(plain(words), icon=":material/error:")
@@ -97,7 +97,7 @@ def table_panel(title: str, rows: Any, **look: Any) -> None:
         st.dataframe(rows, hide_index=True, **look)
 
 
-def of_numbers(*columns: str) -> dict[str, Any]:
+def worded_numbers(*columns: str) -> dict[str, Any]:
     """Column configuration for numbers in words, such as 10 ± 2: right-aligned."""
     return {name: st.column_config.TextColumn(alignment="right") for name in columns}
 

@@ -6,15 +6,15 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
-def in_part() -> bool:
+def is_fragment_run() -> bool:
     """Return whether a fragment is running, not the whole page."""
     context = get_script_run_ctx()
     return bool(context and context.fragment_ids_this_run)
 
 
-def rerun_part() -> None:
+def rerun_fragment() -> None:
     """Rerun this fragment, or the whole page if the whole page is running.
 
     A press in a part comes with a run of the whole page if another touch asked for one meanwhile.
     """
-    st.rerun(scope="fragment" if in_part() else "app")
+    st.rerun(scope="fragment" if is_fragment_run() else "app")

@@ -17,7 +17,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.files import limits
-from dpviz.ui.shared.parts import in_part
+from dpviz.ui.shared.parts import is_fragment_run
 from dpviz.ui.shared.text import plain
 
 MOST = 60
@@ -96,7 +96,7 @@ def refused(what: str, asked: str | None) -> None:
     The warning appears where :func:`messages_here` was called, since the form may be closed.
     Fragment runs show nothing: the run of the whole page has shown it.
     """
-    if asked and not in_part():
+    if asked and not is_fragment_run():
         short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
         st.session_state.get(MESSAGES, st).warning(
             plain(
@@ -175,13 +175,13 @@ def restore(page: str, fields: Sequence[Field]) -> None:
             refused(field.name, parameter(field.name))
 
 
-def forget(page: str, fields: Sequence[Field]) -> None:
+def clear_fields(page: str, fields: Sequence[Field]) -> None:
     """Drop the fields' values from the session, as if the address had not set them."""
     for field in fields:
         st.session_state.pop(field.place(page), None)
 
 
-def arrived(place: str) -> bool:
+def came_from_address(place: str) -> bool:
     """Return whether the value kept here came from the address; True only the first time."""
     waiting: set[str] = st.session_state.setdefault(WAITING, set())
     new = place in waiting
@@ -189,17 +189,17 @@ def arrived(place: str) -> bool:
     return new
 
 
-def present(place: str, start: Any) -> None:
+def set_initial(place: str, start: Any) -> None:
     """Set a widget's value before it is drawn: the session's value, or ``start``.
 
     A value set in a run without the widget is known to the session only: the browser's new widget
     would show its first option, which would count from the next rerun on.
     """
-    if arrived(place) or place not in st.session_state:
+    if came_from_address(place) or place not in st.session_state:
         st.session_state[place] = st.session_state.get(place, start)
 
 
-def remember(
+def write_address(
     page: str, fields: Sequence[Field], others: Mapping[str, str | None] | None = None
 ) -> None:
     """Write the session's fields and other parameters into the address.
@@ -214,7 +214,7 @@ def remember(
     st.session_state[f"{page}.link"] = st.query_params.to_dict()
 
 
-def bring_back(page: str) -> None:
+def restore_address(page: str) -> None:
     """Restore a page's remembered address, which the navigation drops."""
     if not st.query_params.to_dict() and f"{page}.link" in st.session_state:
         st.query_params.from_dict(st.session_state[f"{page}.link"])

@@ -19,10 +19,10 @@ from dpviz.private.load.tally import REMEDIES, Fact, Tally
 from dpviz.render.numbers import percent
 from dpviz.render.scene import Bounds
 from dpviz.ui.shared.area_form import on_map
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.text import plain
 
-EYES = "For your eyes only"
+OWNER_ONLY = "For your eyes only"
 """First words of every element that holds an exact number of confidential records."""
 
 OF_FEATURES = {
@@ -59,7 +59,7 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
     """
     dropped = tally.dropped
     facts = {what: count for what, count in tally.facts.items() if what not in dropped}
-    lines = [f"{EYES}: " + ", ".join(f"{count:,} {what}" for what, count in facts.items())]
+    lines = [f"{OWNER_ONLY}: " + ", ".join(f"{count:,} {what}" for what, count in facts.items())]
     if dropped:
         lines[0] += f" ({percent(sum(dropped.values()) / tally[Fact.READ])} dropped)"
     for what, count in dropped.items():
@@ -85,7 +85,7 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
     """
     if not switched_on(prefix):
         return
-    surveyed = remembered(f"{prefix}.survey", asked, look)
+    surveyed = cached(f"{prefix}.survey", asked, look)
     show_facts(surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES)
     if surveyed.extent is None:
         return
@@ -97,7 +97,7 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
             icon=":material/wrong_location:",
         )
     else:
-        st.image(_extent_figure(seen), f"{EYES}: where your records lie.")
+        st.image(_extent_figure(seen), f"{OWNER_ONLY}: where your records lie.")
 
 
 def _extent_figure(bounds: Bounds) -> str:
@@ -140,16 +140,16 @@ def show_times(
     """
     if not switched_on(prefix):
         return True
-    forms = remembered(f"{prefix}.times", asked, read)
+    forms = cached(f"{prefix}.times", asked, read)
     if forms.readable == forms.rows:
-        st.caption(f"{EYES}: all times can be read; the first has the form `{forms.read}`.")
+        st.caption(f"{OWNER_ONLY}: all times can be read; the first has the form `{forms.read}`.")
         return True
     lost = f"{forms.rows - forms.readable:,} of {forms.rows:,} times cannot be read"
     first = f"The first has the form `{forms.unread}`"
     if forms.readable:
         first += f", the first that can `{forms.read}`"
     box = st.warning if forms.readable else st.error
-    box(f"{EYES}: {lost}. {first}. Choose how they are written.", icon=":material/schedule:")
+    box(f"{OWNER_ONLY}: {lost}. {first}. Choose how they are written.", icon=":material/schedule:")
     for form in forms.better:
         st.button(
             f"Read as {titles.get(form, form)}",

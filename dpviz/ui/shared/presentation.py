@@ -1,4 +1,4 @@
-"""Words under which a release is shared: title, subtitle, noun, notes; and the link to its page."""
+"""Words under which a release is shared: title, subtitle, noun, notes; and its page's link."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def words_of(prefix: str) -> Presentation:
 def presentation_form(
     prefix: str, release: Release | None, place: tuple[float, float] | None
 ) -> Presentation:
-    """Draw the form of a release's public words, and its link; store them if the visitor owns it.
+    """Draw the form of a release's public words, and its link; store its owner's words.
 
     Args:
         prefix: of the page.
@@ -92,7 +92,9 @@ def _notes(
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = f"Note {at + 1}"
             title = st.text_input(label, note.title, key=f"{of}.title", max_chars=LENGTHS["title"])
-            text = st.text_input("Its text", note.text, key=f"{of}.text", max_chars=LENGTHS["text"])
+            text = st.text_input(
+                "Text of the note", note.text, key=f"{of}.text", max_chars=LENGTHS["text"]
+            )
             if st.button("Remove", icon=":material/close:", key=f"{of}.remove"):
                 continue
         shown.append(replace(note, title=title.strip(), text=text.strip()))
@@ -136,7 +138,7 @@ def note_place(
         assert camera.latitude is not None
         return round(camera.longitude, 6), round(camera.latitude, 6)
     if rect is None and domain is not None and domain.dims > 1:
-        rect = domain_bounds(domain.place.plain)
+        rect = domain_bounds(domain.without_time.counts_only)
     if rect is None:
         return None
     west, south, east, north = rect

@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.exports.facts import method_title, relation
 from dpviz.private.ledger import Spend
 from dpviz.releases.header import Header
-from dpviz.ui.shared.access import BY
+from dpviz.ui.shared.access import USER_SEPARATOR
 from dpviz.ui.shared.text import plain
 
 
@@ -44,6 +44,6 @@ def payment_row(spend: Spend) -> dict[str, Any]:
         "when": f"{at:%Y-%m-%d %H:%M} UTC",
         "ε": spend.epsilon,
         "method": method_title(spend.what),
-        "purpose": spend.purpose.split(BY)[0],
+        "purpose": spend.purpose.split(USER_SEPARATOR)[0],
         "outcome": spend.outcome,
     }

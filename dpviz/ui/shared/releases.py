@@ -24,8 +24,8 @@ from dpviz.releases.store import kind_in
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.access import alone, has_login, user
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.access import has_login, only_local_visitors, user
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.navigation import PAGE, base_path, page_of
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button
 from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
@@ -72,7 +72,7 @@ def visitor() -> str:
     """Owner key of the visitor's releases: a digest of the login, never a name."""
     if digest := login_digest():
         return f"user:{digest}"
-    if alone():
+    if only_local_visitors():
         return "here"
     return f"visit:{st.session_state.setdefault('releases.visit', uuid.uuid4().hex)}"
 
@@ -92,7 +92,7 @@ def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
         if current is None:
             st.warning(GONE, icon=":material/link_off:")
             permalink.write({PARAMETER: None})
-            permalink.forget(page, fields)
+            permalink.clear_fields(page, fields)
         return current
     if asked and (current is None or current.key != asked):
         try:
@@ -104,7 +104,7 @@ def opened(page: str, fields: Sequence[permalink.Field]) -> Opened | None:
             st.warning(plain(why), icon=":material/link_off:")
             permalink.write({PARAMETER: None})
             if current is None:
-                permalink.forget(page, fields)
+                permalink.clear_fields(page, fields)
         else:
             current = Opened(asked, stored.title, release)
             if current.page != page:
@@ -126,10 +126,10 @@ def show(release: Opened) -> None:
     st.switch_page(page_of(module, default=page == "explore"))
 
 
-def open_given() -> None:
+def open_command_line_file() -> None:
     """Open the file given to ``dpviz app`` when a session starts, for the local user only."""
     path = os.environ.get(OPENED)
-    if not path or "releases.given" in st.session_state or not alone():
+    if not path or "releases.given" in st.session_state or not only_local_visitors():
         return
     st.session_state["releases.given"] = True
     if permalink.parameter(PARAMETER) != GIVEN and st.query_params.to_dict():
@@ -194,9 +194,9 @@ def uploaded(place: str, file: Any) -> Opened:
     return Opened(f"upload:{file.file_id}", Path(file.name).stem[:120], release)
 
 
-def release_instead(prefix: str, path: Path, file: Any) -> bool:
+def offer_release(prefix: str, path: Path, file: Any) -> bool:
     """Return whether an upload of records is a release; if so, offer to open it."""
-    if remembered(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
+    if cached(f"{prefix}.{path.stem}.kind", file.file_id, lambda: kind_in(path)) is None:
         return False
     st.info("This file is a release of dpviz, not records.", icon=":material/map:")
     if st.button("Open the release", key=f"{prefix}.instead", type="primary"):
@@ -225,10 +225,10 @@ def your_releases(prefix: str) -> None:
         label_visibility="collapsed",
     )
     if stored is not None:
-        _one(prefix, stored)
+        _release_row(prefix, stored)
 
 
-def _known(name: str) -> str | None:
+def _release_id_in_address(name: str) -> str | None:
     """Id in the address of a release of this server; None if there is none."""
     asked = permalink.parameter(name)
     try:
@@ -237,13 +237,13 @@ def _known(name: str) -> str | None:
         return None
 
 
-RELEASES = tuple(permalink.Field(f"{side}.release", _known) for side in "ab")
+RELEASES = tuple(permalink.Field(f"{side}.release", _release_id_in_address) for side in "ab")
 """Address fields of two releases that are compared."""
 
 
 def newest_flat(most: int) -> list[str]:
     """Ids of the visitor's newest releases that can be compared."""
-    return [each.id for each in Shelf().of(visitor()) if _flat(each)][:most]
+    return [each.id for each in Shelf().of(visitor()) if _is_2d_points(each)][:most]
 
 
 def release_choice(page: str, side: str) -> Opened | None:
@@ -251,11 +251,11 @@ def release_choice(page: str, side: str) -> Opened | None:
     label, place = f"Release {side.upper()}", f"{page}.{side}.release"
     asked: str | None = st.session_state.get(place)
     mine = Shelf().of(visitor())
-    offered = {each.id: each for each in mine if _flat(each)}
+    offered = {each.id: each for each in mine if _is_2d_points(each)}
     left = len(mine) - len(offered)
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
-    permalink.present(f"{place}.stored", asked if asked in offered else None)
+    permalink.set_initial(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
         list(offered),
@@ -286,16 +286,16 @@ def release_choice(page: str, side: str) -> Opened | None:
         return made
 
     with ErrorsShown():
-        return remembered(f"{place}.opened", (chosen, file and file.file_id), read)
+        return cached(f"{place}.opened", (chosen, file and file.file_id), read)
     return None
 
 
-def _flat(stored: Stored) -> bool:
+def _is_2d_points(stored: Stored) -> bool:
     """Return whether a stored release is of points in 2-D, from its receipt."""
     return stored.kind == "points" and len(stored.receipt.get("bounds", range(4))) == 4
 
 
-def _one(prefix: str, stored: Stored) -> None:
+def _release_row(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
     lost = not shelf.path(stored.id).exists()
     if lost:

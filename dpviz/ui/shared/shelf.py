@@ -111,7 +111,9 @@ class Shelf:
         receipt, kind = receipt_of(release), release.kind
         identity = str(receipt["release_id"])
         if not _ID.fullmatch(identity):
-            raise ReleaseError("a release without an id of the ledger is not kept")
+            raise ReleaseError(
+                "a release without an id of the ledger cannot be kept: publish it again"
+            )
         name = title.strip() or str(receipt["data_set"])
         now = datetime.now(UTC).isoformat(timespec="seconds")
         stored = Stored(identity, owner, name[:TITLE], kind, now, receipt)
@@ -132,7 +134,7 @@ class Shelf:
         """
         stored = self.find(identity)
         if stored.owner != owner:
-            raise ReleaseError("only its owner names a release")
+            raise ReleaseError("this release belongs to another user: log in as its owner")
         title = presentation.title or stored.title
         self._write(replace(stored, title=title, words=presentation.to_dict()))
 
@@ -202,7 +204,7 @@ class Shelf:
             ReleaseError: no such release of this owner.
         """
         if self.find(identity).owner != owner:
-            raise ReleaseError("only its owner removes a release")
+            raise ReleaseError("this release belongs to another user: log in as its owner")
         for suffix in (".parquet", ".json"):
             self.path(identity).with_suffix(suffix).unlink(missing_ok=True)
 
@@ -217,7 +219,7 @@ def read_any(path: str | os.PathLike[str]) -> Any:
         raise ReleaseError(
             f"{Path(path).name}: no release: choose a .parquet file that dpviz wrote"
             if Path(path).is_file()
-            else f"{Path(path).name}: no such file"
+            else f"{Path(path).name}: no such file: check its name"
         )
     return read(path)
 

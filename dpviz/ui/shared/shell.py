@@ -7,10 +7,10 @@ from typing import Literal
 import streamlit as st
 
 from dpviz.ui.shared import log
-from dpviz.ui.shared.access import access, gate
+from dpviz.ui.shared.access import access, may_see_page
 from dpviz.ui.shared.navigation import is_reading, page_modules, sections
 from dpviz.ui.shared.permalink import messages_here
-from dpviz.ui.shared.releases import open_given
+from dpviz.ui.shared.releases import open_command_line_file
 
 
 def summaries() -> dict[str, str]:
@@ -32,8 +32,8 @@ def run() -> None:
     page = st.navigation(sections(owners=access().owner), position=where)
     st.set_page_config(page_title=f"{page.title} · dpviz")
     st.title(page.title, anchor=False)
-    if not gate():
+    if not may_see_page():
         return
     messages_here()
-    open_given()
+    open_command_line_file()
     page.run()

@@ -15,10 +15,10 @@ import streamlit as st
 from dpviz.build import build
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import Paid, noise_seed, paid_release
-from dpviz.ui.shared.frame import Frame, card, share_button, stage
+from dpviz.ui.shared.frame import PageFrame, answer_card, map_container, share_button
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
-from dpviz.ui.shared.panels import ErrorsShown, refusals, say_refused
+from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel
 from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.text import badge, plain
@@ -79,11 +79,11 @@ def method_link(choice: Choice) -> dict[str, str | None]:
 def run(slots: Slots) -> None:
     """Show the page."""
     key = slots.key
-    permalink.bring_back(key)
+    permalink.restore_address(key)
     if f"{key}.epsilon" not in st.session_state:  # a widget's value is lost when the page is left
         permalink.restore(key, (EPSILON, permalink.SEED, *slots.fields))
     looked_at = opened(key, slots.fields)
-    frame = Frame.of(key, setup=looked_at is None)
+    frame = PageFrame.of(key, setup=looked_at is None)
     with frame.tools:
         release_panel(key)
     if looked_at is not None:
@@ -99,8 +99,8 @@ def run(slots: Slots) -> None:
             choice = slots.choose(source)
     if source is None or choice is None:
         frame.describe("**Choose data**" if source is None else describe(source))
-        say_refused(*refused)  # their form may be closed
-        with stage():
+        show_refusals(*refused)  # their form may be closed
+        with map_container():
             slots.empty() if source is None else slots.before(source)
         return
     frame.describe(describe(source))
@@ -118,7 +118,7 @@ def run(slots: Slots) -> None:
         "sensitive": None if source.public else "1",
         PARAMETER: None if source.public else st.session_state.get(f"{key}.own"),
     }
-    permalink.remember(key, (), others)
+    permalink.write_address(key, (), others)
 
 
 def describe(source: DataSource) -> str:
@@ -127,7 +127,7 @@ def describe(source: DataSource) -> str:
     return f"**{plain(source.title)}** · {state}"
 
 
-def _show(slots: Slots, frame: Frame, release: Any, source: Any, choice: Any) -> None:
+def _show(slots: Slots, frame: PageFrame, release: Any, source: Any, choice: Any) -> None:
     with frame.tools:
         share_button(slots.key)
     if expected := slots.error(release, source, choice):
@@ -138,14 +138,14 @@ def _show(slots: Slots, frame: Frame, release: Any, source: Any, choice: Any) ->
     slots.show(release, source, choice)
 
 
-def _public(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
+def _public(slots: Slots, frame: PageFrame, source: Any, choice: Any) -> Any:
     """Release of public data: simulated noise, rebuilt when a choice changes."""
     with frame.bar:
         seed = noise_seed(slots.key)
     return public_release(f"{slots.key}.built", source, choice, seed, slots.build)
 
 
-def _paid(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
+def _paid(slots: Slots, frame: PageFrame, source: Any, choice: Any) -> Any:
     """Paid release with secure noise; it stays on the page until the next payment."""
     key = slots.key
 
@@ -159,15 +159,15 @@ def _paid(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
     if paid is None or paid.key != source.key:
         if st.session_state.pop(f"{key}.own", None) is not None:
             permalink.write({PARAMETER: None})  # from other data: the next rerun would open it
-        with stage():
+        with map_container():
             slots.before(source)
-            with card():  # on the map, which keeps its place
+            with answer_card():  # on the map, which keeps its place
                 st.markdown(
                     f":material/lock: The {slots.records} are confidential, so nothing is shown "
                     "yet. Choose a method and ε, then press **Publish** above."
                 )
         return None
-    say_unsaved(paid.problem)
+    warn_unsaved(paid.problem)
     if paid.note != repr(choice):
         st.info(
             f"This release was published at ε = {paid.release.header.epsilon:g}, before you "
@@ -177,7 +177,7 @@ def _paid(slots: Slots, frame: Frame, source: Any, choice: Any) -> Any:
     return paid.release
 
 
-def say_unsaved(problem: str) -> None:
+def warn_unsaved(problem: str) -> None:
     """Warn that a release could not be stored here, and must be downloaded now."""
     if problem:
         st.error(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dpviz.harmless import markdown
+from dpviz.escape import escape_markdown
 from dpviz.lazy import h3
 from dpviz.releases.header import Header
 from dpviz.render import half_width_words, rounded, short
 from dpviz.render.numbers import MINUS, percent
 
-plain = markdown
+plain = escape_markdown
 """Text from data or errors, as the screen shows it unchanged."""
 
 
@@ -69,7 +69,7 @@ def level_title(level: str) -> str:
 
 def badge(header: Header) -> str:
     """Guarantee of a release as a Markdown badge; red if it has no guarantee."""
-    kind, words = header.standing
+    kind, words = header.privacy_status
     colour, icon = "gray", "public"
     if kind == "open":
         colour, icon = "red", "warning"

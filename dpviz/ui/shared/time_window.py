@@ -13,7 +13,7 @@ from dpviz.errors import DpvizError
 from dpviz.releases.answers import Timeline
 from dpviz.releases.counts import CountRelease
 from dpviz.roads.steps import Steps
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import table_panel
 from dpviz.ui.shared.timeline import PERIOD, marked_timeline, timeline_rows, zone_words
 
@@ -44,11 +44,13 @@ def chosen_window(prefix: str, release: CountRelease[Any]) -> TimeWindow | None:
     steps = release.steps
     if steps is None:
         return None
-    last, words = len(steps), steps.calendar.words
+    last, words = len(steps), steps.calendar.text
     stops = list(range(last + 1))
     key = f"{prefix}.window.{steps.to_dict()}"
     if key not in st.session_state:  # restore the window of the last visit
-        st.session_state[f"{key}.first"] = _asked(steps, st.session_state.get(PERIOD.place(prefix)))
+        st.session_state[f"{key}.first"] = _steps_from_address(
+            steps, st.session_state.get(PERIOD.place(prefix))
+        )
     ends: Any = st.select_slider(
         f"Window ({zone_words(steps)})",
         stops,
@@ -75,20 +77,22 @@ def chosen_window(prefix: str, release: CountRelease[Any]) -> TimeWindow | None:
     return window
 
 
-def _asked(steps: Steps, text: str | None) -> tuple[int, int]:
+def _steps_from_address(steps: Steps, text: str | None) -> tuple[int, int]:
     """Time steps in the address; all steps if it has none."""
     try:
-        rows = steps.rows(steps.during(text)) if text else slice(0, len(steps))
+        rows = steps.rows(steps.restricted_to(text)) if text else slice(0, len(steps))
     except DpvizError:
         rows = slice(0, len(steps))
     return rows.start, rows.stop
 
 
-def within(place: str, release: CountRelease[Any], window: TimeWindow | None) -> CountRelease[Any]:
+def window_part(
+    place: str, release: CountRelease[Any], window: TimeWindow | None
+) -> CountRelease[Any]:
     """Part of a release in a window, cached until one of them changes."""
     if window is None or release.steps is None:
         return release
-    return remembered(place, (release, window.ends), lambda: release.during(window.ends))
+    return cached(place, (release, window.ends), lambda: release.during(window.ends))
 
 
 def steps_timeline(line: Timeline, window: TimeWindow, of: str) -> None:

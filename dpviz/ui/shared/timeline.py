@@ -37,7 +37,7 @@ def timeline_rows(axis: Calendar, line: Timeline) -> pd.DataFrame:
         {
             "start": _clocks(axis, ends["from"]),
             "end": _clocks(axis, ends["to"]),
-            **{name: list(map(axis.words, each.tolist())) for name, each in ends.items()},
+            **{name: list(map(axis.text, each.tolist())) for name, each in ends.items()},
             "count": line.count,
             "low": line.low,
             "high": line.high,

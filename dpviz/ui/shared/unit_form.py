@@ -43,11 +43,11 @@ def unit_form(
         help=f"K: the most {record}s of one unit that are counted, chosen at random. Noise grows "
         "with K.",
     )
-    hides(str(unit), int(bound), record)
+    protection_note(str(unit), int(bound), record)
     return str(unit), int(bound)
 
 
-def hides(unit: str, bound: int, record: str) -> None:
+def protection_note(unit: str, bound: int, record: str) -> None:
     """Sentence on what a unit column and its bound hide."""
     many = f"up to {bound:,} {record}s of each are" if bound > 1 else f"one {record} of each is"
     st.caption(f"Hides each person or unit named in “{plain(unit)}”: {many} counted.")

@@ -12,10 +12,10 @@ import streamlit as st
 from dpviz.private.load.tally import Tally
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import charge_visitor
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import preflight_switch, show_facts, switched_on
-from dpviz.ui.shared.releases import release_instead
+from dpviz.ui.shared.releases import offer_release
 from dpviz.ui.shared.uploads import upload_path
 
 UPLOAD = "Your own file"
@@ -106,11 +106,11 @@ def upload_form(
         return None
     path = upload_path(f"{prefix}.{place}", file)
     with ErrorsShown(path.name):
-        return None if release_instead(prefix, path, file) else describe(path, file, public)
+        return None if offer_release(prefix, path, file) else describe(path, file, public)
     return None
 
 
-def read_once(
+def read_cached(
     prefix: str, key: str, read: Callable[[], H], check: Callable[[H], Tally] | None = None
 ) -> H:
     """Handle of a file, read again only if the file or an option changes.
@@ -131,7 +131,7 @@ def read_once(
             handle: H = charge_visitor(read())
             return handle
 
-    handle = remembered(f"{prefix}.upload", key, make)
+    handle = cached(f"{prefix}.upload", key, make)
     if check is not None and not getattr(handle, "public", False) and switched_on(prefix):
-        show_facts(remembered(f"{prefix}.facts", key, partial(check, handle)))
+        show_facts(cached(f"{prefix}.facts", key, partial(check, handle)))
     return handle

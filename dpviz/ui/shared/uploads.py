@@ -26,7 +26,7 @@ from dpviz.files.limits import COLUMNS
 from dpviz.private.load.points import columns as source_columns
 from dpviz.private.load.tables.opening import tables_in
 from dpviz.releases.points.region_file import polygon_layers
-from dpviz.ui.shared.memory import remembered
+from dpviz.ui.shared.memory import cached
 
 IN_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir()
 _KEY = "uploads"
@@ -39,11 +39,11 @@ def upload_path(place: str, file: Any) -> Path:
         place: the key of the uploader; its last part names the file in messages.
         file: of ``st.file_uploader``; its bytes are copied once, not at every touch of the page.
     """
-    held: dict[str, _Held] = st.session_state.setdefault(_KEY, {})
+    held: dict[str, _SessionUpload] = st.session_state.setdefault(_KEY, {})
     if place not in held or held[place].file_id != file.file_id:
         if place in held:
             held.pop(place).close()
-        held[place] = _Held(file, place.rpartition(".")[2])
+        held[place] = _SessionUpload(file, place.rpartition(".")[2])
     return held[place].path
 
 
@@ -59,7 +59,7 @@ def upload_columns(path: Path, table: str | None = None) -> Sequence[Any]:
         COLUMNS.check(len(columns), "the file")  # each selector lists all columns
         return columns
 
-    return remembered(f"{path}.columns", table, read)
+    return cached(f"{path}.columns", table, read)
 
 
 def chosen_table(place: str, path: Path, file: Any) -> str | None:
@@ -89,20 +89,20 @@ def _one_of_several(
     place: str, label: str, file: Any, read: Callable[[], Sequence[str]]
 ) -> str | None:
     """Ask for one of the names in a file; None if there are fewer than two."""
-    names = remembered(f"{place}s", file.file_id, read)
+    names = cached(f"{place}s", file.file_id, read)
     if len(names) < 2:
         return None
     return str(st.selectbox(label, names, key=f"{place}.{file.file_id}"))
 
 
-class _Held:
+class _SessionUpload:
     """One upload, closed with its session at the latest."""
 
     def __init__(self, file: Any, name: str) -> None:
         content = file.getbuffer()
         folder = Path(tempfile.mkdtemp(dir=private_folder()))
         self.file_id: str = file.file_id
-        self.path = folder / f"{name}{_ending(file.name)}"
+        self.path = folder / f"{name}{_safe_suffix(file.name)}"
         descriptor = None
         try:
             if IN_MEMORY:
@@ -117,7 +117,7 @@ class _Held:
             self.close = weakref.finalize(self, _close, folder, descriptor)
 
 
-def _ending(name: str) -> str:
+def _safe_suffix(name: str) -> str:
     """Suffix of an untrusted file name in lower case; empty unless a few letters and digits."""
     ending = Path(name).suffix.lower()
     return ending if re.fullmatch(r"\.[a-z0-9]{1,11}", ending) else ""

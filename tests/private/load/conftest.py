@@ -1,4 +1,4 @@
-"""What tests of two neighbouring sources hold fixed, and where the two stand."""
+"""Fixtures of tests on two neighbouring sources: fixed secrets, and where both stand."""
 
 import pytest
 

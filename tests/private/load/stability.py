@@ -1,4 +1,4 @@
-"""Messy tables, written in every format with and without one unit, and how far two indexes are."""
+"""Messy tables in every format, with and without one unit, and distances of indexes."""
 
 import csv
 import gzip
@@ -94,12 +94,12 @@ def often(examples):
 
 
 def of_unit(unit, most):
-    """How a source is read where this is a unit, and how much the unit may move."""
+    """Arguments of reading for this privacy unit, and by how much one unit may move."""
     return ({}, 1) if unit is None else ({"unit": "who", "max_per_unit": most}, most)
 
 
 def put(folders, records, unit, write):
-    """What is written into each of two folders: the records, and those without one unit."""
+    """Write the records into one folder, and those without one unit into the other."""
     tables = records, without(records, unit)
     return [write(folder, each) for folder, each in zip(folders, tables, strict=True)]
 
@@ -121,7 +121,7 @@ def layers_apart(one, two):
 
 
 def moved(one, two):
-    """How many of two bags of sequences have no partner in the other."""
+    """Number of sequences in one of two bags without a partner in the other."""
     bags = [Counter(tuple(each[row].tolist()) for row in range(len(each))) for each in (one, two)]
     return ((bags[0] - bags[1]) + (bags[1] - bags[0])).total()
 
@@ -132,12 +132,12 @@ def moved_points(one, two):
 
 
 def moved_trips(one, two):
-    """How many trips of two handles have no partner in the other."""
+    """Number of trips of two handles without a partner in the other."""
     return moved(trips_of(one), trips_of(two))
 
 
 def moved_sequences(one, two):
-    """How many sequences of two handles have no partner in the other."""
+    """Number of sequences of two handles without a partner in the other."""
     return moved(sequences_of(one), sequences_of(two))
 
 

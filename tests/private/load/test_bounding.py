@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpviz.private.load import bounding
-from dpviz.private.load.bounding import bounded, numbered, slots_of
+from dpviz.private.load.bounding import bounded, number_ids, slots_of
 from dpviz.trees.ragged import Ragged
 from tests.private.load.stability import often
 
@@ -24,7 +24,7 @@ def kept(rows, k, key):
     """The bag of retained records (unit, slot)."""
     import pyarrow as pa
 
-    unit, ids = numbered([pa.array([str(who).encode() for who, _ in rows], pa.large_binary())])
+    unit, ids = number_ids([pa.array([str(who).encode() for who, _ in rows], pa.large_binary())])
     columns = np.array([slot for _, slot in rows], dtype=np.int64).reshape(-1, 2).T
     with patch.object(bounding, "fresh_key", lambda: key):
         chosen = bounded(unit, ids, k, lambda over: [each[over] for each in columns])
@@ -90,7 +90,7 @@ def test_records_of_items_have_slots_of_their_content_and_moment():
 
 @pytest.mark.parametrize("public", [True, False])
 def test_only_a_public_choice_is_repeatable(public):
-    unit, ids = np.zeros(60, dtype=np.int64), numbered([_column(b"ann")])[1]
+    unit, ids = np.zeros(60, dtype=np.int64), number_ids([_column(b"ann")])[1]
     chosen = [bounded(unit, ids, 20, lambda over: [over], public=public).tolist() for _ in range(2)]
     assert (chosen[0] == chosen[1]) is public  # 60 choose 20: equal with probability 2e-16
 

@@ -1,4 +1,4 @@
-"""Events at places on their nearest streets: geometry, forms, stability, and what is refused."""
+"""Events at places on their nearest streets: geometry, forms, stability and refusals."""
 
 import itertools
 import json

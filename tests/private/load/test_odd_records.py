@@ -130,14 +130,11 @@ def neighbours(form, role, seed, folder):
             continue
         odd = [cell(draw, form) if draw.random() < 0.5 else "0.5" for _ in "xy"]
         rows.insert(draw.randrange(len(rows) + 1), (who, *odd))
-    return [
-        placed(form, folder / "a", others, []),
-        placed(form, folder / "b", rows, lines),
-    ], bound
+    return [placed(form, folder / "a", others, []), placed(form, folder / "b", rows, lines)], bound
 
 
 def placed(form, folder, rows, lines):
-    """What :func:`dpviz.load` takes for these rows, and lines that are no record."""
+    """Write these rows and some invalid lines; return the source for :func:`dpviz.load`."""
     if form in ("pandas", "objects", "polars", "geopandas"):
         return framed(form, rows)
     inside = folder / "rides"
@@ -183,7 +180,7 @@ def test_one_unit_more_moves_the_index_by_at_most_its_bound(form, seeds, one_sal
 
 
 def moved(form, role, seed, folder):
-    """How many records one unit moves; None where both files are refused, in the same words."""
+    """Number of records that one unit moves; None if both files are refused alike."""
     (one, other), bound = neighbours(form, role, seed, folder)
     domain, options = ROLES[role]
     options = {**options, "max_per_unit": bound or 1}
@@ -274,8 +271,8 @@ def test_an_empty_point_of_a_frame():
 def test_bytes_that_are_no_text(kind, tmp_path):
     """As an id, a kind or a time: SQLite keeps such in columns of text, and so others."""
     domain = dpviz.Domain.from_bounds(
-        YEAR.place.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when", kind="kind",
-        kinds=("bike", "other"),
+        YEAR.without_time.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when",
+        kind="kind", kinds=("bike", "other"),
     )  # fmt: skip
     odd, tables = b"\xff\xfe\x80", []
     good = {"who": b"ann", "when": b"2024-06-01", "kind": b"bike"}

@@ -292,7 +292,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("named", [{}, {"columns": ("lon", "lat")}, {"unit": "who"}])
     def test_the_first_line_is_not_shown_where_it_may_be_a_record(self, tmp_path, named):
-        """Of text or a sheet without a header, the error listed somebody's values as columns."""
+        """Regression: without a header, the error listed a person's values as column names."""
         (tmp_path / "a.txt").write_text("ann 13 24;clinic\nbob 13 25;home\n")
         (tmp_path / "a.xlsx").write_bytes(workbook([("ann", "clinic"), ("bob", "home")]))
         for name in ("a.txt", "a.xlsx"):

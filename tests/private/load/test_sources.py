@@ -68,14 +68,14 @@ def test_bad_requests(arguments, message):
 @pytest.fixture
 def calls(monkeypatch):
     """The tasks of children, and what is done before each."""
-    run, tasks, before = sandbox._Nursery.run, [], {}
+    run, tasks, before = sandbox._ForkServer.run, [], {}
 
     def noted(self, task, *order):
         before.get(len(tasks), lambda: None)()
         tasks.append(task.partition(":")[2])
         return run(self, task, *order)
 
-    monkeypatch.setattr(sandbox._Nursery, "run", noted)
+    monkeypatch.setattr(sandbox._ForkServer, "run", noted)
     return tasks, before
 
 

@@ -1,4 +1,4 @@
-"""Whoever adds or removes one unit in the raw input moves the index by at most K, in any format.
+"""Adding or removing one unit in the raw input moves the index by at most K, in any format.
 
 Random messy tables with ids that are easily taken for each other, with and without one unit (or
 one record): the two indexes differ by at most K in L1, and every public fact and every message is
@@ -223,7 +223,7 @@ BY_HOUR = Steps.of("when", "2024-03-04,2024-04-04", "6h", "Europe/Berlin", "week
     ids=["csv by day", "parquet by hour", "jsonl by day", "edges by hour"],
 )
 def test_trips_in_time(form, by, folders):
-    """One unit's odd times type, move and refuse nobody's: at most K trips move in all steps."""
+    """Invalid times of one unit affect no other unit: at most K trips move in all steps."""
 
     @often(8)
     @given(st.lists(st.tuples(steps, st.sampled_from(CLOCKS)), max_size=5),

@@ -1,4 +1,4 @@
-"""What a survey of a file tells its owner before the area is chosen."""
+"""Survey of a file for its owner, before the area is chosen."""
 
 from datetime import datetime
 

@@ -65,7 +65,7 @@ def same(one, two):
 
 
 def apart(read, cells, other):
-    """What each cell gives by itself, beside all the others, and beside one that is none."""
+    """Read each cell alone, together, and beside an invalid one: assert equal, and return."""
     alone = [read([cell])[0] for cell in cells]
     same(read(cells), alone)
     same(read([*cells, other])[:-1], alone)
@@ -113,7 +113,7 @@ def test_times_of_a_pattern_are_those_of_strptime(when, pattern):
     ],
 )  # fmt: skip
 def test_a_named_format_reads_every_form_of_its_dates(form, cell):
-    """Of clocks of 12 and of 24 hours; Excel counts the days of the zone's clocks."""
+    """Clocks of 12 and 24 hours; Excel counts the days of the zone's clocks."""
     for zone, hour in (("UTC", 22), ("Etc/GMT-1", 21)):
         moment = datetime(2024, 3, 5, hour) - datetime(1970, 1, 1)
         read = times(pa.array([cell]), "t", zone, Notation(time_format=form))
@@ -148,7 +148,7 @@ def test_whole_numbers_are_read_by_their_digits_where_a_format_says_so():
 @example(["0000-12-31T23:59-10:00", "2030-01-01Z", "2030-01-01T00:00Z", "1e3"], "UTC")
 @example(["2030-10-27T02:30", "2030-03-31 02:30", "2030-10-27T02:30+02:00", "7"], "Europe/Berlin")
 def test_plain_times_beside_odd_ones(cells, zone):
-    """The first of the year 0 was a time as long as nobody's cell was none."""
+    """Regression: year 0 was a valid time if every other cell was valid."""
 
     def read(column):
         return times(pa.array(column, pa.string()), "when", zone)

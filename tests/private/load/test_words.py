@@ -1,4 +1,4 @@
-"""The text of a cell follows from that cell alone, whatever column, list or type it stands in."""
+"""The text of a cell depends on that cell alone, not on its column, list or type."""
 
 import math
 import uuid
@@ -128,7 +128,7 @@ def test_types_that_extend_another():
 
 
 def test_bytes_of_a_listed_name():
-    """In UTF-8: another encoding, as Windows-1252, has no listed name with accents."""
+    """Names are UTF-8: in another encoding, as Windows-1252, accents match no listed name."""
     names = ("other", "caf\u00e9", "\u4e2d")
 
     def read(column):

@@ -86,7 +86,7 @@ _KINDS = {
 """Kinds of columns, with sqlglot's names of their types."""
 
 
-def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
+def rows_with_progress(engine: Engine, query: str, progress: Progress | None) -> Rows:
     """Run a query in a thread and report progress; cancel it if the report raises.
 
     Args:
@@ -110,7 +110,7 @@ def watched(engine: Engine, query: str, progress: Progress | None) -> Rows:
 
 
 @contextmanager
-def refused(title: str, why: str) -> Iterator[None]:
+def engine_errors(title: str, why: str) -> Iterator[None]:
     """Turn an engine's error into one line: its own text may quote records or the URL."""
     try:
         yield

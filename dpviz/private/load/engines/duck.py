@@ -19,10 +19,10 @@ import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.files import limits
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.lazy import duckdb, exp, pa
 from dpviz.private.load.columns import shown
-from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, refused
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, engine_errors
 from dpviz.private.load.tables.base import Column
 
 NOT_A_DATABASE = "is this its database file, and no other program writes it?"
@@ -57,7 +57,9 @@ class Duck(Engine):
         if path is not None:
             size = path.stat().st_size
             where = (str(path.absolute()),)
-            confined(f"{__name__}:trial", *where, where=path.name, size=size, needs=("duckdb",))
+            run_in_sandbox(
+                f"{__name__}:try_open", *where, where=path.name, size=size, needs=("duckdb",)
+            )
         self._closed = threading.Event()
         self._is_file = path is not None
         target = ":memory:" if path is None else str(path.absolute())
@@ -70,7 +72,7 @@ class Duck(Engine):
             "autoinstall_known_extensions": "false",  # no extension is downloaded
         }
         try:
-            with refused(self.title, NOT_A_DATABASE):
+            with engine_errors(self.title, NOT_A_DATABASE):
                 self._engine = duckdb.connect(target, read_only=self._is_file, config=config)
                 self._engine.execute("SET enable_progress_bar = true")  # else none is measured
                 self._engine.execute("SET enable_progress_bar_print = false")
@@ -112,7 +114,7 @@ class Duck(Engine):
         quoted = super().relation(name)
         if not self._is_file:
             return quoted
-        with refused(self.title, "is this its database file?"):
+        with engine_errors(self.title, "is this its database file?"):
             macros = self._engine.execute(
                 "SELECT count(*) FROM duckdb_functions() WHERE NOT internal"
             ).fetchall()
@@ -137,7 +139,7 @@ class Duck(Engine):
     def parquet(self, files: Sequence[Path]) -> Any:
         """Parquet files as a relation; a variable holds their paths, as there may be many."""
         patterns = exp.array(*(exp.Literal.string(glob.escape(str(each))) for each in files))
-        with refused(self.title, "give a folder of fewer files"):
+        with engine_errors(self.title, "give a folder of fewer files"):
             self._engine.execute(f"SET VARIABLE {_FILES} = {patterns.sql(dialect=self.dialect)}")
         given = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_FILES)])
         # Folder names are not columns: their types would be inferred from all of them.
@@ -147,7 +149,7 @@ class Duck(Engine):
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""
         star = exp.select("*").from_(relation.copy()).sql(dialect=self.dialect)
-        with refused(self.title, "check the name of the table, or that the files are whole"):
+        with engine_errors(self.title, "check the name of the table, or that the files are whole"):
             described = self._engine.execute(f"DESCRIBE {star}").fetchall()
         return [
             column_of(str(name), str(kind), self.dialect, _crs(str(kind)))
@@ -156,7 +158,7 @@ class Duck(Engine):
 
     def rows(self, query: str) -> Rows:
         """Run a query that returns two columns of whole numbers."""
-        with refused(self.title, NOT_NUMBERS):
+        with engine_errors(self.title, NOT_NUMBERS):
             first, second = self._engine.execute(query).fetchnumpy().values()
         return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
 
@@ -196,9 +198,9 @@ def seconds(size: int) -> int:
     return limits.ENGINE_SECONDS.most + size // limits.ENGINE_SPEED.most
 
 
-def trial(path: str) -> Any:
+def try_open(path: str) -> Any:
     """Run in the sandbox: open a database file, which may crash or hang; return no rows."""
-    with refused(Duck.title, NOT_A_DATABASE):
+    with engine_errors(Duck.title, NOT_A_DATABASE):
         duckdb.connect(path, read_only=True, config={"threads": 1}).close()
     return pa.table({})
 

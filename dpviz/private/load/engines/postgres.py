@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.errors import DataError
-from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, refused
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, engine_errors
 from dpviz.private.load.tables.base import Column
 
 _POINTS = ("geometry", "geography")
@@ -36,7 +36,7 @@ class Postgres(Engine):
             import psycopg
         except ImportError:
             raise DataError("PostgreSQL needs an extra: pip install 'dpviz[postgres]'") from None
-        with refused(self.title, _UNREACHABLE):
+        with engine_errors(self.title, _UNREACHABLE):
             self._engine = psycopg.connect(url, connect_timeout=10, application_name="dpviz")
             self._engine.read_only = True
             self._engine.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -48,7 +48,10 @@ class Postgres(Engine):
     def _column(self, name: str, kind: str, modifier: int) -> Column:
         if kind not in _POINTS:
             return column_of(name, kind, self.dialect)
-        with refused("PostGIS", "its functions may not be called"), self._engine.cursor() as cursor:
+        with (
+            engine_errors("PostGIS", "its functions may not be called"),
+            self._engine.cursor() as cursor,
+        ):
             cursor.execute(
                 "SELECT postgis_typmod_srid(%s), postgis_typmod_type(%s)", [modifier, modifier]
             )
@@ -61,7 +64,7 @@ class Postgres(Engine):
     def rows(self, query: str) -> Rows:
         """Run a query that returns two columns of whole numbers."""
         with (
-            refused(self.title, f"{NOT_NUMBERS}, or are points"),
+            engine_errors(self.title, f"{NOT_NUMBERS}, or are points"),
             self._engine.cursor("dpviz", binary=True) as cursor,
         ):
             cursor.itersize = 16
@@ -85,7 +88,7 @@ class Postgres(Engine):
         """Name, type and type modifier of each column; the table name is a query parameter."""
         name = relation.sql(dialect=self.dialect)
         with (
-            refused(self.title, "the catalogue cannot be read"),
+            engine_errors(self.title, "the catalogue cannot be read"),
             self._engine.cursor() as cursor,
         ):
             cursor.execute("SELECT to_regclass(%s)::oid", [name])

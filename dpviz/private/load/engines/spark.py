@@ -12,7 +12,7 @@ import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.lazy import exp
-from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, refused
+from dpviz.private.load.engines.base import NOT_NUMBERS, Engine, Rows, column_of, engine_errors
 from dpviz.private.load.tables.base import Column
 
 _QUIET = {
@@ -53,7 +53,7 @@ class Spark(Engine):
         self._folder = None if active else tempfile.TemporaryDirectory(prefix="dpviz-")
         why = "no session: check the master's address, and that Java is 17 or newer"
         try:
-            with refused(self.title, why):
+            with engine_errors(self.title, why):
                 folder = "" if self._folder is None else self._folder.name
                 self._session = active or _started(url, folder)
                 self._before = self._session.conf.get(_GUESSED)
@@ -66,14 +66,14 @@ class Spark(Engine):
     def columns(self, relation: Any) -> Sequence[Column]:
         """The columns of a relation."""
         star = exp.select("*").from_(relation.copy()).limit(0).sql(dialect=self.dialect)
-        with refused(self.title, "check the name of the table"):
+        with engine_errors(self.title, "check the name of the table"):
             declared = self._session.sql(star).dtypes
         return [column_of(name, kind, self.dialect) for name, kind in declared]
 
     def rows(self, query: str) -> Rows:
         """Run a query that returns two columns of whole numbers, as Arrow columns."""
         context = self._session.sparkContext
-        with refused(self.title, NOT_NUMBERS):
+        with engine_errors(self.title, NOT_NUMBERS):
             context.setJobGroup(self._group, "dpviz: records by cell", interruptOnCancel=True)
             result = self._session.sql(query).toArrow()
             first, second = (column.to_numpy() for column in result.columns)

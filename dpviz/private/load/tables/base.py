@@ -230,7 +230,7 @@ def refuse_release(stated: Container[Any], name: str) -> None:
         )
 
 
-def listed(columns: Sequence[Column]) -> str:
+def column_list(columns: Sequence[Column]) -> str:
     """Column names for a message."""
     names = [shown(column.name) for column in columns[:20]]
     return ", ".join(names + ["…"] * (len(columns) > 20)) or "none"
@@ -253,7 +253,7 @@ def pick(
                 "header line"
             )
         if column not in existing:
-            raise DataError(f"no column {shown(column)} in {name}: it has {listed(columns)}")
+            raise DataError(f"no column {shown(column)} in {name}: it has {column_list(columns)}")
         if existing.count(column) > 1:
             raise DataError(f"{name} has several columns {shown(column)}: give them distinct names")
 

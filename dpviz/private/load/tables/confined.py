@@ -17,7 +17,7 @@ import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.files import arrow, limits
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.lazy import pa
 from dpviz.private.load.tables.base import BLOCK_ROWS, Block, Column, Table, parsing
 from dpviz.private.load.tables.formats import FORMATS
@@ -73,7 +73,9 @@ def listed_tables(path: Path, title: str) -> tuple[str, ...]:
 def _answer(task: str, path: Path, title: str, *arguments: Any) -> Any:
     """Run a function of this module on a file in a child; return its table."""
     call, place, needs = f"{__name__}:{task}", str(path.absolute()), FORMATS[title].needs
-    return confined(call, place, title, *arguments, where=path.name, size=_size(path), needs=needs)
+    return run_in_sandbox(
+        call, place, title, *arguments, where=path.name, size=_size(path), needs=needs
+    )
 
 
 def _size(path: Path) -> int:

@@ -10,7 +10,7 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.files.foreign import BLANK, LAYER
 from dpviz.private.load.columns import shown
-from dpviz.private.load.source import BuiltIn, Database, File, Folder, Frame, source_of
+from dpviz.private.load.source import BuiltIn, Database, File, Folder, InMemory, source_of
 from dpviz.private.load.tables.archive import opened_gzip, opened_zip, zipped_text
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.confined import ConfinedTable, listed_tables
@@ -36,7 +36,7 @@ def open_table(given: Any, table: str | None = None, *, header: bool = True) -> 
     if isinstance(given, Table):
         return given
     match source_of(given, table):
-        case Frame() as frame:
+        case InMemory() as frame:
             return MemoryTable(frame.table, "the table")
         case Database() as database:
             raise DataError(

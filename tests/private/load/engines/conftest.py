@@ -70,7 +70,7 @@ def java():
 
 @pytest.fixture(scope="session")
 def without_session(java, folders, tmp_path_factory):
-    """What a command says and leaves that reads by Spark where no session is; and its folder.
+    """Output and files of a command that reads by Spark without a session; and its folder.
 
     It comes before the session of these tests, which goes on in the same Java: to start one takes
     longer than most of what these tests ask of it.

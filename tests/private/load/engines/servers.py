@@ -143,13 +143,13 @@ def java_version():
 
 
 def has_java():
-    """Whether there is a Java that Spark runs on, after an attempt to install it."""
+    """Return whether Java for Spark is here; try to install it first."""
     with one_at_a_time():
         return java_version() >= 17 or (install("default-jre-headless") and java_version() >= 17)
 
 
 def spark_runs():
-    """Whether Spark is at work in this process."""
+    """Return whether Spark runs in this process."""
     from pyspark import SparkContext
 
     return SparkContext._active_spark_context is not None

@@ -87,6 +87,6 @@ def test_floats_are_no_ids_and_no_kinds(engine, column, records, request):
     """Each engine writes them in its own way, and NaN too: refused by the type of the column."""
     url, name = ENGINES[engine](records, request)
     box = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), kind=column, kinds=("1", "2"))
-    for domain, unit in ((box, None), (BOX.place, column)):
+    for domain, unit in ((box, None), (BOX.without_time, column)):
         with pytest.raises(DataError, match=f"column '{column}' of rides holds floats"):
             dpviz.load(url, domain, table=name, columns=("x", "y"), unit=unit)

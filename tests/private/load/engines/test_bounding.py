@@ -1,4 +1,4 @@
-"""Records of a unit chosen in an engine: as many and as likely as by NumPy, and unit by unit."""
+"""Bounding in an engine chooses as many records per unit as NumPy, equally likely."""
 
 import hashlib
 from collections import Counter
@@ -62,7 +62,7 @@ def test_two_loads_of_sensitive_data_choose_anew(visits):
 
 
 def test_a_long_id_is_one_of_its_own(tmp_path):
-    """DuckDB compares those beyond 63 bytes by their hash, which is the id of nobody else."""
+    """DuckDB compares ids beyond 63 bytes by a hash, which no other id shares."""
     ids = [*("a" * size for size in (63, 64, 65, 1_000)), "a" * 999 + "b", "\u00e9" * 32]
     ids += [hashlib.sha256(each.encode()).hexdigest()[:63] for each in ids]
     half = [0.5] * 2 * len(ids)

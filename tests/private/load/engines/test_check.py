@@ -1,4 +1,4 @@
-"""The owner's exact facts are the same whichever engine counts them: those that NumPy counts."""
+"""The owner's exact facts are the same by any engine as by NumPy."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,7 @@ import pytest
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import limits
-from dpviz.files.sandbox import confined
+from dpviz.files.sandbox import run_in_sandbox
 from dpviz.private.load import dialects
 from dpviz.private.load.engines import duck
 from dpviz.private.load.engines.duck import Duck
@@ -99,7 +99,9 @@ def test_a_query_that_never_ends_is_one_clear_line(endless):
 
 def test_a_database_file_at_which_its_child_dies_is_one_clear_line(endless, monkeypatch):
     task = "tests.files.test_sandbox:crashing"
-    monkeypatch.setattr(duck, "confined", lambda *_, where, **__: confined(task, where=where))
+    monkeypatch.setattr(
+        duck, "run_in_sandbox", lambda *_, where, **__: run_in_sandbox(task, where=where)
+    )
     with pytest.raises(DataError, match=r"^endless\.duckdb cannot be read within"):
         dpviz.load(endless, BOX, table="slow", bits=4)
 

@@ -1,4 +1,4 @@
-"""Every engine gives the (cell, count) rows that NumPy gives, on random boxes with all edges."""
+"""Every engine gives NumPy's (cell, count) rows, on random boxes with all edges."""
 
 import pytest
 

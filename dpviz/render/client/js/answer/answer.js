@@ -36,7 +36,7 @@ function haarVariance({variance, cells}, {lo, hi}, side) {
  *
  * `tree` has `roots`, `noise` (null where the nodes' variances add up, else that of `haar`) and the
  * columns lo, hi (two numbers a node), first_child, n_children, count and variance; of a part of a
- * period also `assumed`, the uniformity error that is in each count; of wavelets also `settled`,
+ * period also `assumed`, the uniformity error that is in each count; of wavelets also `nonnegative`,
  * the counts of the uniformity model, where the noise hides some. A node inside gives its count,
  * a leaf that is cut the share of its area; the uniformity error is the engine's Beta model, of
  * which the part `coherence` adds up along an edge. `used` are the nodes.
@@ -44,7 +44,7 @@ function haarVariance({variance, cells}, {lo, hi}, side) {
 export function rangeCount(tree, rect, domain, interval) {
   const box = lattice(rect, domain);
   if (!box) return null;
-  const {lo, hi, first_child: first, n_children: children, count, variance, settled} = tree;
+  const {lo, hi, first_child: first, n_children: children, count, variance, nonnegative} = tree;
   const common = (node, k) => Math.max(0, Math.min(hi[2 * node + k], box.hi[k]) - Math.max(lo[2 * node + k], box.lo[k]));
   const used = [];
   const total = {count: 0, variance: 0, uniformity: 0, together: 0, hidden: 0, sum: 0, sumVariance: 0, sumUniformity: 0, sumTogether: 0};
@@ -62,11 +62,11 @@ export function rangeCount(tree, rect, domain, interval) {
     used.push(node);
     total.count += count[node] * share;
     total.variance += variance[node] * share ** 2;
-    const held = (settled ?? count)[node];
+    const held = (nonnegative ?? count)[node];
     const apart = unevenness(held, share) + (tree.assumed ? tree.assumed[node] * share : 0);
     total.uniformity += apart;
     total.together += Math.sqrt(apart) - Math.sqrt(unevenness(-held, share));
-    if (settled) total.hidden += unevenness(Math.sqrt(variance[node]), share) ** 2;
+    if (nonnegative) total.hidden += unevenness(Math.sqrt(variance[node]), share) ** 2;
     if (tree.sum) {
       total.sum += tree.sum[node] * share;
       total.sumVariance += tree.sum_variance[node] * share ** 2;

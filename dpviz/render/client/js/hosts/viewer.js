@@ -8,7 +8,7 @@ import {cellColumns, links} from '../draw/tree.js';
 
 const OUTLINED = 2000; // more nodes would be a grey sheet
 const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
-const MAYBE = ['settled', 'assumed', 'sum', 'sum_variance'];
+const MAYBE = ['nonnegative', 'assumed', 'sum', 'sum_variance'];
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 
 export class Viewer {
