@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.ledger.names import clean_name
 from dpviz.releases.counts import PointRelease
+from dpviz.trees.lattice import Int, unmorton
 
 if TYPE_CHECKING:
     from dpviz.private.load.tally import Tally
@@ -110,6 +112,11 @@ class Handle(ABC, Generic[R]):
         self.facts: dict[str, Any] = {}
 
     @property
+    def has_persons(self) -> bool:
+        """True if slots can be counted by person: a unit with one record, or records by person."""
+        return self.max_per_unit == 1 and self.unit != unit_named(None, self.records)
+
+    @property
     def accounted_unit(self) -> str:
         """The privacy unit without its bound: spends add up whatever the bound is."""
         return self.unit.removesuffix(within(self.max_per_unit, self.records))
@@ -164,7 +171,7 @@ class DataHandle(Handle[PointRelease]):
         bits: int | None = None,
     ) -> None:
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
-        counts, sums = index if isinstance(index, Layers) else Layers((), ())
+        counts, sums, _ = index if isinstance(index, Layers) else Layers((), ())
         if domain.kinds is not None and len(counts) != len(domain.kinds.names):
             raise DataError(f"{name} does not say the kind of a record: leave the kinds out")
         if domain.values is not None and not sums:
@@ -174,6 +181,11 @@ class DataHandle(Handle[PointRelease]):
         self.__index = index if isinstance(index, Layers) else Layers((index,))
 
     @property
+    def has_persons(self) -> bool:
+        """See :attr:`Handle.has_persons`."""
+        return self.__index.persons is not None or super().has_persons
+
+    @property
     def _index(self) -> PointIndex:
         return PointIndex.of_all(self.__index.counts)
 
@@ -181,6 +193,33 @@ class DataHandle(Handle[PointRelease]):
     def _layers(self) -> Layers:
         """The indexes of all kinds of records."""
         return self.__index
+
+    def _by_person(self, edges: Sequence[Int], bound: int) -> Layers:
+        """Persons in each cell of a grid, at most ``bound`` cells of each, at the cells' corners.
+
+        Args:
+            edges: lattice lines of the grid, one array per dimension.
+            bound: the bound per unit.
+        """
+        persons, plain = self.__index.persons, self.domain.plain
+        if persons is None:  # a unit has one record
+            return self.__index
+        shape = [len(line) - 1 for line in edges]
+        drop = np.uint64(plain.dims * (plain.bits - self.bits))
+        cells = unmorton(persons.codes >> drop << drop, plain.dims)
+        at = [
+            np.searchsorted(line, cells[:, axis], side="right") - 1
+            for axis, line in enumerate(edges)
+        ]
+        slots = np.ravel_multi_index(at, shape)
+        size, kinds = int(np.prod(shape)), len(self.__index.counts)
+        if persons.kind is not None:
+            slots += size * persons.kind
+        counts = persons.counts(slots, size * kinds, bound).reshape(kinds, size)
+        corners = np.stack(
+            [line[:-1][row] for line, row in zip(edges, np.indices(shape), strict=True)], axis=-1
+        ).reshape(size, -1)
+        return Layers(tuple(PointIndex.from_cells(plain, corners, each) for each in counts))
 
     @property
     def _frame(self) -> str:

@@ -1,0 +1,61 @@
+"""Records by person, from which slots are counted: the number of persons in each.
+
+A *slot* of a record is its cell of a flat public table: a function of that record alone. V_u is the
+SET of slots of unit u's records; K of them are kept, those of least keyed priority
+(:mod:`dpviz.private.load.bounding`), and the count of a slot is the number of units that kept it.
+
+*Lemma. For every key, adding or removing a unit moves the counts by some v ∈ {0, 1}^d with at most
+K ones.* What u keeps is a function of the key, u and V_u, so other units' slots stay; and it is a
+set, so that each slot moves by at most one. The key has one law in both worlds, so a guarantee that
+holds for each key holds for a fresh one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpviz.private.load.bounding import bounded
+from dpviz.trees.lattice import Codes, Int
+
+
+@dataclass(frozen=True, repr=False)
+class Persons:
+    """Records inside the domain, each with the number of its unit: private.
+
+    Attributes:
+        unit: number of each record's privacy unit (n,), int64.
+        ids: distinct ids by number.
+        codes: Morton codes on the lattice, uint64 (n,).
+        kind: number of each record's kind (n,), int64; None without kinds.
+        public: the choice of slots is repeatable; for public data only.
+    """
+
+    unit: Int
+    ids: Any
+    codes: Codes
+    kind: Int | None = None
+    public: bool = False
+
+    def counts(self, slots: Int, size: int, k: int) -> Int:
+        """Persons in each slot, int64 (size,): each in at most ``k`` slots, once in each.
+
+        Args:
+            slots: slot of each record (n,), from 0; −1 for a record in none.
+            size: number of slots.
+            k: the bound per unit, at least 1.
+        """
+        inside = np.flatnonzero(slots >= 0)
+        owner, slot = self.unit[inside], slots[inside]
+        order = np.lexsort((slot, owner))
+        owner, slot = owner[order], slot[order]
+        first = np.ones(len(owner), dtype=np.bool_)
+        first[1:] = (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1])
+        owner, slot = owner[first], slot[first]
+        rows = bounded(owner, self.ids, k, lambda over: [slot[over]], public=self.public)
+        return np.bincount(slot[rows], minlength=size)
+
+    def __repr__(self) -> str:
+        return "<private records>"
