@@ -146,6 +146,7 @@ def statement(header: Header) -> tuple[str, ...]:
     return (
         f"This map is {header.guarantee}.",
         protection(header.unit, header.epsilon, header.delta),
+        *filter(None, [header.persons]),
         "The guarantee holds whatever is done with this file: zooming, asking and copying cost "
         "nothing more. Another release of the same records adds its ε to this one's.",
     )

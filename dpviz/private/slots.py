@@ -64,11 +64,10 @@ class SlotNoise:
     @property
     def words(self) -> str:
         """Unit of counting, mechanism and second guarantee."""
-        pure = f"ε = {self.epsilon:g}, δ = 0"
-        second = pure if self.rho is None else f"ρ = {self.rho:.4g} (zCDP)"
-        law = "discrete Laplace" if self.variance is None else self.mechanism
-        slots = f"{self.bound:,} slot{'s' if self.bound > 1 else ''}"
-        return f"counts of persons, at most {slots} each; {law} noise, also {second}"
+        noise = "discrete Laplace noise, pure ε-DP"
+        if self.rho is not None:
+            noise = f"{self.mechanism} noise, also {self.rho:.4g}-zCDP"
+        return f"counts of persons per slot; {noise}"
 
     def unit(self, data: Handle[Any]) -> str:
         """The privacy unit in words, with its bound."""
