@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from dpviz.errors import BudgetError, ParameterError
-from dpviz.private.budget import Budget, Share, per_record
+from dpviz.private.budget import Budget, Share, per_record, positive_epsilon
 from dpviz.private.handle import Handle, within
 from dpviz.private.mechanisms.accounting import gaussian_variance, require_claim
 from dpviz.trees.consistency import geometric_variance
@@ -159,3 +159,32 @@ def slot_noise(
     noise = SlotNoise(epsilon, delta, steps, data.max_per_unit)
     noise.budget()  # refuses what cannot be bought
     return noise
+
+
+USUAL_BOUNDS = (1, 3, 10, 30, 100, 365)
+"""Bounds on the slots of a person that are compared."""
+
+
+def noise_by_bound(epsilon: float, delta: float, bound: int = 1) -> list[dict[str, Any]]:
+    """Noise of one count of persons, for several bounds on the slots of a person; no records.
+
+    Args:
+        epsilon: the price for one person.
+        delta: the same.
+        bound: a bound that is compared too.
+
+    Returns:
+        Rows with the bound, standard deviations of pure noise and of the noise that is drawn, and
+        its mechanism.
+
+    >>> [row["mechanism"] for row in noise_by_bound(1.0, 1e-6)][1:3]
+    ['geometric', 'discrete Gaussian']
+    """
+    rows = []
+    for k in sorted({*USUAL_BOUNDS, bound}):
+        noise = SlotNoise(positive_epsilon(epsilon), delta, k, k)
+        pure = math.sqrt(geometric_variance(k / epsilon))
+        rows.append(
+            {"max_per_unit": k, "pure_sd": pure, "sd": noise.sd, "mechanism": noise.mechanism}
+        )
+    return rows
