@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dpviz
-from dpviz.errors import BudgetError, ParameterError
+from dpviz.errors import BudgetError, ParameterError, ReleaseError
 from dpviz.evaluation.area_audit import square
+from dpviz.evaluation.replicates import replicated
 from dpviz.exports.facts import statement
 from dpviz.methods import method
 from dpviz.planning.calls import code_of
@@ -25,7 +26,9 @@ from dpviz.private.mechanisms.accounting import delta_upper, gaussian_delta, lar
 from dpviz.private.mechanisms.gaussian import discrete_gaussian
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric, slot_counts
 from dpviz.private.slots import SlotNoise
+from dpviz.releases.points.matching import match
 from tests.commands import fails, refused, run
+from tests.wards import voronoi
 
 ALARM = 1e-6
 BOX = dpviz.Domain((0.0, 0.0), (4.0, 4.0), ("x", "y"))
@@ -265,3 +268,22 @@ def test_command_line_refuses_a_delta_of_nothing(tmp_path, monkeypatch):
     assert "--delta is for points and areas" in fails(
         "build", "city", "--side", 8, "-o", "c.parquet", "--delta", "1e-6"
     )
+
+
+def test_difference_of_larger_areas_has_the_noise_of_their_finest_ones(persons):
+    wards = voronoi(BOX, 40, seed=1)
+    release = dpviz.build(persons(30), areas=wards, delta=1e-6, ledger=None)
+    names = np.array(wards.names)
+    districts = [np.flatnonzero(names == f"district {at}")[0] for at in (0, 1)]
+    finest = sum(int((wards.parent == row).sum()) for row in districts)
+    difference = release.compare("district 0", "district 1")
+    assert difference.basis == "exact"
+    assert difference.noise_sd == pytest.approx(math.sqrt(MANY.variance * finest))
+
+
+def test_what_assumes_counts_of_records_is_refused(persons):
+    release = dpviz.build(persons(30), "ugrid", delta=1e-6, cells=4, ledger=None)
+    with pytest.raises(ReleaseError, match="counts persons"):
+        replicated(release, 2)
+    with pytest.raises(ParameterError, match="a release of persons"):
+        match(release, release, 1.0)
