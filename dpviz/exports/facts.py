@@ -193,7 +193,8 @@ def guarantee_sentence(releases: Sequence[Release], names: Sequence[str]) -> tup
         epsilon, delta = (
             sum(getattr(each, name) for each in headers) for name in ("epsilon", "delta")
         )
-        return "private", plain_guarantee(first.unit, epsilon, delta)
+        plain = plain_guarantee(first.unit, epsilon, delta)
+        return "private", f"{plain} {first.persons}".strip()
     if len(headers) == 1:
         return kinds[0], f"{first.standing[1]}."
     status = "open" if "open" in kinds else "simulated"

@@ -79,6 +79,7 @@ class AreaData(Handle[AreaRelease]):
         self.by = None if by == Axis() else by
         self.account = points.account
         self.synthetic = points.synthetic
+        self.has_persons = points.has_persons
         self.columns = points.columns
         self.tally = points.tally
         self.areas = areas
@@ -104,16 +105,9 @@ class AreaData(Handle[AreaRelease]):
         persons = self.__points._layers.persons
         if persons is None:  # a unit has one record
             return self._counts
-        slots = self._slots(unmorton(persons.codes, self.__points.domain.dims))
-        if persons.kind is not None:
-            slots = np.where(slots < 0, slots, slots + self._size * persons.kind)
-        kinds = len(self.__points._layers.counts)
-        return self._by_part(persons.counts(slots, self._size * kinds, bound))
-
-    @property
-    def has_persons(self) -> bool:
-        """See :attr:`Handle.has_persons`."""
-        return self.__points.has_persons
+        cells = self._slots(unmorton(persons.codes, self.__points.domain.dims))
+        shape = len(self.__points._layers.counts), self._size
+        return self._by_part(persons.counts(cells, shape, bound))
 
     @property
     def _size(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -81,6 +82,7 @@ class Handle(ABC, Generic[R]):
         account: name of the ledger account that pays for builds; ``name`` by default.
         public: True if the owner declares every record public.
         synthetic: True for synthetic records of this project, which describe no real person.
+        has_persons: True if slots can be counted by person, see :mod:`dpviz.private.slots`.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
         facts: further public facts for a release's header, plain values.
@@ -93,6 +95,7 @@ class Handle(ABC, Generic[R]):
     kind: ClassVar[str]
     records: str = "records"
     synthetic: bool = False
+    has_persons: bool = False
     tally: Tally | None = None
 
     def __init__(
@@ -110,11 +113,6 @@ class Handle(ABC, Generic[R]):
         self.unit = unit
         self.max_per_unit = checked_most(max_per_unit, self.records)
         self.facts: dict[str, Any] = {}
-
-    @property
-    def has_persons(self) -> bool:
-        """True if slots can be counted by person: a unit with one record, or records by person."""
-        return self.max_per_unit == 1 and self.unit != unit_named(None, self.records)
 
     @property
     def accounted_unit(self) -> str:
@@ -171,19 +169,16 @@ class DataHandle(Handle[PointRelease]):
         bits: int | None = None,
     ) -> None:
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
-        counts, sums, _ = index if isinstance(index, Layers) else Layers((), ())
+        counts, sums, persons = index if isinstance(index, Layers) else Layers((), ())
         if domain.kinds is not None and len(counts) != len(domain.kinds.names):
             raise DataError(f"{name} does not say the kind of a record: leave the kinds out")
         if domain.values is not None and not sums:
             raise DataError(f"{name} does not say the value of a record: leave the sum out")
         self.domain = domain
         self.bits = domain.bits if bits is None else bits
+        one_record = max_per_unit == 1 and unit != unit_named(None, self.records)
+        self.has_persons = persons is not None or one_record
         self.__index = index if isinstance(index, Layers) else Layers((index,))
-
-    @property
-    def has_persons(self) -> bool:
-        """See :attr:`Handle.has_persons`."""
-        return self.__index.persons is not None or super().has_persons
 
     @property
     def _index(self) -> PointIndex:
@@ -211,14 +206,10 @@ class DataHandle(Handle[PointRelease]):
             np.searchsorted(line, cells[:, axis], side="right") - 1
             for axis, line in enumerate(edges)
         ]
-        slots = np.ravel_multi_index(at, shape)
-        size, kinds = int(np.prod(shape)), len(self.__index.counts)
-        if persons.kind is not None:
-            slots += size * persons.kind
-        counts = persons.counts(slots, size * kinds, bound).reshape(kinds, size)
-        corners = np.stack(
-            [line[:-1][row] for line, row in zip(edges, np.indices(shape), strict=True)], axis=-1
-        ).reshape(size, -1)
+        sizes = len(self.__index.counts), math.prod(shape)
+        counts = persons.counts(np.ravel_multi_index(at, shape), sizes, bound)
+        lines = np.meshgrid(*(line[:-1] for line in edges), indexing="ij")
+        corners = np.stack(lines, axis=-1).reshape(sizes[1], -1)
         return Layers(tuple(PointIndex.from_cells(plain, corners, each) for each in counts))
 
     @property

@@ -17,7 +17,6 @@ from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.lattice import Int
 
 __all__ = ["DECOMPOSITIONS", "GRIDS", "PRIVTREE", "PointMethod", "parameter", "register"]
 
@@ -63,10 +62,6 @@ class PointMethod(Method):
         Raises:
             ParameterError: a parameter that does not fit the domain.
         """
-
-    def grid(self, domain: Domain) -> list[Int]:
-        """Lattice lines of the flat grid of a method whose :attr:`counts_slots` is true."""
-        raise ParameterError(f"method {self.name} has no flat grid")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Spend the budget on a decomposition; keep nothing else."""

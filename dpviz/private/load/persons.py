@@ -39,23 +39,25 @@ class Persons:
     kind: Int | None = None
     public: bool = False
 
-    def counts(self, slots: Int, size: int, k: int) -> Int:
-        """Persons in each slot, int64 (size,): each in at most ``k`` slots, once in each.
+    def counts(self, cells: Int, shape: tuple[int, int], k: int) -> Int:
+        """Persons in each slot, a cell of a kind, int64 ``shape``: each in at most ``k`` of them.
 
         Args:
-            slots: slot of each record (n,), from 0; −1 for a record in none.
-            size: number of slots.
+            cells: cell of each record (n,), from 0; −1 for a record in none.
+            shape: number of kinds, 1 without any, and of cells.
             k: the bound per unit, at least 1.
         """
-        inside = np.flatnonzero(slots >= 0)
-        owner, slot = self.unit[inside], slots[inside]
+        inside = np.flatnonzero(cells >= 0)
+        owner, slot = self.unit[inside], cells[inside]
+        if self.kind is not None:
+            slot = slot + shape[1] * self.kind[inside]
         order = np.lexsort((slot, owner))
         owner, slot = owner[order], slot[order]
         first = np.ones(len(owner), dtype=np.bool_)
         first[1:] = (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1])
         owner, slot = owner[first], slot[first]
         rows = bounded(owner, self.ids, k, lambda over: [slot[over]], public=self.public)
-        return np.bincount(slot[rows], minlength=size)
+        return np.bincount(slot[rows], minlength=shape[0] * shape[1]).reshape(shape)
 
     def __repr__(self) -> str:
         return "<private records>"
