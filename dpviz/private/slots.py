@@ -17,6 +17,7 @@ from dpviz.errors import BudgetError, ParameterError
 from dpviz.private.budget import Budget, Share, per_record, positive_epsilon
 from dpviz.private.handle import Handle, within
 from dpviz.private.mechanisms.accounting import gaussian_variance, require_claim
+from dpviz.private.mechanisms.gaussian import checked_variance
 from dpviz.trees.consistency import geometric_variance
 
 ABLE = "a table of areas, or ugrid with its cells"
@@ -43,7 +44,8 @@ class SlotNoise:
         """The s² of discrete Gaussian noise; None where pure noise is as small or smaller."""
         require_claim(self.delta, self.k)
         gaussian = gaussian_variance(self.epsilon, self.delta, self.k)
-        return None if geometric_variance(self.k / self.epsilon) <= gaussian else gaussian
+        pure = geometric_variance(self.k / self.epsilon)
+        return None if pure <= gaussian else checked_variance(gaussian)
 
     @property
     def mechanism(self) -> str:

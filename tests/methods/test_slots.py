@@ -244,6 +244,10 @@ def test_larger_areas_are_sums_of_the_finest():
         (lambda data: dpviz.build(data(30), "ugrid", delta=1e-6), "or ugrid with its cells"),
         (lambda data: dpviz.build(data(30), "ugrid", delta=1.0, cells=4), "from 1e-200 to below 1"),
         (lambda data: dpviz.build(data(30), "ugrid", delta=1e-201, cells=4), "from 1e-200"),
+        (
+            lambda data: dpviz.build(data(50), "ugrid", 1e-4, delta=1e-6, cells=4),
+            "choose a larger epsilon",
+        ),
         (lambda data: dpviz.build(data(100_001), "ugrid", delta=1e-6, cells=4), "slots per unit"),
     ],
 )

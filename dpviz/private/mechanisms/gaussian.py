@@ -41,17 +41,10 @@ def discrete_gaussian(words: Source, n: int, variance: float) -> Int:
     Args:
         words: the source of randomness.
         n: number of draws.
-        variance: s², that very double; the variance of a draw is at most s².
-
-    Raises:
-        ParameterError: s² out of range.
+        variance: s², that very double, which :func:`checked_variance` allows; the variance of a
+            draw is at most s².
     """
-    if not LEAST_VARIANCE <= variance <= MOST_SCALE**2:
-        raise ParameterError(
-            f"noise of scale {math.sqrt(variance):.3g} is above {MOST_SCALE:,}: choose a larger "
-            "epsilon, or fewer slots per unit"
-        )
-    low, high = first_bits(variance)
+    low, high = first_bits(checked_variance(variance))
     draws = np.empty(n, dtype=np.int64)
     for start in range(0, n, DRAWS):
         part = draws[start : start + DRAWS]
@@ -63,6 +56,20 @@ def discrete_gaussian(words: Source, n: int, variance: float) -> Int:
             sizes[row] = decide(words, int(drawn[row]), FIRST, variance)
         part[:] = np.where(fair_bits(words, len(part)), sizes, -sizes)
     return draws
+
+
+def checked_variance(variance: float) -> float:
+    """The s² of a law that can be drawn.
+
+    Raises:
+        ParameterError: s² out of range.
+    """
+    if not LEAST_VARIANCE <= variance <= MOST_SCALE**2:
+        raise ParameterError(
+            f"noise of scale {math.sqrt(variance):.3g} is above {MOST_SCALE:,}: choose a larger "
+            "epsilon, or fewer slots per unit"
+        )
+    return variance
 
 
 def decide(words: Source, drawn: int, width: int, variance: float) -> int:
