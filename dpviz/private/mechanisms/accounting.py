@@ -49,7 +49,7 @@ def delta_upper(epsilon: float, k: int, rate: float) -> float:
     differ in K slots no smaller delta is true; r in place of a double is that very number.
 
     >>> delta_upper(1.0, 1, 1.0), f"{delta_upper(1.0, 10, 0.2):.4g}"
-    (0.0, '0.007594')
+    (0.0, '0.02473')
     """
     exact, each = Fraction(epsilon), Fraction(rate)
     one = 1 << BITS
@@ -90,7 +90,7 @@ def largest_rate(epsilon: float, delta: float, k: int) -> float:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if falls_short(middle) else (low, middle)
     step = 2.0**-40
-    while low * k > epsilon and delta_upper(epsilon, k, low) > delta:
+    while delta_upper(epsilon, k, low) > delta:
         low, step = low * (1.0 - step), 2.0 * step
     exact = Fraction(epsilon) / k
     pure = float(exact)
@@ -108,7 +108,7 @@ def gaussian_delta(epsilon: float, k: int, variance: float) -> float:
     K/(2s²)-zCDP (C. Canonne, G. Kamath, T. Steinke, NeurIPS 2020, proposition 12), 7 % more noise.
 
     >>> f"{gaussian_delta(1.0, 10, 13.4 ** 2):.3g}"
-    '9.58e-07'
+    '9.4e-07'
     """
     scale = math.sqrt(variance)
     bound = max(_delta_of_zcdp(epsilon, k / (2.0 * variance)), 1e-300)
