@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.private.load.bounding import bounded
 from dpviz.trees.lattice import Codes, Int
@@ -26,17 +27,17 @@ class Persons:
     """Records inside the domain, each with the number of its unit: private.
 
     Attributes:
-        unit: number of each record's privacy unit (n,), int64.
+        unit: number of each record's privacy unit (n,), an integer type as short as suffices.
         ids: distinct ids by number.
         codes: Morton codes on the lattice, uint64 (n,).
-        kind: number of each record's kind (n,), int64; None without kinds.
+        kind: number of each record's kind (n,), uint8; None without kinds.
         public: the choice of slots is repeatable; for public data only.
     """
 
-    unit: Int
+    unit: NDArray[np.unsignedinteger[Any]]
     ids: Any
     codes: Codes
-    kind: Int | None = None
+    kind: NDArray[np.uint8] | None = None
     public: bool = False
 
     def counts(self, cells: Int, shape: tuple[int, int], k: int) -> Int:
@@ -48,9 +49,9 @@ class Persons:
             k: the bound per unit, at least 1.
         """
         inside = np.flatnonzero(cells >= 0)
-        owner, slot = self.unit[inside], cells[inside]
+        owner, slot = self.unit[inside].astype(np.int64), cells[inside]
         if self.kind is not None:
-            slot = slot + shape[1] * self.kind[inside]
+            slot = slot + shape[1] * self.kind[inside].astype(np.int64)
         order = np.lexsort((slot, owner))
         owner, slot = owner[order], slot[order]
         first = np.ones(len(owner), dtype=np.bool_)

@@ -213,7 +213,9 @@ def read_layers(
     if how.unit is not None:
         unit, distinct = numbered(ids)
         if chosen.most > 1:
-            persons = Persons(unit, distinct, every, kind, bool(chosen.public))
+            short = unit.astype(np.min_scalar_type(len(distinct)))
+            which = None if kind is None else kind.astype(np.uint8)
+            persons = Persons(short, distinct, every, which, bool(chosen.public))
         slots = [each for each in (every.view(np.int64), kind, value) if each is not None]
         rows = bounded(
             unit,
