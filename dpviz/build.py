@@ -17,12 +17,11 @@ from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.areas import AreaData
 from dpviz.private.budget import Budget, positive_epsilon
-from dpviz.private.driver import Price, delta_for, header_of, noise_for, relation
+from dpviz.private.driver import Price, header_of, noise_for
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.layers import checked_share, measure_points
 from dpviz.private.ledger import Ledger
-from dpviz.private.ledger.entries import NEIGHBOURS
 from dpviz.private.ledger.names import checked_name
 from dpviz.private.load.tables.memory import array_points
 from dpviz.private.mechanisms.sources import Noise
@@ -30,6 +29,7 @@ from dpviz.private.parallel import in_parallel
 from dpviz.private.payment import USER_LEDGER, payment
 from dpviz.private.roads import DISJOINT_STEPS, RoadData
 from dpviz.private.sequences import SequenceData
+from dpviz.private.slots import SlotNoise
 from dpviz.progress import Progress, Reports, listening
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis, common_extra
@@ -120,7 +120,10 @@ def build(
             with time or kinds are counted per area, step and kind, at the same price.
         every: with ``areas``, the step of time, such as ``1d`` or ``1mo``; by default that of the
             domain.
-        delta: the whole delta; by default the least that the method needs.
+        delta: the whole delta; by default the least that the method needs. For tables of areas, and
+            for ``ugrid`` with ``cells``: count persons, at most ``max_per_unit`` slots (a cell in
+            a step, of a kind) of each and one in each, with Gaussian noise where it is smaller than
+            pure noise; otherwise the release is pure and costs no delta. See ``dpviz expect``.
         workload: what the release is for, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
             "hot", "districts", or public rectangles: what is not given follows by a public rule
@@ -178,8 +181,7 @@ def build(
     chosen, queries, declared = chosen_method(data, method, workload, parameters)
     epsilon = positive_epsilon(epsilon)
     stated = promises(data, wishes)
-    steps = data.max_per_unit * NEIGHBOURS.get(neighbours, 1)
-    price = Price(epsilon, delta_for(chosen, delta), steps, relation(neighbours, data.unit))
+    price = Price.of(data, chosen, epsilon, delta, neighbours)
     reports = None if progress is None else Reports(progress)
     noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=reports)
     budget = price.budget()
@@ -194,7 +196,7 @@ def build(
         payment(
             ledger,
             data,
-            chosen.name,
+            chosen.name if price.slots is None else f"{chosen.name} ({price.slots.words})",
             price.epsilon,
             price.delta,
             purpose,
@@ -203,7 +205,9 @@ def build(
             conclude=conclude,
         ) as receipt,
     ):
-        release, facts = _measured(data, chosen, budget, noise, queries, reports, sum_share)
+        release, facts = _measured(
+            data, chosen, budget, noise, queries, reports, sum_share, price.slots
+        )
         facts["extra"] = facts.get("extra", {}) | data.facts | declared | stated | receipt
         return release(header_of(data, chosen, noise, budget, price, **facts))
 
@@ -216,16 +220,21 @@ def _measured(
     workload: Paths,
     progress: Progress | None,
     sum_share: float | None,
+    slots: SlotNoise | None,
 ) -> Result:
     """Spend the budget; the only function that distinguishes the kinds of data."""
     if isinstance(data, DataHandle):
-        release, facts = measure_points(data.domain, data._layers, method, budget, noise, sum_share)
+        layers = data._layers
+        if slots is not None:
+            layers = data._by_person(method.grid(data.domain.counts_only), slots.bound)
+        release, facts = measure_points(data.domain, layers, method, budget, noise, sum_share)
         if data.bits != data.domain.bits:
             facts = {**facts, "extra": {**facts.get("extra", {}), "bits": data.bits}}
         return release, facts
     if isinstance(data, AreaData):
         areas, by = data.areas, data.by
-        counts, variance = method.build(areas, data._counts, budget, noise)
+        exact = data._counts if slots is None else data._by_person(slots.bound)
+        counts, variance = method.build(areas, exact, budget, noise)
         each = np.atleast_2d(counts)
         first = areas.nodes(each[0], variance)
         tables = [(areas, first.replace(count=row), None) for row in each]

@@ -53,6 +53,10 @@ def build(
     ),
     bits: Bits = None,
     sum_share: float | None = option("Share of epsilon for --sum (default: half)."),
+    delta: float | None = option(
+        "Delta such as 1e-6, for --areas, or ugrid with cells: count persons per cell and step "
+        "(default: none)."
+    ),
 ) -> None:
     """Build one private release; the ledger pays its epsilon.
 
@@ -72,6 +76,7 @@ def build(
 
     kind = data.kind(source)
     beside = {"workload": workload, "want": want, "bits": bits, "sum_share": sum_share}
+    beside["delta"] = delta
     beside["dataset"] = common.dataset
     stated = {name: value for name, value in beside.items() if value is not None}
     require_applicable(kind, given(data) | stated, OPTIONS_OF)
@@ -80,6 +85,8 @@ def build(
     chosen = method_with(name, RELEASES[kind], parameters)
     if want:
         parse_all(want)
+    if delta == 0:
+        raise ParameterError("--delta 0 is pure ε-DP: leave it out")
     require_writable(common.output)
     with locked(common.output):
         account = Ledger(common.ledger)
@@ -112,6 +119,7 @@ def build(
             declare_public=common.declare_public,
             wishes=want or (),
             sum_share=sum_share,
+            delta=delta,
             progress=progress(),
             conclude=False,
         )

@@ -37,6 +37,9 @@ def expect(
         "Your guess of the mean number of records per unit; it shows how many records "
         "--max-per-unit drops."
     ),
+    delta: float | None = option(
+        "Delta such as 1e-6: also show the noise of one count of persons for several bounds."
+    ),
     as_json: Json = False,
 ) -> None:
     """Predict the errors of a release; reads no records.
@@ -52,6 +55,7 @@ def expect(
         retained_share,
     )
     from dpviz.methods import method_with
+    from dpviz.private.slots import noise_by_bound
     from dpviz.render.numbers import half_width_words
 
     domain = public_box(numbers(bounds, "--bounds"), (), DEGREES, {**clock.axis()})
@@ -77,6 +81,15 @@ def expect(
             f"{row.max_per_unit:<20}{100 * row.kept:>6.0f} %{row.error:>22,.0f}"
             for row in bound_rows
         ]
+    if delta is not None:
+        facts["persons"] = noise_by_bound(epsilon, delta, max_per_unit)
+        lines.append(f"\n{'slots per unit':<20}{'pure noise, sd':>16}{f'δ = {delta:g}, sd':>18}")
+        lines += [
+            f"{row['max_per_unit']:<20,}{row['pure_sd']:>16.3g}{row['sd']:>18.3g}  "
+            f"{row['mechanism']}"
+            for row in facts["persons"]
+        ]
+        lines.append("Counts of persons per slot: a cell, in a step, of a kind; exact.\n")
     lines.append("From a synthetic city scaled to the box, NOT from your records.")
     lines += filter(None, [proxy_size_note(round(records * counted))])
     emit(facts, as_json, "\n".join(lines))

@@ -194,6 +194,8 @@ def _emit(release: Any, answers: Answers, as_json: bool) -> None:
 
         facts["in_no_interval"] = beyond_noise(release)
         lines = [*lines, *(f"In no interval: {each}" for each in facts["in_no_interval"])]
+    if persons := release.header.persons:
+        facts["counts"], lines = "persons", [*lines, persons]
     emit(facts, as_json, "\n".join([*lines, release.header.guarantee]))
 
 

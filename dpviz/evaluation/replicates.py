@@ -85,6 +85,10 @@ def replicated(release: CountRelease[Any], count: int = COUNT) -> Replicates:
         raise ReleaseError(f"a release of {release.kind} needs no replicates: leave them out")
     if release.domain.values is not None:
         raise ReleaseError("replicates are of counts, and this release has sums: leave them out")
+    if release.header.persons:
+        raise ReleaseError(
+            "replicates are of counts of records, and this release counts persons: leave them out"
+        )
     if count < 2:
         raise ParameterError(f"{count} replicates: give at least 2")
     seeds = np.random.SeedSequence(_digest(release)).generate_state(len(release.parts) * count)

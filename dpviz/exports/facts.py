@@ -146,6 +146,7 @@ def statement(header: Header) -> tuple[str, ...]:
     return (
         f"This map is {header.guarantee}.",
         protection(header.unit, header.epsilon, header.delta),
+        *filter(None, [header.persons]),
         "The guarantee holds whatever is done with this file: zooming, asking and copying cost "
         "nothing more. Another release of the same records adds its ε to this one's.",
     )
@@ -192,7 +193,8 @@ def guarantee_sentence(releases: Sequence[Release], names: Sequence[str]) -> tup
         epsilon, delta = (
             sum(getattr(each, name) for each in headers) for name in ("epsilon", "delta")
         )
-        return "private", plain_guarantee(first.unit, epsilon, delta)
+        plain = plain_guarantee(first.unit, epsilon, delta)
+        return "private", f"{plain} {first.persons}".strip()
     if len(headers) == 1:
         return kinds[0], f"{first.privacy_status[1]}."
     status = "open" if "open" in kinds else "simulated"

@@ -91,6 +91,11 @@ class Method:
         """The delta that this setting needs; 0 for pure ε-DP."""
         return 0.0
 
+    @property
+    def counts_slots(self) -> bool:
+        """True if counts of slots in one vector are all it measures; of points, of its `grid`."""
+        return False
+
     def parameters(self) -> dict[str, Any]:
         """Every parameter with its value."""
         return {name: getattr(self, name) for name in self.parameter_fields()}

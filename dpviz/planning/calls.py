@@ -47,7 +47,9 @@ NOTATION = ("decimal", "thousands", "time_format", "order")
 """Arguments for the notation of text."""
 
 _RECORD = "(?:record|sequence|trip|event)"
-_BOUNDED = re.compile(rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) {_RECORD}s?")
+_BOUNDED = re.compile(
+    rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) (?:{_RECORD}|slot)s?"
+)
 """The unit in a header; a column named like the words for a record is quoted."""
 
 
@@ -79,6 +81,8 @@ def code_of(release: Release, source: str | None = None) -> Code:
     building: dict[str, Any] = {}
     if header.neighbouring.startswith("replace"):
         building["neighbours"] = "replace"
+    if type(header.extra.get("asked_delta")) is float:
+        building["delta"] = header.extra["asked_delta"]
     if simulated:
         building["simulate"] = True
     made: dict[str, Any] = {

@@ -20,7 +20,7 @@ from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table_steps import table_steps
 from dpviz.releases.axis import Axis
 from dpviz.releases.counts import AreaRelease
-from dpviz.trees.lattice import Int
+from dpviz.trees.lattice import Int, unmorton
 
 MOST_COUNTS = 4_000_000
 """Most counts (areas × steps × kinds) of one release, so that its file can be read again."""
@@ -78,6 +78,7 @@ class AreaData(Handle[AreaRelease]):
         self.by = None if by == Axis() else by
         self.account = points.account
         self.synthetic = points.synthetic
+        self.has_persons = points.has_persons
         self.columns = points.columns
         self.tally = points.tally
         self.areas = areas
@@ -89,22 +90,43 @@ class AreaData(Handle[AreaRelease]):
 
         With steps or kinds int64 (parts, leaves), in the order of the axis.
         """
-        layers, domain = self.__points._layers.counts, self.__points.domain
-        leaves, steps = self.areas.leaves, None if self.by is None else self.by.steps
-        size = leaves * (1 if steps is None else len(steps))
-        counts = np.zeros((len(layers), size), dtype=np.int64)
+        layers = self.__points._layers.counts
+        counts = np.zeros((len(layers), self._size), dtype=np.int64)
         for kind, index in enumerate(layers):
-            middles = domain.to_coordinates(index.cells + 0.5)
-            rows = self.areas.located(middles[:, :2])
-            inside = rows >= 0
-            cells = rows[inside]
-            if steps is not None:
-                cells += leaves * (
-                    np.searchsorted(steps.edges, middles[inside, 2], side="right") - 1
-                )
+            slots = self._slots(index.cells)
+            inside = slots >= 0
             # bincount sums in float64, exact below 2^53 records.
-            counts[kind] = np.bincount(cells, index.weights[inside], minlength=size)
-        return counts[0] if self.by is None else counts.reshape(-1, leaves)
+            counts[kind] = np.bincount(slots[inside], index.weights[inside], minlength=self._size)
+        return self._by_part(counts)
+
+    def _by_person(self, bound: int) -> Int:
+        """Persons in each of the finest areas, at most ``bound`` slots of each; as ``_counts``."""
+        persons = self.__points._layers.persons
+        if persons is None:  # a unit has one record
+            return self._counts
+        cells = self._slots(unmorton(persons.codes, self.__points.domain.dims))
+        shape = len(self.__points._layers.counts), self._size
+        return self._by_part(persons.counts(cells, shape, bound))
+
+    @property
+    def _size(self) -> int:
+        """Finest areas in all steps."""
+        steps = None if self.by is None else self.by.steps
+        return self.areas.leaves * (1 if steps is None else len(steps))
+
+    def _slots(self, cells: Int) -> Int:
+        """Step and finest area of lattice cells as one number; −1 outside all areas."""
+        middles = self.__points.domain.to_coordinates(cells + 0.5)
+        rows = self.areas.located(middles[:, :2])
+        if self.by is None or self.by.steps is None:
+            return rows
+        step = np.searchsorted(self.by.steps.edges, middles[:, 2], side="right") - 1
+        return np.where(rows < 0, rows, rows + self.areas.leaves * step)
+
+    def _by_part(self, counts: Int) -> Int:
+        """Counts of all kinds as the method takes them."""
+        leaves = self.areas.leaves
+        return counts.reshape(leaves) if self.by is None else counts.reshape(-1, leaves)
 
     @property
     def _frame(self) -> str:

@@ -43,14 +43,23 @@ class Share:
     delta: float
     purpose: str
     theorem: str = ""
+    variance: float | None = None
+    """The s² of the discrete Gaussian noise that it pays for; None for pure noise."""
     _spent: bool = False
 
     def use(self) -> float:
-        """Epsilon of this share; a second use needs a theorem.
+        """Epsilon of this share, for pure noise; a second use needs a theorem.
 
         Raises:
-            BudgetError: the share was used before and no theorem covers more than one draw.
+            BudgetError: the share was used before and no theorem covers more than one draw, or it
+                pays for Gaussian noise.
         """
+        if self.variance is not None:
+            raise BudgetError(f"the share for {self.purpose} pays for Gaussian noise only")
+        return self.use_once()
+
+    def use_once(self) -> float:
+        """Epsilon of this share, for the noise that it pays for; raises as :meth:`use`."""
         if self._spent and not self.theorem:
             raise BudgetError(f"the share for {self.purpose} is used up: spend another one")
         self._spent = True
@@ -95,6 +104,9 @@ class Budget:
     dpviz.errors.BudgetError: cannot spend epsilon=0.6 on counts: 0.5 of 1 is left
     """
 
+    one_draw = False
+    """True where one draw takes all of it."""
+
     def __init__(self, epsilon: float, delta: float = 0.0) -> None:
         self.epsilon = positive_epsilon(epsilon)
         if not 0 <= delta < 1:
@@ -113,6 +125,10 @@ class Budget:
     def left_delta(self) -> float:
         """Delta not spent yet."""
         return _below(self._left_delta)
+
+    def alone(self) -> Budget:
+        """A budget as large as what is left, for one of several disjoint parts of the records."""
+        return Budget(self.left, self.left_delta)
 
     @property
     def rows(self) -> tuple[BudgetRow, ...]:

@@ -11,16 +11,15 @@ from dpviz.errors import ParameterError, PrivacyError
 from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle
 from dpviz.private.ledger.entries import NEIGHBOURS
+from dpviz.private.mechanisms.accounting import LEAST_DELTA
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
+from dpviz.private.slots import SlotNoise, slot_noise
 from dpviz.progress import Progress
 from dpviz.releases.header import Header, of_unit
 
 DECLARED = "declared public by the owner"
 SYNTHETIC = "synthetic data"
 """Header text on records that need no protection; the key is absent for sensitive records."""
-
-LEAST_DELTA = 1e-200
-"""Smallest delta of one step that double precision can represent reliably."""
 
 
 class Claims(Protocol):
@@ -90,6 +89,7 @@ class Price:
 
     Attributes:
         epsilon, delta: the price of one privacy unit.
+        slots: noise of a release that counts persons per slot; None where it counts records.
         steps: k, of one record added or removed, from a data set to its neighbour.
         neighbouring: the relation in words.
     """
@@ -98,6 +98,26 @@ class Price:
     delta: float
     steps: int
     neighbouring: str
+    slots: SlotNoise | None = None
+
+    @classmethod
+    def of(
+        cls, data: Handle[Any], method: Claims, epsilon: float, delta: float | None, pair: str
+    ) -> Price:
+        """The price of a build, for the neighbouring relation ``pair``.
+
+        With a delta that the method itself does not need, persons are counted, at most one in each
+        slot (:mod:`dpviz.private.slots`); then Gaussian noise is priced for all of a unit at once.
+        """
+        neighbouring = relation(pair, data.unit)
+        steps = data.max_per_unit * NEIGHBOURS[pair]
+        if not delta or method.delta:
+            return cls(epsilon, delta_for(method, delta), steps, neighbouring)
+        noise = slot_noise(data, method, epsilon, as_number(delta), steps)
+        neighbouring = neighbouring.replace(data.unit, noise.unit(data))
+        if noise.variance is None:
+            return cls(epsilon, 0.0, steps, neighbouring, noise)
+        return cls(epsilon, noise.delta, 1, neighbouring, noise)
 
     @property
     def growth(self) -> float:
@@ -110,6 +130,8 @@ class Price:
         Raises:
             ParameterError: too little of epsilon or delta for one step.
         """
+        if self.slots is not None:
+            return self.slots.budget()
         delta = self.delta / self.growth
         if self.delta and delta < LEAST_DELTA:
             raise ParameterError(
@@ -176,6 +198,8 @@ def header_of(
         guarantee = f"NOT PRIVATE: simulated noise, as large as for {claim}"
     else:
         guarantee = f"differentially private, {claim}, {price.neighbouring}"
+        if price.slots is not None:
+            guarantee += f" ({price.slots.words})"
         if data.public and not data.synthetic:
             guarantee += f"; records {DECLARED}"
     growth = price.growth
@@ -189,6 +213,8 @@ def header_of(
         for row in budget.rows
     )
     extra: dict[str, Any] = fields.pop("extra", {})
+    if price.slots is not None:
+        extra = {**extra, **price.slots.facts}
     if data.public:
         extra = {**extra, "records": SYNTHETIC if data.synthetic else DECLARED}
     return Header(
@@ -199,7 +225,7 @@ def header_of(
         epsilon=price.epsilon,
         delta=price.delta,
         neighbouring=price.neighbouring,
-        unit=data.unit,
+        unit=data.unit if price.slots is None else price.slots.unit(data),
         budget=tuple(rows),
         source=data.name,
         extra=extra,

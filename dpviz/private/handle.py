@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -13,6 +15,7 @@ from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.ledger.names import clean_name
 from dpviz.releases.counts import PointRelease
+from dpviz.trees.lattice import Int, unmorton
 
 if TYPE_CHECKING:
     from dpviz.private.load.tally import Tally
@@ -79,6 +82,7 @@ class Handle(ABC, Generic[R]):
         account: name of the ledger account that pays for builds; ``name`` by default.
         public: True if the owner declares every record public.
         synthetic: True for synthetic records of this project, which describe no real person.
+        has_persons: True if slots can be counted by person, see :mod:`dpviz.private.slots`.
         unit: the privacy unit in words.
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
         facts: further public facts for a release's header, plain values.
@@ -91,6 +95,7 @@ class Handle(ABC, Generic[R]):
     kind: ClassVar[str]
     records: str = "records"
     synthetic: bool = False
+    has_persons: bool = False
     tally: Tally | None = None
 
     def __init__(self, name: str, *, public: bool, unit: str, max_per_unit: int) -> None:
@@ -157,13 +162,15 @@ class DataHandle(Handle[PointRelease]):
         bits: int | None = None,
     ) -> None:
         super().__init__(name, public=public, unit=unit, max_per_unit=max_per_unit)
-        counts, sums = index if isinstance(index, Layers) else Layers((), ())
+        counts, sums, persons = index if isinstance(index, Layers) else Layers((), ())
         if domain.kinds is not None and len(counts) != len(domain.kinds.names):
             raise DataError(f"{name} does not say the kind of a record: leave the kinds out")
         if domain.values is not None and not sums:
             raise DataError(f"{name} does not say the value of a record: leave the sum out")
         self.domain = domain
         self.bits = domain.bits if bits is None else bits
+        one_record = max_per_unit == 1 and unit != unit_named(None, self.records)
+        self.has_persons = persons is not None or one_record
         self.__index = index if isinstance(index, Layers) else Layers((index,))
 
     @property
@@ -174,6 +181,29 @@ class DataHandle(Handle[PointRelease]):
     def _layers(self) -> Layers:
         """The indexes of all kinds of records."""
         return self.__index
+
+    def _by_person(self, edges: Sequence[Int], bound: int) -> Layers:
+        """Persons in each cell of a grid, at most ``bound`` cells of each, at the cells' corners.
+
+        Args:
+            edges: lattice lines of the grid, one array per dimension.
+            bound: the bound per unit.
+        """
+        persons, plain = self.__index.persons, self.domain.counts_only
+        if persons is None:  # a unit has one record
+            return self.__index
+        shape = [len(line) - 1 for line in edges]
+        drop = np.uint64(plain.dims * (plain.bits - self.bits))
+        cells = unmorton(persons.codes >> drop << drop, plain.dims)
+        at = [
+            np.searchsorted(line, cells[:, axis], side="right") - 1
+            for axis, line in enumerate(edges)
+        ]
+        sizes = len(self.__index.counts), math.prod(shape)
+        counts = persons.counts(np.ravel_multi_index(at, shape), sizes, bound)
+        lines = np.meshgrid(*(line[:-1] for line in edges), indexing="ij")
+        corners = np.stack(lines, axis=-1).reshape(sizes[1], -1)
+        return Layers(tuple(PointIndex.from_cells(plain, corners, each) for each in counts))
 
     @property
     def _frame(self) -> str:

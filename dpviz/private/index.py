@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike
 from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.trees.lattice import Codes, Int, morton, unmorton
+
+if TYPE_CHECKING:
+    from dpviz.private.load.persons import Persons
 
 SCANS = 16
 """Below this many boxes a scan of all points is faster than importing the compiled walk."""
@@ -211,16 +214,20 @@ class Layers(NamedTuple):
     Attributes:
         counts: counts of the records of each kind; one index where there are no kinds.
         sums: sums of the values of the same records, in steps; none where there are no values.
+        persons: the same data set's records by person, before any bound; None where a unit has one
+            record at most, or an engine counted them.
     """
 
     counts: tuple[PointIndex, ...]
     sums: tuple[PointIndex, ...] = ()
+    persons: Persons | None = None
 
     def coarsened(self, bits: int) -> Layers:
         """The same records on a coarser public grid; see :meth:`PointIndex.coarsened`."""
         return Layers(
             tuple(each.coarsened(bits) for each in self.counts),
             tuple(each.coarsened(bits, sums=True) for each in self.sums),
+            self.persons,
         )
 
     @property

@@ -43,7 +43,7 @@ def in_parallel(
     """
     results, rows = [], []
     for part in partition:
-        alone = Budget(budget.left, budget.left_delta)
+        alone = budget.alone()
         results.append(measure(part, alone))
         rows.append(alone.rows)
     spend_once(budget, rows, purpose, why)

@@ -18,6 +18,9 @@ safe for every number of nodes. The estimates of disjoint nodes are never positi
 after least-squares consistency, so the sum of their variances is never too small. Where they may
 be, the release's header says so, and the variance is that of :mod:`dpviz.trees.haar`."""
 
+GAUSSIAN_SDS = 1.96
+"""The same where all noise is Gaussian."""
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -105,30 +108,33 @@ class Timeline(RangeAnswers):
 A = TypeVar("A", bound=Answers)
 
 
-def interval(count: Float, noise_sd: Float, *, whole: bool = True) -> dict[str, Float]:
+def interval(
+    count: Float, noise_sd: Float, sds: float = INTERVAL_SDS, *, whole: bool = True
+) -> dict[str, Float]:
     """Columns of :class:`Answers` from estimates and the standard deviations of their noise."""
-    half = INTERVAL_SDS * noise_sd
+    half = sds * noise_sd
     low, high = count - half, count + half
     if whole:
         low, high = np.floor(low), np.ceil(high)
     return {"count": count, "noise_sd": noise_sd, "low": low, "high": high}
 
 
-def answers_from(columns: Float) -> RangeAnswers:
+def answers_from(columns: Float, sds: float = INTERVAL_SDS) -> RangeAnswers:
     """Answers from sums over the nodes used.
 
     Args:
         columns: shape (q, 4): count, variance of the noise, variance of what uniformity assumes,
             nodes used.
+        sds: half-width of an interval in standard deviations.
     """
     return RangeAnswers(
-        **interval(columns[:, 0], np.sqrt(columns[:, 1])),
+        **interval(columns[:, 0], np.sqrt(columns[:, 1]), sds),
         uniformity_sd=np.sqrt(columns[:, 2]),
         nodes=columns[:, 3].astype(np.int64),
     )
 
 
-def total(parts: Sequence[A]) -> A:
+def total(parts: Sequence[A], sds: float = INTERVAL_SDS) -> A:
     """Sum of the answers of disjoint parts of the records, to the same q queries.
 
     The noise of the parts is independent, so that variances add up. Uniformity errors in cut cells
@@ -136,6 +142,7 @@ def total(parts: Sequence[A]) -> A:
 
     Args:
         parts: answers of each part; a timeline takes its times from the first.
+        sds: half-width of an interval in standard deviations.
     """
     sums = {
         name: np.sum([getattr(each, name) for each in parts], axis=0)
@@ -145,7 +152,7 @@ def total(parts: Sequence[A]) -> A:
     count = np.sum([each.count for each in parts], axis=0)
     noise_sd = np.sqrt(np.sum([each.noise_sd**2 for each in parts], axis=0))
     kind = type(parts[0])
-    return kind(**{**vars(parts[0]), **interval(count, noise_sd, whole=kind.whole), **sums})
+    return kind(**{**vars(parts[0]), **interval(count, noise_sd, sds, whole=kind.whole), **sums})
 
 
 def difference(one: Answers, other: Answers, covariance: Float | None) -> Answers:

@@ -110,8 +110,10 @@ class CountRelease(Comparisons, Release, Generic[F]):
 
     @property
     def records(self) -> str:
-        """Plural noun of the counted things: records, trips, or events (at places)."""
+        """Plural noun of the counted things: records, persons, trips, or events (at places)."""
         counted: str = self.header.extra.get("counted", "trips")
+        if self.header.persons:
+            return "persons"
         return counted if self.kind == "roads" else "records"
 
     @property
@@ -148,7 +150,8 @@ class CountRelease(Comparisons, Release, Generic[F]):
 
     def answers_to(self, questions: Any) -> RangeAnswers:
         """Answers to questions in the frame's form."""
-        return answers_from(self.frame.sums(self.nodes, self.noise, questions))
+        sums = self.frame.sums(self.nodes, self.noise, questions)
+        return answers_from(sums, self.header.interval_sds)
 
     def count_boxes(self, lo: Int, hi: Int) -> RangeAnswers:
         """Estimated records in lattice boxes [lo, hi), int64 of shape (q, dims) each."""
@@ -166,7 +169,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
     @cached_property
     def answers(self) -> Answers:
         """The counts of all areas or streets with their 95 % intervals for the noise."""
-        return self.frame.answers(self.nodes)
+        return self.frame.answers(self.nodes, self.header.interval_sds)
 
     def part_rows(self, period: Any = None, kind: str | None = None) -> Int:
         """Rows of the parts of a kind (first axis) in the steps of a period (second axis).

@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import ReleaseError
 from dpviz.lazy import pa, pd
-from dpviz.releases.answers import Answers, interval
+from dpviz.releases.answers import INTERVAL_SDS, Answers, interval
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
 from dpviz.trees.decomposition import Decomposition
@@ -64,9 +64,9 @@ class Frame(ABC):
         """Exact noise of sums of nodes, if the header states one; else None."""
         return None
 
-    def answers(self, nodes: Decomposition) -> Answers:
-        """The counts of all cells, areas or streets."""
-        return Answers(**interval(nodes.count, np.sqrt(nodes.variance)))
+    def answers(self, nodes: Decomposition, sds: float = INTERVAL_SDS) -> Answers:
+        """The counts of all cells, areas or streets, with intervals of so many deviations."""
+        return Answers(**interval(nodes.count, np.sqrt(nodes.variance), sds))
 
     def sum_frame(self, frames: Sequence[Self], alike: bool) -> Self:
         """Frame for the sum of all parts; called on the frame of the first part.

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from dpviz.releases.answers import GAUSSIAN_SDS, INTERVAL_SDS
+
 SCHEMA = 2
 """Version of the header and columns; a reader refuses any other one."""
 
@@ -54,6 +56,27 @@ class Header:
         theorems = (str(row.get("theorem", "")) for row in self.budget)
         matches = (re.search(r"; ([\d,]+) records: \1 times ε", each) for each in theorems)
         return next((int(each[1].replace(",", "")) for each in matches if each), 1)
+
+    @property
+    def interval_sds(self) -> float:
+        """Half-width of a 95 % interval for the noise, in its standard deviations."""
+        gaussian = self.extra.get("mechanism") == "discrete Gaussian"
+        return GAUSSIAN_SDS if gaussian else INTERVAL_SDS
+
+    @property
+    def persons(self) -> str:
+        """Sentence on counts of persons, to show beside every answer; empty for counts of records.
+
+        A release says ``counts: persons`` if each person is counted at most once in a slot.
+        """
+        if self.extra.get("counts") != "persons":
+            return ""
+        slots = int(self.extra.get("slots", 1))
+        return (
+            f"Counts are of persons, not of records: each in at most {slots:,} "
+            f"slot{'s' if slots > 1 else ''} (a cell or area, in a step, of a kind), and once in "
+            "each. A sum of slots counts a person once for each of them."
+        )
 
     @property
     def synthetic(self) -> bool:

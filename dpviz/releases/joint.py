@@ -225,6 +225,10 @@ def measured_variances(release: Any) -> list[Float] | None:
         return [np.maximum(variance, TINY) for variance in each]
     if release.kind != "areas":
         return None
+    scale_squared = release.header.extra.get("scale_squared")
+    if scale_squared:  # only the finest areas were measured
+        finest = np.where(release.parts[0].nodes.leaf, scale_squared, np.inf)
+        return [finest] * len(release.parts)
     shares = {row["purpose"]: row["epsilon"] for row in release.header.budget}
     names = [f"level {name}" for name in release.frame.levels]
     if any(shares.get(name, 0.0) <= 0 for name in names):

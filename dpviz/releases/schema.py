@@ -155,6 +155,12 @@ class MapExtra(Extra):
     workload: WorkloadEntry | None = None
     period: Period | None = None
     marginal: list[Word] | None = None
+    counts: Literal["persons"] | None = None
+    slots: Annotated[int, Field(ge=1)] = 1
+    mechanism: Word = ""
+    asked_delta: Share = 0.0
+    scale_squared: NotNegative = 0.0
+    rho: NotNegative = 0.0
     kind: Word | None = None
 
 

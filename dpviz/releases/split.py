@@ -69,7 +69,7 @@ class SplitRelease(CountRelease[F]):
 
     def answers_to(self, questions: Any) -> RangeAnswers:
         """Sum of the answers of all parts."""
-        return total([part.answers_to(questions) for part in self.parts])
+        return total([part.answers_to(questions) for part in self.parts], self.header.interval_sds)
 
     def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
         """Estimated sums of values in lattice boxes, over all parts."""
@@ -79,8 +79,8 @@ class SplitRelease(CountRelease[F]):
     def answers(self) -> Answers:
         """Counts of all cells, areas or streets, over all parts."""
         if self.kind == "points":  # parts have different cells
-            return self.frame.answers(self.nodes)
-        return total([part.answers for part in self.parts])
+            return self.frame.answers(self.nodes, self.header.interval_sds)
+        return total([part.answers for part in self.parts], self.header.interval_sds)
 
     def of(self, kind: str) -> CountRelease[F]:
         """The release of one kind.
@@ -113,7 +113,10 @@ class SplitRelease(CountRelease[F]):
         none = self.parts[0].answers_to(asked)
         none = replace(none, **{name: 0 * column for name, column in vars(none).items()})
         first, second = (
-            total([none, *(self.parts[row].answers_to(asked) for row in rows)])
+            total(
+                [none, *(self.parts[row].answers_to(asked) for row in rows)],
+                self.header.interval_sds,
+            )
             for rows in (np.setdiff1d(one, two), np.setdiff1d(two, one))
         )
         return RangeAnswers(
@@ -161,7 +164,7 @@ class SplitRelease(CountRelease[F]):
             query = Paths.of([query])
         asked = self.frame.questions(self.domain.bounds if query is None else query)
         each = [
-            total([self.parts[row].answers_to(asked) for row in rows])
+            total([self.parts[row].answers_to(asked) for row in rows], self.header.interval_sds)
             for rows in self.by.rows.T[self.by.steps.rows(steps)].tolist()
         ]
         columns = {

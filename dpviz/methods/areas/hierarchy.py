@@ -10,7 +10,7 @@ import numpy as np
 
 from dpviz.methods.areas.base import AreaMethod, parameter, register
 from dpviz.private.budget import DISJOINT, Budget
-from dpviz.private.mechanisms.noise import Noise, geometric
+from dpviz.private.mechanisms.noise import Noise, slot_counts
 from dpviz.releases.areas.partition import Areas
 from dpviz.trees.consistency import least_squares, sum_up
 from dpviz.trees.decomposition import is_leaf, level_slices
@@ -42,6 +42,10 @@ class AreaCounts(AreaMethod):
     all areas' noise variances least, Σ n/ε² for shares that add up. It is the geometric budget of
     the paper, whose levels grow by one factor, for levels that grow as districts do.
 
+    At (ε, δ) for persons of many records a slot is a finest area in a step and of a kind; a person
+    moves a larger area by up to K, so that only the finest ones are measured and the others are
+    their sums (:mod:`dpviz.private.slots`).
+
     Do not use it for queries that are not its areas: the app's trees follow the data, not borders.
 
     >>> from dpviz.methods import method
@@ -66,6 +70,11 @@ class AreaCounts(AreaMethod):
         False, "Whole numbers from 0 that still add up; small areas get a bias upwards"
     )
 
+    @property
+    def counts_slots(self) -> bool:
+        """True: with Gaussian noise the finest areas alone are measured, and added up."""
+        return True
+
     def weights(self, sizes: list[int]) -> list[float]:
         """Relative shares of levels with so many areas, coarsest first."""
         return [float(np.cbrt(size)) if self.budget == "geometric" else 1.0 for size in sizes]
@@ -73,16 +82,18 @@ class AreaCounts(AreaMethod):
     def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
         """Build the release as the class docstring describes."""
         exact = areas.totals(counts)
+        noisy, variance = np.zeros(exact.shape), np.full(exact.shape, np.inf)
+        levels = list(zip(areas.slices, areas.levels, strict=True))
+        levels = levels[-1:] if budget.one_draw else levels
         cells = DISJOINT if counts.ndim == 1 else DISJOINT_PARTS
         shares = budget.split(
-            self.weights([part.stop - part.start for part in areas.slices]),
-            [f"level {name}" for name in areas.levels],
+            self.weights([part.stop - part.start for part, _ in levels]),
+            [f"level {name}" for _, name in levels],
             mechanism="geometric",
             why=cells,
         )
-        noisy, variance = np.empty(exact.shape), np.empty(exact.shape)
-        for part, share in zip(areas.slices, shares, strict=True):
-            noisy[..., part], variance[..., part] = geometric(noise, share, exact[..., part])
+        for (part, _), share in zip(levels, shares, strict=True):
+            noisy[..., part], variance[..., part] = slot_counts(noise, share, exact[..., part])
         parent, place = joined_trees(areas, math.prod(counts.shape[:-1]))
         flat, loads = np.empty(place.size), np.empty(place.size)
         flat[place], loads[place] = noisy.reshape(place.shape), variance.reshape(place.shape)

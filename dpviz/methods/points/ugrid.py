@@ -12,10 +12,10 @@ from dpviz.methods.points.base import GRIDS, PointMethod, parameter, register
 from dpviz.methods.points.grid_size import checked_cells, most_cells, noisy_total, uniform_side
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise, geometric
+from dpviz.private.mechanisms.noise import Noise, slot_counts
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import grid_tree
-from dpviz.trees.lattice import grid_edges
+from dpviz.trees.lattice import Int, grid_edges
 
 
 @register
@@ -27,7 +27,8 @@ class UniformGrid(PointMethod):
     for d dimensions: D. Su, J. Cao, N. Li, E. Bertino, H. Jin, TODAES/CODASPY 2016.
 
     Privacy: cells are disjoint, so one record changes one count by one (sensitivity 1). The side
-    comes from a public n, or from a noisy n that costs 1 % of ε.
+    comes from a public n, or from a noisy n that costs 1 % of ε. With ``cells`` given its cells are
+    slots, and it can be (ε, δ)-DP for persons of many records (:mod:`dpviz.private.slots`).
 
     Do not use it on skewed data with large queries: it puts equal noise everywhere.
 
@@ -54,6 +55,15 @@ class UniformGrid(PointMethod):
         """Refuse a number of cells above the public cap."""
         checked_cells(self.name, self.cells or 1, domain.dims)
 
+    @property
+    def counts_slots(self) -> bool:
+        """True with a public number of cells; otherwise a noisy number of records is bought too."""
+        return self.cells is not None
+
+    def grid(self, domain: Domain) -> list[Int]:
+        """Lattice lines of its cells, whose number is given."""
+        return [grid_edges(domain.side, self.cells or 1)] * domain.dims
+
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Build the decomposition as the class docstring describes."""
         dims = index.domain.dims
@@ -64,7 +74,7 @@ class UniformGrid(PointMethod):
             cells = min(self.side(total, budget.left, dims), most_cells(dims))
         edges = [grid_edges(index.domain.side, cells)] * dims
         share = budget.spend(budget.left, "cell counts", mechanism="geometric", why=DISJOINT)
-        noisy, variance = geometric(noise, share, index.histogram(edges))
+        noisy, variance = slot_counts(noise, share, index.histogram(edges))
         return grid_tree(edges, noisy.astype(np.float64), variance)
 
     def side(self, n: float, epsilon: float, dims: int) -> int:

@@ -22,6 +22,7 @@ from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, number_ids
 from dpviz.private.load.dialects import LARGEST
 from dpviz.private.load.layout import Layout, layout
+from dpviz.private.load.persons import Persons
 from dpviz.private.load.projection import finite_rows, in_crs, srid_of
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, Table
@@ -207,9 +208,14 @@ def read_layers(
     every = np.concatenate(codes)
     del codes
     kind = None if how.kinds is None else np.concatenate(kinds)
+    persons = None
     value = None if how.values is None else np.concatenate(values)
     if how.unit is not None:
         unit, distinct = number_ids(ids)
+        if chosen.most > 1:
+            short = unit.astype(np.min_scalar_type(len(distinct)))
+            which = None if kind is None else kind.astype(np.uint8)
+            persons = Persons(short, distinct, every, which, bool(chosen.public))
         slots = [each for each in (every.view(np.int64), kind, value) if each is not None]
         rows = bounded(
             unit,
@@ -223,7 +229,7 @@ def read_layers(
         every = every[rows]
         kind, value = (None if each is None else each[rows] for each in (kind, value))
     counts.add(Fact.LOADED, len(every))
-    return _layers(domain, every, kind, value)
+    return _layers(domain, every, kind, value)._replace(persons=persons)
 
 
 def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:

@@ -44,12 +44,12 @@ def exponential_bounds(x: Fraction, bits: int) -> tuple[int, int]:
         else:
             low, high = low + term_low, high + term_high
     low, high = low - term_high, high + term_high
-    low = _power(max(low, 0), many, width, 0)
-    high = _power(high, many, width, (1 << width) - 1)
+    low = power(max(low, 0), many, width, 0)
+    high = power(high, many, width, (1 << width) - 1)
     return low >> (width - bits), -(-high >> (width - bits))
 
 
-def _power(value: int, exponent: int, width: int, carry: int) -> int:
+def power(value: int, exponent: int, width: int, carry: int) -> int:
     """value^exponent in fixed point: rounded down without, up with ``carry`` = 2^width − 1."""
     result = 1 << width
     while exponent:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.private.budget import Share
 from dpviz.private.mechanisms.bounds import Bounds, changed
 from dpviz.private.mechanisms.comparison import Float, fair_bits, is_below
+from dpviz.private.mechanisms.gaussian import discrete_gaussian
 from dpviz.private.mechanisms.samplers import Int, checked_rates
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.trees.consistency import geometric_variance as geometric_variance
@@ -54,6 +55,20 @@ def geometric(
     counts = np.asarray(counts, dtype=np.int64)
     noisy = _noisy(noise, counts.ravel(), rate).reshape(counts.shape)
     return noisy, np.full(counts.shape, geometric_variance(1.0 / rate))
+
+
+def slot_counts(noise: Noise, share: Share, counts: ArrayLike) -> tuple[Int, Float]:
+    """Counts of slots plus the noise that the share pays for, and the variance of each.
+
+    Discrete Gaussian noise where the share says so: then one person moves at most so many of all
+    its counts, each by one, as the share was computed for. Otherwise :func:`geometric`.
+    """
+    if share.variance is None:
+        return geometric(noise, share, counts)
+    share.use_once()
+    counts = np.asarray(counts, dtype=np.int64)
+    draws = discrete_gaussian(noise.words, counts.size, share.variance).reshape(counts.shape)
+    return draws + np.clip(counts, -MOST, MOST), np.full(counts.shape, share.variance)
 
 
 def geometric_by_rate(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:

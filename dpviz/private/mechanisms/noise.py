@@ -16,6 +16,7 @@ from dpviz.private.mechanisms.counts import (
     geometric_variance,
     laplace_rate,
     nested_counts,
+    slot_counts,
 )
 from dpviz.private.mechanisms.decisions import NO_SPLIT_FLOOR, bernoulli, biased_laplace
 from dpviz.private.mechanisms.published import exponential_draws, laplace, published_laplace
@@ -47,5 +48,6 @@ __all__ = [
     "poisson_sample",
     "published_laplace",
     "random_ranks",
+    "slot_counts",
     "uniform_below",
 ]

@@ -42,11 +42,12 @@ def table_of(
     part = slice(0, len(areas)) if level == "all" else areas.rows_of(level)
     counts = part_counts(release)[..., part]
     variance = release.parts[0].nodes.variance[part]
-    blocks = [_block(by, counts, variance)]
+    how = by, counts, variance, release.header.interval_sds
+    blocks = [_block(*how)]
     if margins:
         each = [(axis,) for axis, split in enumerate((by.kinds, by.steps)) if split is not None]
         every = [*each, (0, 1)] if len(each) == 2 else each
-        blocks += [_block(by, counts, variance, axes) for axes in every]
+        blocks += [_block(*how, axes) for axes in every]
     cells = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     parents = np.array([*areas.parent_names, ""], dtype=object)[:-1][part]
     names = np.array([*areas.names, ""], dtype=object)[:-1][part]
@@ -76,7 +77,7 @@ def area_timeline(release: Any, steps: Steps, area: str) -> Timeline:
     sd = np.sqrt(len(counts) * release.parts[0].nodes.variance[row])
     ends = steps.calendar.stamps(steps.edges)
     return Timeline(
-        **interval(counts.sum(axis=0), np.full(counts.shape[1], sd)),
+        **interval(counts.sum(axis=0), np.full(counts.shape[1], sd), release.header.interval_sds),
         uniformity_sd=np.zeros(counts.shape[1]),
         nodes=np.full(counts.shape[1], len(counts)),
         start=ends[:-1],
@@ -119,7 +120,7 @@ def rank_limits(count: Float, half: Float) -> tuple[Int, Int]:
 
 
 def _block(
-    by: Axis, counts: Float, variance: Float, axes: tuple[int, ...] = ()
+    by: Axis, counts: Float, variance: Float, sds: float, axes: tuple[int, ...] = ()
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Columns of the counts, or of their sums over some axes: 0 for kinds, 1 for steps."""
     added = int(np.prod([counts.shape[axis] for axis in axes]))
@@ -135,7 +136,7 @@ def _block(
         for name, words in (("start", first), ("end", last)):
             columns[name] = np.tile(np.repeat(np.array(words, dtype=object), areas), kinds)
     sd = np.tile(np.sqrt(added * variance), kinds * steps)
-    columns |= interval(sums.ravel(), sd)
+    columns |= interval(sums.ravel(), sd, sds)
     margin = " and ".join(name for axis, name in enumerate(("kinds", "steps")) if axis in axes)
     columns["margin"] = np.full(sums.size, margin, dtype=object)
     return columns

@@ -279,6 +279,8 @@ def _same_domain(a: PointRelease, b: PointRelease) -> Domain:
     for release in (a, b):
         if release.kind != "points":
             raise ParameterError(f"a release of {release.kind}: match takes releases of points")
+        if release.header.persons:
+            raise ParameterError("a release of persons: match takes counts of records")
     if (a.domain.bounds, a.domain.crs) != (b.domain.bounds, b.domain.crs):
         texts = [f"{limits_text(each.domain.bounds)} ({each.domain.crs})" for each in (a, b)]
         raise ParameterError(

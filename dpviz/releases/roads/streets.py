@@ -19,8 +19,14 @@ from dpviz.domain.crs import known_crs
 from dpviz.errors import DomainError, ParameterError, ReleaseError
 from dpviz.files import arrow
 from dpviz.lazy import geopandas, pa, pd, shapely
-from dpviz.releases.answers import Answers, interval
-from dpviz.releases.files import encoded_shapes, geo_metadata, identifiers, numbers, whole_numbers
+from dpviz.releases.answers import INTERVAL_SDS, Answers, interval
+from dpviz.releases.files import (
+    encoded_shapes,
+    geo_metadata,
+    identifiers,
+    numbers,
+    whole_numbers,
+)
 from dpviz.releases.frame import Frame
 from dpviz.releases.points.range_count import Cover, sums_of
 from dpviz.releases.points.sums import Sums
@@ -98,10 +104,11 @@ class Streets(Frame):
         leaf = covering_leaf(nodes.leaf, nodes.lo[:, 0], nodes.hi[:, 0])[self.domains.position]
         return leaf, 1.0 / nodes.volume[leaf]
 
-    def answers(self, nodes: Decomposition) -> Answers:
+    def answers(self, nodes: Decomposition, sds: float = INTERVAL_SDS) -> Answers:
         """Estimated trips on each edge row."""
         leaf, share = self.leaves(nodes)
-        return Answers(**interval(nodes.count[leaf] * share, np.sqrt(nodes.variance[leaf]) * share))
+        noise_sd = np.sqrt(nodes.variance[leaf]) * share
+        return Answers(**interval(nodes.count[leaf] * share, noise_sd, sds))
 
     def questions(self, queries: Paths, period: Any = None) -> Paths:
         """Check that the queries are paths of the graph."""

@@ -1,0 +1,64 @@
+"""Records by person, from which slots are counted: the number of persons in each.
+
+A *slot* of a record is its cell of a flat public table: a function of that record alone. V_u is the
+SET of slots of unit u's records; K of them are kept, those of least keyed priority
+(:mod:`dpviz.private.load.bounding`), and the count of a slot is the number of units that kept it.
+
+*Lemma. For every key, adding or removing a unit moves the counts by some v ∈ {0, 1}^d with at most
+K ones.* What u keeps is a function of the key, u and V_u, so other units' slots stay; and it is a
+set, so that each slot moves by at most one. The key has one law in both worlds, so a guarantee that
+holds for each key holds for a fresh one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.private.load.bounding import bounded
+from dpviz.trees.lattice import Codes, Int
+
+
+@dataclass(frozen=True, repr=False)
+class Persons:
+    """Records inside the domain, each with the number of its unit: private.
+
+    Attributes:
+        unit: number of each record's privacy unit (n,), an integer type as short as suffices.
+        ids: distinct ids by number.
+        codes: Morton codes on the lattice, uint64 (n,).
+        kind: number of each record's kind (n,), uint8; None without kinds.
+        public: the choice of slots is repeatable; for public data only.
+    """
+
+    unit: NDArray[np.unsignedinteger[Any]]
+    ids: Any
+    codes: Codes
+    kind: NDArray[np.uint8] | None = None
+    public: bool = False
+
+    def counts(self, cells: Int, shape: tuple[int, int], k: int) -> Int:
+        """Persons in each slot, a cell of a kind, int64 ``shape``: each in at most ``k`` of them.
+
+        Args:
+            cells: cell of each record (n,), from 0; −1 for a record in none.
+            shape: number of kinds, 1 without any, and of cells.
+            k: the bound per unit, at least 1.
+        """
+        inside = np.flatnonzero(cells >= 0)
+        owner, slot = self.unit[inside].astype(np.int64), cells[inside]
+        if self.kind is not None:
+            slot = slot + shape[1] * self.kind[inside].astype(np.int64)
+        order = np.lexsort((slot, owner))
+        owner, slot = owner[order], slot[order]
+        first = np.ones(len(owner), dtype=np.bool_)
+        first[1:] = (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1])
+        owner, slot = owner[first], slot[first]
+        rows = bounded(owner, self.ids, k, lambda over: [slot[over]], public=self.public)
+        return np.bincount(slot[rows], minlength=shape[0] * shape[1]).reshape(shape)
+
+    def __repr__(self) -> str:
+        return "<private records>"
