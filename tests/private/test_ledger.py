@@ -309,7 +309,7 @@ def test_a_ledger_that_cannot_be_used_is_refused_in_one_line(ledger, tmp_path, m
         refused("in use by another process")
     with closing(sqlite3.connect(ledger.path)) as other:
         other.execute("PRAGMA user_version = 2")
-    refused("ledger version 2, this dpviz reads version 3")
+    refused("ledger version 2, this dpviz reads version 4")
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
     refused("has SQLite .* needs 3.37 or newer")
 

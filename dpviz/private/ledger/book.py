@@ -12,17 +12,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dpviz.domain.units import ChargedPeriod, TimeUnits
+from dpviz.domain.zones import zone_name
 from dpviz.errors import BudgetError, LedgerError
 from dpviz.private.ledger import chain
+from dpviz.private.ledger.balance import Piece, State
 from dpviz.private.ledger.chain import read_seal, seal_path, write_seal
 from dpviz.private.ledger.entries import (
     NEIGHBOURS,
     Account,
-    Balance,
     DamageError,
     Entry,
     amount,
-    balances,
     probability,
 )
 from dpviz.private.ledger.file import default_path, expand_home, opened
@@ -50,32 +51,65 @@ class Ledger:
         """Paths of the ledger file and its seal: commands must not write there."""
         return self.path, seal_path(self.path)
 
-    def account(self, dataset: str) -> Account:
+    def account(self, dataset: str, period: Any = None) -> Account:
         """The account of a data set; an unknown data set has spent nothing.
 
         Args:
             dataset: any spelling of its name.
+            period: in a calendar, the start and end (exclusive) of the times to look at.
+
+        Raises:
+            BudgetError: a period, and no calendar.
+            DomainError: no period.
         """
-        key, empty = account_key(dataset), Balance(checked_name(dataset))
-        with self._opened() as (rows, _):
-            return balances(rows, {key}).get(key, empty).account(_outcomes(rows))
+        checked_name(dataset)
+        with self._opened() as (state, _):
+            balance = state.balance(dataset)
+            return balance.account(state.outcomes, balance.span(period))
 
     def accounts(self) -> tuple[Account, ...]:
         """All data sets, by name."""
-        with self._opened() as (rows, _):
-            outcomes = _outcomes(rows)
-            return tuple(each.account(outcomes) for _, each in sorted(balances(rows).items()))
+        with self._opened() as (state, _):
+            every = sorted(state.balances.items())
+            return tuple(each.account(state.outcomes) for _, each in every)
+
+    def calendar(self, dataset: str) -> tuple[Piece, ...]:
+        """The charges of a data set by time, in order, from the first to the last; all differ."""
+        checked_name(dataset)
+        with self._opened() as (state, _):
+            return state.balance(dataset).pieces
+
+    def begin_calendar(self, dataset: str, unit: str, zone: str) -> Account:
+        """Account for a person's records of one unit of time from now on, for good.
+
+        What was spent for a whole person is charged twice to every unit.
+
+        Args:
+            dataset: its name.
+            unit: "day", "week" (from Monday) or "month".
+            zone: the time zone on whose clocks units begin.
+
+        Raises:
+            BudgetError: there is a calendar, one record is the unit, or twice what is spent exceeds
+                the total.
+            DomainError: another unit, or an unknown zone.
+        """
+        frame = TimeUnits(unit, zone_name(zone))
+        with self._opened(write=True) as (state, add):
+            state.balance(dataset).require_calendar(frame)
+            add("calendar", dataset, frame=str(frame))
+        return self.account(dataset)
 
     def sensitive(self, dataset: str) -> bool:
         """True if a data set is known as sensitive: a total is set, or something was spent."""
-        key = account_key(dataset)
-        with self._opened() as (rows, _):
-            return balances(rows, {key}).get(key, Balance(dataset)).sensitive
+        with self._opened() as (state, _):
+            return state.balance(dataset).sensitive
 
     def declare_public(self, dataset: str) -> None:
         """Record the owner's declaration that a data set is public after all."""
+        checked_name(dataset)
         with self._opened(write=True) as (_, add):
-            add("public", account=account_key(dataset), name=checked_name(dataset))
+            add("public", dataset)
 
     def set_total(self, dataset: str, epsilon: float, delta: float = 0.0) -> Account:
         """Set the lifetime budget of a data set, to add or remove one of its units.
@@ -83,21 +117,22 @@ class Ledger:
         Raises:
             BudgetError: it was set before, more than that is spent already, or no amounts.
         """
-        name, key = checked_name(dataset), account_key(dataset)
+        checked_name(dataset)
         total, total_delta = amount(epsilon, "epsilon"), probability(delta)
-        with self._opened(write=True) as (rows, add):
-            before = balances(rows, {key}).get(key, Balance(name))
+        with self._opened(write=True) as (state, add):
+            before = state.balance(dataset)
             if before.total is not None:
                 raise BudgetError(
                     f"data set {before.name!r} has a total already, "
                     f"epsilon={float(before.total):g}: it is set once and cannot be changed"
                 )
-            if before.spent > Fraction(total) or before.spent_delta > Fraction(total_delta):
+            spent, spent_delta = before.profile.largest()
+            if spent > Fraction(total) or spent_delta > Fraction(total_delta):
                 raise BudgetError(
-                    f"data set {before.name!r} has spent epsilon={float(before.spent):g}, "
-                    f"delta={float(before.spent_delta):g} already: give a total that covers it"
+                    f"data set {before.name!r} has spent epsilon={float(spent):g}, "
+                    f"delta={float(spent_delta):g} already: give a total that covers it"
                 )
-            add("total", account=key, name=name, epsilon=total, delta=total_delta)
+            add("total", dataset, epsilon=total, delta=total_delta)
         return self.account(dataset)
 
     def spend(
@@ -111,6 +146,8 @@ class Ledger:
         unit: str = "one record",
         neighbours: str = "add-remove",
         release: str = "",
+        period: ChargedPeriod | None = None,
+        beside: Sequence[str] = (),
     ) -> str:
         """Pay; when this returns, the entry is on disk.
 
@@ -126,12 +163,15 @@ class Ledger:
                 counts what adding or removing a unit costs: half of what replacing one does.
             release: its id, a new one by default. A caller who chose it can conclude the release
                 even if an interrupt came between the entry and the return.
+            period: with a calendar, the period of the records; all its units of time are charged.
+            beside: names of further data sets that the release reads: all pay the price, or none.
 
         Returns:
             The id of the release that may now be made.
 
         Raises:
-            BudgetError: more than is left, another privacy unit than before, or no amount or text.
+            BudgetError: more than is left, another privacy unit or calendar than before, or no
+                amount or text.
             LedgerError: the file is damaged, busy, read-only or its disk is full: nothing is spent.
         """
         if neighbours not in NEIGHBOURS:
@@ -141,12 +181,15 @@ class Ledger:
         for field, text in texts.items():
             _require_line(field, text)
         price = {"epsilon": amount(epsilon, "epsilon"), "delta": probability(delta)}
-        bought = {**price, **texts, "neighbours": neighbours}
-        key, name = account_key(dataset), checked_name(dataset)
-        with self._opened(write=True) as (rows, add):
-            balance = balances(rows, {key}).get(key, Balance(name))
-            balance.require_room(Entry(kind="spend", at="", **bought))
-            add("spend", account=key, name=name, **bought)
+        bought: dict[str, Any] = {**price, **texts, "neighbours": neighbours}
+        if period is not None:
+            bought |= {"frame": str(period.units), "units": period.span, "time": period.column}
+        names = {account_key(each): each for each in (dataset, *beside)}
+        with self._opened(write=True) as (state, add):
+            for each in names.values():
+                state.balance(each).require_room(Entry(kind="spend", at="", **bought))
+            for each in names.values():
+                add("spend", each, **bought)
         return release
 
     def record_outcome(self, release: str, *, failed: bool = False, lost: bool = False) -> None:
@@ -160,15 +203,15 @@ class Ledger:
             lost: it was made, and could not be written anywhere.
         """
         outcome = "failed" if failed else "lost" if lost else "released"
-        with suppress(LedgerError), self._opened(write=True) as (rows, add):
-            before = _outcome(rows, release)
+        with suppress(LedgerError), self._opened(write=True) as (state, add):
+            before = state.outcome(release)
             if before == "paid" or (lost and before == "released"):
                 add("outcome", release=release, outcome=outcome)
 
     def outcome(self, release: str) -> str | None:
         """Outcome of a paid build, ``paid`` until it is known; None for an unknown release."""
-        with self._opened() as (rows, _):
-            return _outcome(rows, release)
+        with self._opened() as (state, _):
+            return state.outcome(release)
 
     def verify(self, *, accept: bool = False) -> int:
         """Check every page and entry, and the seal.
@@ -193,47 +236,47 @@ class Ledger:
             if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != b"ok":
                 raise DamageError("its integrity check failed")
             try:
-                _, head = chain.checked_entries(db, before)
+                _, head = chain.checked_state(db, before, State())
             except DamageError:
                 if not accept or before is None:
                     raise
-                _, head = chain.checked_entries(db, None)  # its own chain must be intact
+                _, head = chain.checked_state(db, None, State())  # its own chain must be intact
                 what = f"in place of {before.id} {before.hash}"
                 head = chain.append(db, head, Entry(kind="accepted", at=_now(), what=what))
         write_seal(path, head, back=accept)
         return head.id
 
     @contextmanager
-    def _opened(self, *, write: bool = False) -> Iterator[tuple[list[Entry], Any]]:
-        """Open a transaction with all entries, checked; for writing also with an add function."""
+    def _opened(self, *, write: bool = False) -> Iterator[tuple[State, Any]]:
+        """Open a transaction with the state of all entries; for writing also with add."""
         path = self.path
         with opened(path, write=write) as db:
             if db is None:  # no ledger yet
-                yield [], None
+                yield State(), None
                 return
-            rows, head = chain.checked_entries(db, read_seal(path))
+            state, head = chain.checked_state(db, read_seal(path), _CHECKED.get(path, State()))
+            if len(_CHECKED) >= MOST_CHECKED:
+                _CHECKED.clear()
+            _CHECKED[path] = state
 
-            def add(kind: str, **fields: str) -> None:
+            def add(kind: str, dataset: str = "", **fields: Any) -> None:
                 nonlocal head
+                if dataset:
+                    fields |= {"account": account_key(dataset), "name": checked_name(dataset)}
                 head = chain.append(db, head, Entry(kind=kind, at=_now(), **fields))
 
-            yield rows, add
+            yield state, add
         write_seal(path, head)
+
+
+_CHECKED: dict[Path, State] = {}
+"""Last checked state of ledgers that this process has opened."""
+MOST_CHECKED = 8
 
 
 def new_release() -> str:
     """An id that no other release has."""
     return uuid.uuid4().hex
-
-
-def _outcomes(rows: Sequence[Entry]) -> dict[str, str]:
-    """Last outcome of each release that has an outcome."""
-    return {entry.release: entry.outcome for entry in rows if entry.kind == "outcome"}
-
-
-def _outcome(rows: Sequence[Entry], release: str) -> str | None:
-    paid = any(entry.kind == "spend" and entry.release == release for entry in rows)
-    return _outcomes(rows).get(release, "paid") if paid else None
 
 
 def _require_line(field: str, text: Any) -> None:

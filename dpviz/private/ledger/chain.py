@@ -17,9 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dpviz.files.writing import SEAL_MARK
+from dpviz.private.ledger.balance import Row, State
 from dpviz.private.ledger.entries import DamageError, Entry
 
 SEAL = re.compile(rf"{SEAL_MARK} ([0-9]{{20}}) ([0-9a-f]{{64}})\n")
+
+
+HASH = 64
+"""Digits of a hash."""
 
 
 class Head(NamedTuple):
@@ -33,34 +38,47 @@ class Head(NamedTuple):
         return Head(self.id + 1, hashlib.sha256(self.hash.encode() + b"\n" + body).hexdigest())
 
 
-def checked_entries(db: sqlite3.Connection, seen: Head | None) -> tuple[list[Entry], Head]:
-    """All entries in order, each checked by its hash, and the head of the chain.
+def checked_state(db: sqlite3.Connection, seen: Head | None, known: State) -> tuple[State, Head]:
+    """All that follows from the entries, each checked by its hash, and the head of the chain.
+
+    Entries that are byte for byte those of a known state were checked when it was made: they are
+    compared, and only the later ones are hashed and read.
 
     Args:
         db: in a transaction; texts are read as bytes.
         seen: the head that the seal states.
+        known: a state of this or another ledger.
 
     Raises:
         DamageError: an entry is missing or changed, or the ledger is not the one that was sealed.
         ValueError, TypeError: an invalid entry.
     """
-    head, rows = Head(), list[Entry]()
     # Fetch all rows first: an open query would keep its lock while an exception is alive.
-    for number, body, digest in db.execute(
-        "SELECT id, body, hash FROM entry ORDER BY id"
-    ).fetchall():
-        head = head.after(body)
-        if Head(number, digest.decode()) != head:
+    rows: list[Row] = db.execute("SELECT hash || body FROM entry ORDER BY id").fetchall()
+    if rows[: len(known.rows)] != known.rows:
+        known = State()
+    head, entries = _head(known.rows), list[Entry]()
+    for (row,) in rows[head.id :]:
+        head, digest = head.after(row[HASH:]), row[:HASH].decode()
+        if digest != head.hash:
             raise DamageError(f"entry {head.id} is missing or was changed")
-        if seen is not None and seen.id == head.id and seen != head:
-            raise DamageError("or not the ledger that was used here")
-        rows.append(Entry.of(body))
+        entries.append(Entry.of(row[HASH:]))
+    ends = db.execute("SELECT (SELECT min(id) FROM entry), (SELECT max(id) FROM entry)").fetchone()
+    if rows and ends != (1, head.id):
+        raise DamageError("the numbers of its entries were changed")
     if seen is not None and seen.id > head.id:
         raise DamageError(
             f"or an older copy: it has {head.id} of the {seen.id} entries that were written (to go "
             "on with it, 'dpviz ledger verify --accept')"
         )
-    return rows, head
+    if seen is not None and seen != _head(rows[: seen.id]):
+        raise DamageError("or not the ledger that was used here")
+    return (known.after(rows, entries) if entries else known), head
+
+
+def _head(rows: list[Row]) -> Head:
+    """The head of checked rows."""
+    return Head(len(rows), rows[-1][0][:HASH].decode()) if rows else Head()
 
 
 def append(db: sqlite3.Connection, head: Head, entry: Entry) -> Head:

@@ -1,16 +1,17 @@
-"""Entries of the ledger, and the accounts that follow from them."""
+"""Entries of the ledger, and the plain accounts that are shown of them."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from dpviz.checks import as_number
+from dpviz.domain.units import Span, TimeUnits
 from dpviz.errors import BudgetError
+from dpviz.private.ledger.profile import Charge
 
 NEIGHBOURS = {"add-remove": 1, "replace": 2}
 """Neighbouring relations, and how many steps of add or remove lead from one to the other."""
@@ -29,6 +30,7 @@ class Spend:
         charged: the ε that the account counts: the price to add or remove one unit.
         outcome: ``released``; ``failed``; ``lost``, a release that could not be written; or
             ``paid`` while a build runs, and permanently after a crash. All count in full.
+        period: in a calendar, the days that it charges; empty for all days.
     """
 
     dataset: str
@@ -42,6 +44,7 @@ class Spend:
     outcome: str = "paid"
     neighbours: str = "add-remove"
     charged: float = 0.0
+    period: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,10 @@ class Account:
 
     All amounts are for adding or removing one privacy unit; ``relation`` says so. ``public`` is
     whether its owner declared the records public although the ledger knew them as sensitive.
+
+    With a calendar, the unit is a person's records of one unit of time, ``spent`` is the largest
+    charge of such a unit, and ``longer`` has the ε of that unit, of longer times of a person and of
+    all their records (None: unbounded); it is empty if δ was spent.
     """
 
     dataset: str
@@ -62,13 +69,21 @@ class Account:
     spends: tuple[Spend, ...]
     relation: str = "add or remove one privacy unit"
     public: bool = False
+    frame: str = ""
+    longer: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One ledger entry: a total, spend, outcome, public declaration or accepted older copy.
+    """One ledger entry: a total, calendar, spend, outcome, public declaration or accepted copy.
 
     Amounts are the shortest decimals of what was typed. Outcomes and acceptances have no account.
+    Entries of version 3 lack the last three fields.
+
+    Attributes:
+        frame: unit of time and zone of a calendar; empty for a plain account.
+        units: numbers of the units of time that a spend charges; None for all.
+        time: column of the time that decides the unit of a record.
     """
 
     kind: str
@@ -83,6 +98,9 @@ class Entry:
     purpose: str = ""
     release: str = ""
     outcome: str = ""
+    frame: str = ""
+    units: Span | None = None
+    time: str = ""
 
     @property
     def charged(self) -> Fraction:
@@ -94,15 +112,30 @@ class Entry:
         """
         return Fraction(self.epsilon) / NEIGHBOURS[self.neighbours]
 
+    @property
+    def base(self) -> Charge:
+        """The charge of a price for a whole person to each unit of time of that person.
+
+        To leave out one unit of time is to remove the person and to add one with fewer records: two
+        steps, which cost 2·ε, and δ·(1 + e^ε).
+        """
+        epsilon, delta = self.charged, Fraction(self.delta)
+        if delta and epsilon > 700:
+            return 2 * epsilon, Fraction(1)
+        growth = Fraction(math.exp(min(float(epsilon), 700.0))) * (1 + Fraction(1, 2**40))
+        return 2 * epsilon, delta * (1 + growth)
+
     def spend(self, dataset: str, outcomes: dict[str, str]) -> Spend:
         """A spend in plain numbers, of an account of this name."""
         plain = ("what", "unit", "at", "purpose", "release", "neighbours")
+        days = ["", ""] if self.units is None else map(TimeUnits.of(self.frame).day, self.units)
         return Spend(
             dataset=dataset,
             epsilon=float(self.epsilon),
             delta=float(self.delta),
             charged=float(self.charged),
             outcome=outcomes.get(self.release, "paid"),
+            period=" to before ".join(days).removeprefix(" to before "),
             **{name: getattr(self, name) for name in plain},
         )
 
@@ -117,88 +150,10 @@ class Entry:
         Raises:
             ValueError, TypeError: no entry.
         """
-        return cls(**json.loads(body))
-
-
-@dataclass
-class Balance:
-    """Sum of the entries of one account, in exact amounts."""
-
-    name: str
-    total: Fraction | None = None
-    total_delta: Fraction | None = None
-    spent: Fraction = Fraction(0)
-    spent_delta: Fraction = Fraction(0)
-    unit: str | None = None
-    public: bool = False
-    spends: list[Entry] = field(default_factory=list)
-
-    @property
-    def sensitive(self) -> bool:
-        """True if there is a total or a spend, and no later entry declares the data public."""
-        return not self.public and (bool(self.spends) or self.total is not None)
-
-    def add(self, entry: Entry) -> None:
-        """Add an entry of this account to the balance."""
-        self.public = entry.kind == "public"
-        if entry.kind == "total":
-            self.total, self.total_delta = Fraction(entry.epsilon), Fraction(entry.delta)
-        elif entry.kind == "spend":
-            self.spent += entry.charged
-            self.spent_delta += Fraction(entry.delta)
-            self.unit = self.unit or entry.unit
-            self.spends.append(entry)
-
-    def require_room(self, entry: Entry) -> None:
-        """Refuse a spend that exceeds what is left.
-
-        Raises:
-            BudgetError: more than is left, or for another privacy unit.
-        """
-        if self.unit is not None and self.unit != entry.unit:
-            raise BudgetError(
-                f"data set {self.name!r} is accounted for {self.unit}, not {entry.unit}: "
-                "prices for different privacy units do not add up, keep to one"
-            )
-        for what, price, spent, total in (
-            ("epsilon", entry.charged, self.spent, self.total),
-            ("delta", Fraction(entry.delta), self.spent_delta, self.total_delta),
-        ):
-            if total is not None and spent + price > total:
-                asked = "" if NEIGHBOURS[entry.neighbours] == 1 else " (half the price to replace)"
-                raise BudgetError(
-                    f"cannot spend {what}={float(price):g}{asked} on data set {self.name!r}: "
-                    f"{float(total - spent):g} of {float(total):g} is left"
-                )
-
-    def account(self, outcomes: dict[str, str]) -> Account:
-        """The account in plain numbers, with the outcomes of its releases."""
-        sums = (self.total, self.spent), (self.total_delta, self.spent_delta)
-        (total, left), (total_delta, left_delta) = (
-            (None, None) if whole is None else (float(whole), float(whole - spent))
-            for whole, spent in sums
-        )
-        return Account(
-            dataset=self.name,
-            total=total,
-            total_delta=total_delta,
-            spent=float(self.spent),
-            spent_delta=float(self.spent_delta),
-            left=left,
-            left_delta=left_delta,
-            spends=tuple(each.spend(self.name, outcomes) for each in self.spends),
-            relation=f"add or remove {self.unit or 'one privacy unit'}",
-            public=self.public,
-        )
-
-
-def balances(entries: Iterable[Entry], keys: Container[str] | None = None) -> dict[str, Balance]:
-    """Balances by account key (default: all accounts), each with its first name."""
-    by_key: dict[str, Balance] = {}
-    for entry in entries:
-        if entry.account and (keys is None or entry.account in keys):
-            by_key.setdefault(entry.account, Balance(entry.name)).add(entry)
-    return by_key
+        fields = json.loads(body)
+        if fields.get("units") is not None:
+            fields["units"] = tuple(fields["units"])
+        return cls(**fields)
 
 
 def amount(value: Any, name: str) -> str:

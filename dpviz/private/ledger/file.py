@@ -13,7 +13,10 @@ from dpviz.files.writing import LEDGER_ID
 from dpviz.private.ledger.chain import seal_path
 from dpviz.private.ledger.entries import DamageError
 
-VERSION = 3
+VERSION = 4
+OLDER = (3,)
+"""Versions whose entries are read as they are; the first write makes the file one of this version,
+so that an older dpviz, which knows no calendars, refuses it."""
 OLDEST = (3, 37, 0)
 """The first SQLite with STRICT tables; the Python of some systems has an older one."""
 WAIT = 30.0
@@ -122,7 +125,9 @@ def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
             db.execute(statement)
     elif identity != LEDGER_ID or not tables:
         raise DamageError("or not a ledger")
-    elif version != VERSION:
+    elif write and version in OLDER:
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    elif version not in (VERSION, *OLDER):
         raise LedgerError(
             f"{path.name}: ledger version {version}, this dpviz reads version {VERSION}: name "
             "another ledger, or use the dpviz that wrote it; nothing was spent"
