@@ -48,7 +48,8 @@ NOTATION = ("decimal", "thousands", "time_format", "order")
 
 _RECORD = "(?:record|sequence|trip|event)"
 _BOUNDED = re.compile(
-    rf"one (?:'({_RECORD})'|(.+)) with at most ([0-9]{{1,18}}) (?:{_RECORD}|slot)s?"
+    rf"one (?:'({_RECORD})'|(.+?))(?:'s records of one (day|week|month))?"
+    rf" with at most ([0-9]{{1,18}}) (?:{_RECORD}|slot)s?"
 )
 """The unit in a header; a column named like the words for a record is quoted."""
 
@@ -126,7 +127,8 @@ def unit_of(header: Header) -> dict[str, Any]:
     match = _BOUNDED.fullmatch(header.unit)
     if match is None:
         return {}
-    return {"unit": match[1] or match[2], "max_per_unit": int(match[3])}
+    per = {"per": match[3]} if match[3] else {}
+    return {"unit": match[1] or match[2], "max_per_unit": int(match[4]), **per}
 
 
 def _account(header: Header, source: str | None) -> dict[str, str]:

@@ -79,6 +79,7 @@ class AreaData(Handle[AreaRelease]):
         self.account = points.account
         self.synthetic = points.synthetic
         self.has_persons = points.has_persons
+        self.charged = points.charged
         self.columns = points.columns
         self.tally = points.tally
         self.areas = areas

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from fractions import Fraction
 from typing import Any, Protocol
 
 from dpviz.checks import as_number
+from dpviz.domain.units import ChargedPeriod
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle
 from dpviz.private.ledger.entries import NEIGHBOURS
+from dpviz.private.ledger.profile import Profile
 from dpviz.private.mechanisms.accounting import LEAST_DELTA
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.slots import SlotNoise, slot_noise
 from dpviz.progress import Progress
-from dpviz.releases.header import Header, of_unit
+from dpviz.releases.header import WEAKER, Header, longer_words, of_unit
 
 DECLARED = "declared public by the owner"
 SYNTHETIC = "synthetic data"
@@ -191,6 +194,7 @@ def header_of(
         price: price of the release for one privacy unit.
         **fields: other fields of the header.
     """
+    calendar = {} if data.charged is None else _calendar(data.charged, price)
     claim = f"ε = {price.epsilon:g}" + (f", δ = {price.delta:g}" if price.delta else "")
     if not method.private:
         guarantee = f"NOT PRIVATE: {method.title} has no privacy guarantee"
@@ -202,6 +206,11 @@ def header_of(
             guarantee += f" ({price.slots.words})"
         if data.public and not data.synthetic:
             guarantee += f"; records {DECLARED}"
+        elif calendar:
+            guarantee += (
+                f"; {WEAKER}{longer_words(calendar['longer'])}; releases of other "
+                f"{calendar['unit']}s add theirs"
+            )
     growth = price.growth
     rows = (
         {
@@ -215,6 +224,8 @@ def header_of(
     extra: dict[str, Any] = fields.pop("extra", {})
     if price.slots is not None:
         extra = {**extra, **price.slots.facts}
+    if calendar:
+        extra = {**extra, "calendar": calendar}
     if data.public:
         extra = {**extra, "records": SYNTHETIC if data.synthetic else DECLARED}
     return Header(
@@ -231,3 +242,15 @@ def header_of(
         extra=extra,
         **fields,
     )
+
+
+def _calendar(charged: ChargedPeriod, price: Price) -> dict[str, Any]:
+    """The units of time that a release charges, and its ε for longer times of a person."""
+    charge = Fraction(repr(price.epsilon)), Fraction(repr(price.delta))
+    return {
+        "unit": charged.units.each,
+        "zone": charged.units.zone,
+        "time": charged.column,
+        "days": charged.days,
+        "longer": Profile().added(charged.span, charge).longer(charged.units),
+    }

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpviz.checks import flag
 from dpviz.domain import Domain
+from dpviz.domain.units import ChargedPeriod, unit_of_time
 from dpviz.errors import DataError, PrivacyError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.ledger.names import clean_name
@@ -34,7 +35,7 @@ def bound_words(most: int, records: str) -> str:
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
 
 
-def unit_in_words(column: str | None, most: int, records: str) -> str:
+def unit_in_words(column: str | None, most: int, records: str, per: str | None = None) -> str:
     """The privacy unit in words, with its bound; "one record" where no column names a unit.
 
     A unit column called ``record`` is quoted, so that its words differ from those of data without
@@ -44,8 +45,12 @@ def unit_in_words(column: str | None, most: int, records: str) -> str:
     ('one record', 'one person with at most 10 records')
     >>> unit_in_words("record", 10, "records")
     "one 'record' with at most 10 records"
+    >>> unit_in_words("person", 1, "records", "day")
+    "one person's records of one day with at most 1 record"
     """
-    return unit_named(column, records) + ("" if column is None else bound_words(most, records))
+    name = unit_named(column, records)
+    name = name if per is None else unit_of_time(name, per)
+    return name + ("" if column is None else bound_words(most, records))
 
 
 def unit_named(column: str | None, records: str) -> str:
@@ -87,6 +92,8 @@ class Handle(ABC, Generic[R]):
         max_per_unit: most records of one privacy unit, 1 where a record is the unit.
         facts: further public facts for a release's header, plain values.
         tally: counts of the records by outcome of reading; None unless they are public.
+        charged: the units of time by which records are bounded, and the period that they are read
+            from; None if a unit is bounded over all its records.
 
     Raises:
         DataError: a bound below 1, a name that is not text, or `public` that is not True or False.
@@ -97,6 +104,7 @@ class Handle(ABC, Generic[R]):
     synthetic: bool = False
     has_persons: bool = False
     tally: Tally | None = None
+    charged: ChargedPeriod | None = None
 
     def __init__(self, name: str, *, public: bool, unit: str, max_per_unit: int) -> None:
         if not isinstance(name, str):

@@ -98,6 +98,7 @@ def payment(
             unit=data.accounted_unit,
             neighbours=neighbours,
             release=release,
+            period=data.charged,
         )
         paid = True
         yield {"release_id": release}

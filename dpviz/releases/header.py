@@ -19,6 +19,25 @@ def of_unit(theorem: str, steps: int) -> str:
     return f"one record: {theorem}; {steps:,} records: {steps:,} times ε (group privacy)"
 
 
+WEAKER = "WEAKER for longer: "
+"""Words in a guarantee before what it is worth for longer times than its unit of time."""
+
+
+def longer_words(longer: dict[str, float | None]) -> str:
+    """ε of longer times of a person than the unit of a calendar, in words.
+
+    >>> longer_words({"day": 1.0, "week": 7.0, "month": 31.0, "for ever": None})
+    "ε = 7 for a person's calendar week, ε = 31 for a person's calendar month, unbounded for ever"
+    """
+    if not longer:
+        return "no number is stated, as it spends δ"
+    return ", ".join(
+        ("unbounded" if price is None else f"ε = {price:g}")
+        + (" for ever" if each == "for ever" else f" for a person's calendar {each}")
+        for each, price in [*longer.items()][1:]
+    )
+
+
 @dataclass(frozen=True)
 class Header:
     """Public metadata of a release: method, parameters, guarantee, budget.
@@ -71,9 +90,10 @@ class Header:
         """
         if self.extra.get("counts") != "persons":
             return ""
-        slots = int(self.extra.get("slots", 1))
+        slots, calendar = int(self.extra.get("slots", 1)), self.extra.get("calendar")
+        each = f" of each {calendar.get('unit')}" if isinstance(calendar, dict) else ""
         return (
-            f"Counts are of persons, not of records: each in at most {slots:,} "
+            f"Counts are of persons{each}, not of records: each in at most {slots:,} "
             f"slot{'s' if slots > 1 else ''} (a cell or area, in a step, of a kind), and once in "
             "each. A sum of slots counts a person once for each of them."
         )
@@ -96,6 +116,12 @@ class Header:
         if self.synthetic:
             return "simulated", f"Demo · synthetic people · {noise}"
         return "simulated", f"Public records · simulated {noise}, not private"
+
+    @property
+    def weaker(self) -> str:
+        """Sentence on longer times of a person; empty unless a unit of time is protected."""
+        words = self.guarantee.partition(f"; {WEAKER}")[2]
+        return f"{WEAKER}{words}." if words and self.private else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -62,6 +62,26 @@ def number_ids(ids: Sequence[Any]) -> tuple[Int, Any]:
     return arrow.number_array(encoded.indices, null=-1).astype(np.int64), encoded.dictionary
 
 
+def per_time(unit: Int, ids: Any, time: Int) -> tuple[Int, Any]:
+    """Numbers (n,) and ids of the pairs of a privacy unit and a unit of time.
+
+    :func:`bounded` by them bounds each unit's records of each unit of time by themselves: what it
+    retains of a pair is a function of the key, the pair and its records, so that records of other
+    times change nothing. Eight bytes of the time before the id make all pairs different.
+
+    Args:
+        unit: number of each record's privacy unit (n,), at least 0.
+        ids: distinct ids by number, from :func:`number_ids`.
+        time: number of each record's unit of time (n,).
+    """
+    times, place = np.unique(time, return_inverse=True)
+    pairs, number = np.unique(unit * len(times) + place, return_inverse=True)
+    who, when = np.divmod(pairs, len(times)) if len(times) else (pairs, pairs)
+    words = pa.array([int(each).to_bytes(8, "little", signed=True) for each in times[when]])
+    named = (words.cast(pa.large_binary()), ids.take(arrow.numbers(who)).cast(pa.large_binary()))
+    return number, pc.binary_join_element_wise(*named, pa.scalar(b"", pa.large_binary()))
+
+
 def bounded(unit: Int, ids: Any, k: int, slots: Slots, *, public: bool = False) -> Int:
     """Row numbers (m,), ascending, of the `k` records of least priority of each unit.
 

@@ -34,7 +34,7 @@ TIMES = ("period", "every", "zone", "cycle")
 """Options that define steps of time, besides their column."""
 
 ARGUMENTS = {
-    "points": ("columns", "crs", "bits", "progress", *OPTIONS),
+    "points": ("columns", "crs", "bits", "progress", "per", *OPTIONS),
     "places in time": ("columns", "crs", "time", "side", "gap", "neighbours", *OPTIONS),
     "sequences of symbols": ("columns", "drop_unknown"),
     "trips": ("columns", "crs", "drop_unknown", "time", *TIMES, *OPTIONS),
@@ -83,6 +83,7 @@ def load(
     crs: str | None = None,
     unit: str | None = None,
     max_per_unit: int = 1,
+    per: str | None = None,
     public: bool | None = None,
     name: str | None = None,
     table: str | None = None,
@@ -129,6 +130,9 @@ def load(
         unit: column that names the privacy unit (a person), and records without an id in it are
             dropped; by default a record is the unit.
         max_per_unit: with ``unit``, the largest number of records kept per unit, chosen at random.
+        per: ``day``, ``week`` or ``month``, for points with a unit, a time and a period: the bound
+            holds for each unit's records of each such time on the clocks of the zone, and the times
+            of the period are charged; see :meth:`Ledger.begin_calendar`.
         public: True if the owner declares every record public; false for files by default.
         name: public name of the data set, of letters, digits, spaces and ``. _ -``; by default the
             file's name without its ending, or the table's, with ``_`` for other characters.
@@ -170,7 +174,8 @@ def load(
     RoadData('city', public, 11,105 edges)
     """
     columns = None if columns is None else texts(columns, "columns", DataError)
-    for label, word in {"unit": unit, "crs": crs, "table": table, "time": time}.items():
+    words = {"unit": unit, "per": per, "crs": crs, "table": table, "time": time}
+    for label, word in words.items():
         require(word, str | None, label, DataError)
     for label, yes in {"public": public, "drop_unknown": drop_unknown}.items():
         _ = yes is None or flag(yes, label, DataError)

@@ -19,7 +19,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.load.bounding import bounded, number_ids
+from dpviz.private.load.bounding import bounded, number_ids, per_time
 from dpviz.private.load.dialects import LARGEST
 from dpviz.private.load.layout import Layout, layout
 from dpviz.private.load.persons import Persons
@@ -178,6 +178,9 @@ def read_layers(
 ) -> Layers:
     """Read records into one index per kind, in blocks to save memory.
 
+    With units of time, all of what follows holds for each unit's records of each unit of time: a
+    record is in or out of the period by its own time, before anything else.
+
     Stability, from parse to index: one record more or less moves the indexes, all kinds together,
     by at most 1; with a unit, one unit more or less moves them by at most its bound, whatever the
     records of other units, and one record more or less of a unit by at most 2. A record of an
@@ -195,6 +198,7 @@ def read_layers(
         counts: receives the outcome of every record.
     """
     counts, domain = Tally() if counts is None else counts, chosen.box(table.name)
+    charged, units = chosen.charged, [np.empty(0, dtype=np.int64)]
     codes, ids = [np.empty(0, dtype=np.uint64)], []
     kinds, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for part in clipped_blocks(table, how, domain, counts):
@@ -203,6 +207,8 @@ def read_layers(
             ids.append(part.unit)
         kinds += [] if part.kind is None else [part.kind]
         values += [] if part.value is None else [part.value]
+        if charged is not None and part.time is not None:
+            units.append(charged.units.of_moments(part.time))
     if chosen.public:
         _suspect_places(table, how, domain, counts)
     every = np.concatenate(codes)
@@ -212,6 +218,8 @@ def read_layers(
     value = None if how.values is None else np.concatenate(values)
     if how.unit is not None:
         unit, distinct = number_ids(ids)
+        if charged is not None:
+            unit, distinct = per_time(unit, distinct, np.concatenate(units))
         if chosen.most > 1:
             short = unit.astype(np.min_scalar_type(len(distinct)))
             which = None if kind is None else kind.astype(np.uint8)

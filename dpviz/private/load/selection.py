@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpviz.domain import Domain
+from dpviz.domain.units import ChargedPeriod, TimeUnits
 from dpviz.errors import DataError, ParameterError
 from dpviz.private.handle import DataHandle, checked_most, unit_in_words
 from dpviz.private.index import Layers
@@ -39,9 +40,12 @@ class Selection:
     notation: Notation = PLAIN
     time: str | None = None  # time column, if the domain has none
     checking: bool = False  # the owner asked for the outcome of each record
+    per: str | None = None  # unit of time: the bound holds for a unit's records in each
 
     def __post_init__(self) -> None:
         checked_bound(self.unit, self.max_per_unit)
+        if self.per is not None and self.unit is None:
+            raise DataError(f"per={self.per!r}: name the column of persons too (unit, --unit)")
 
     def box(self, source: str) -> Domain:
         """The domain.
@@ -59,14 +63,15 @@ class Selection:
         """Refuse options that a source of counts, not records, cannot serve.
 
         Raises:
-            DataError: a check is asked for, or a notation declared.
+            DataError: a check is asked for, or a notation or a bound per unit of time declared.
         """
         if self.checking:
             raise DataError(
                 f"{source} holds counts per cell, not records: check the records in the engine "
                 "that counted them"
             )
-        for option, value in self.notation.declared.items():
+        declared = {**self.notation.declared, **({} if self.per is None else {"per": self.per})}
+        for option, value in declared.items():
             raise DataError(
                 f"{source} holds counts: {option}={value!r} applies to records only: leave it out"
             )
@@ -74,6 +79,25 @@ class Selection:
     def grid_bits(self, domain: Domain) -> int:
         """Bits of a grid coarser than the lattice: as given, or the default."""
         return checked_bits(self.bits, domain)
+
+    @property
+    def charged(self) -> ChargedPeriod | None:
+        """The units of time that bound the records, with their period; None without ``per``.
+
+        Raises:
+            DataError: no axis of time.
+            DomainError: another unit of time.
+        """
+        if self.per is None:
+            return None
+        domain = self.box("records")
+        if domain.time is None:
+            raise DataError(
+                f"per={self.per!r}: name the column of times and the public period too (time and "
+                "period, --time and --period)"
+            )
+        ends = domain.period if domain.cycle is None or domain.span is None else domain.span
+        return ChargedPeriod(TimeUnits(self.per, domain.zone), domain.time, *ends)
 
     @property
     def most(self) -> int:
@@ -88,15 +112,17 @@ class Selection:
             name: name of the data set, if none is declared.
             bits: bits per axis of the records' grid; None for the domain's lattice.
         """
-        return DataHandle(
+        handle = DataHandle(
             self.name or name,
             self.box(name),
             layers,
             public=bool(self.public),
-            unit=unit_in_words(self.unit, self.most, "records"),
+            unit=unit_in_words(self.unit, self.most, "records", self.per),
             max_per_unit=self.most,
             bits=bits,
         )
+        handle.charged = self.charged
+        return handle
 
 
 def checked_bound(unit: str | None, most: int) -> int:

@@ -68,8 +68,12 @@ def read_points(source: Source, chosen: Selection) -> DataHandle:
     Raises:
         DataError: the source cannot be read as points.
     """
-    if chosen.bits is not None and chosen.domain is not None:
-        chosen.grid_bits(chosen.domain)  # invalid bits fail before anything is read
+    if chosen.domain is not None:  # what is invalid fails before anything is read
+        _ = chosen.charged, chosen.bits is None or chosen.grid_bits(chosen.domain)
+    if chosen.per is not None and isinstance(source, Database | Folder):
+        raise DataError(
+            f"{source.name}: per={chosen.per!r} is for one file, or a table in memory: export it"
+        )
     match source:
         case InMemory():
             name = chosen.name or source.name
