@@ -30,8 +30,8 @@ _BOX = f"{_PLACES} bounds"
 _STEPS = "time period zone cycle every"
 _CELLS = "side steps gap"
 OPTIONS_OF = {
-    POINTS: f"{_BOX} {_STEPS} bits kind kinds sum clip grid sum_share want workload delta",
-    AREAS: f"{_BOX} {_STEPS} bits want areas levels name kind kinds delta",
+    POINTS: f"{_BOX} {_STEPS} per bits kind kinds sum clip grid sum_share want workload delta",
+    AREAS: f"{_BOX} {_STEPS} per bits want areas levels name kind kinds delta",
     TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",
     SYMBOLS: f"{_FILES} alphabet column drop_unknown",
     PLACES: f"{_BOX} {_CELLS} time",

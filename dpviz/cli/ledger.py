@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.private.ledger import Account
+    from dpviz.private.ledger.balance import Piece
 
 ledger = typer.Typer(
     no_args_is_help=True, help="Show or limit the privacy budget of sensitive data sets."
@@ -26,16 +28,49 @@ def show(
     dataset: Annotated[
         str | None, typer.Argument(help="Name of one data set (default: all).")
     ] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(help="Show this period A,B of a data set with a calendar; B is outside."),
+    ] = None,
     file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
     """Show what data sets have spent, and what is left."""
     opened = dpviz.Ledger(file)
-    accounts = opened.accounts() if dataset is None else (opened.account(dataset),)
+    if dataset is None and period is not None:
+        raise ParameterError(f"--period {period!r}: name the data set too")
+    named = None if dataset is None else opened.account(dataset, period)
+    accounts = opened.accounts() if named is None else (named,)
     require_ledger(file)
-    facts = {"ledger": str(opened.path), "datasets": [dataclasses.asdict(row) for row in accounts]}
-    text = "\n".join(map(_lines, accounts)) or f"{opened.path}: nothing spent"
+    pieces = [opened.calendar(row.dataset) if row.frame else () for row in accounts]
+    facts = {
+        "ledger": str(opened.path),
+        "datasets": [
+            {**dataclasses.asdict(row), "calendar": [dataclasses.asdict(each) for each in parts]}
+            for row, parts in zip(accounts, pieces, strict=True)
+        ],
+    }
+    text = "\n".join(map(_lines, accounts, pieces)) or f"{opened.path}: nothing spent"
     emit(facts, as_json, text)
+
+
+@ledger.command()
+@grouped
+def calendar(
+    dataset: Annotated[str, typer.Argument(help="Name of the data set in the ledger.")],
+    unit: str = option("Unit of time: day, week (from Monday) or month.", default=MISSING),
+    zone: str = option("Time zone of its clocks, such as Europe/Berlin or UTC.", default=MISSING),
+    file: LedgerFile = None,
+    as_json: Json = False,
+) -> None:
+    """Account per person and day, week or month from now on; it is permanent.
+
+    The data set's builds then bound each person per day, and only days that a build reads are
+    charged. What was spent before counts twice on every day.
+    """
+    opened = dpviz.Ledger(file)
+    account = opened.begin_calendar(dataset, unit, zone)
+    emit(dataclasses.asdict(account), as_json, _lines(account, opened.calendar(dataset)))
 
 
 @ledger.command("set")
@@ -81,7 +116,7 @@ def require_ledger(file: str | None) -> None:
         raise ParameterError(f"--ledger {file!r}: no such file: check its name")
 
 
-def _lines(account: Account) -> str:
+def _lines(account: Account, pieces: Sequence[Piece] = ()) -> str:
     if account.total is None:
         head = f"{account.dataset}: {_price(account.spent, account.spent_delta)} spent, no total"
     else:
@@ -93,9 +128,21 @@ def _lines(account: Account) -> str:
         head += ", declared public by its owner although it was sensitive"
     rows = [
         f"  {row.at}  {_price(row.epsilon, row.delta):<20} {row.what:<20} {row.outcome:<9}"
-        f" {row.release[:8]} {row.purpose}".rstrip()
+        f" {row.release[:8]} {row.period} {row.purpose}".rstrip()
         for row in account.spends
     ]
+    if account.frame:
+        from dpviz.releases.header import WEAKER, longer_words
+
+        head += "" if account.total is not None else f" (to {account.relation})"
+        head += f"\n  {WEAKER}{longer_words(account.longer)}"
+        each = account.frame.replace(" ", " in ")
+        rows[:0] = [
+            f"  {piece.start or '…'} to before {piece.end or '…'}: "
+            f"{_price(piece.epsilon, piece.delta)} per {each}"
+            for piece in pieces
+            if piece.epsilon
+        ]
     return "\n".join([head, *rows])
 
 

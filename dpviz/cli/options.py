@@ -173,6 +173,10 @@ class Units:
         "Column of the privacy unit, such as a person's id (default: each record)."
     )
     max_per_unit: int = option("Maximum records per --unit; more are dropped at random.", default=1)
+    per: str | None = option(
+        "Bound and charge each --unit per 'day', 'week' or 'month' of --period, for a data set "
+        "with a calendar (dpviz ledger calendar); weaker for longer times."
+    )
 
     def reading(self) -> dict[str, Any]:
         """Arguments of :func:`dpviz.load` for the privacy unit."""

@@ -165,5 +165,6 @@ def sentences(release: Release) -> tuple[str, ...]:
         f"This release is {_product(release)}, made from the data set "
         f"{header.source or 'of its publisher'}.",
         f"It hides {header.unit} from {FROM}; its neighbouring relation: {relation(header)}.",
+        *([header.weaker] if header.weaker else []),
         *statement(header)[1:],
     )

@@ -167,14 +167,15 @@ guarantee; at ε = 1 the factor is 2.72.'
     slack = f", but for events of total probability δ = {delta:g}" if delta else ""
     factor = f"change by a factor of at most e^ε = {odds(epsilon)}{slack}."
     who = "Anyone who sees the release, whatever else they know"
+    was = "were" if "'s records of one " in unit else "was"
     if epsilon <= HARDLY:
         return (
-            f"{who}, can hardly tell whether {unit} was in the data: the odds of any conclusion "
+            f"{who}, can hardly tell whether {unit} {was} in the data: the odds of any conclusion "
             f"{factor}"
         )
     weak = f" This is a weak guarantee; at ε = 1 the factor is {odds(1.0)}."
     return (
-        f"{who}: the odds of any conclusion on whether {unit} was in the data {factor}"
+        f"{who}: the odds of any conclusion on whether {unit} {was} in the data {factor}"
         f"{weak if epsilon > WEAK else ''}"
     )
 
@@ -193,8 +194,11 @@ def guarantee_sentence(releases: Sequence[Release], names: Sequence[str]) -> tup
         epsilon, delta = (
             sum(getattr(each, name) for each in headers) for name in ("epsilon", "delta")
         )
+        weaker = first.weaker
+        if weaker and len(headers) > 1:
+            weaker = "WEAKER for longer than a release's unit of time: each states its numbers."
         plain = plain_guarantee(first.unit, epsilon, delta)
-        return "private", f"{plain} {first.persons}".strip()
+        return "private", " ".join(filter(None, (plain, first.persons, weaker)))
     if len(headers) == 1:
         return kinds[0], f"{first.privacy_status[1]}."
     status = "open" if "open" in kinds else "simulated"
@@ -215,12 +219,13 @@ records of each.'
     price = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
     limit = f", at most {bound} of each" if bound else ""
     budget = f"{price} per {who.removeprefix('one ')}{limit}"
+    are = "are" if "'s records of one " in who else "is"
     if epsilon <= HARDLY:
-        return f"Whether any {who} is in these data can hardly be told: {budget}."
+        return f"Whether any {who} {are} in these data can hardly be told: {budget}."
     weak = "a weak guarantee" if epsilon > WEAK else "a moderate guarantee"
     return (
-        f"The odds of any conclusion on whether any {who} is in these data change by a factor of "
-        f"at most {odds(epsilon)}, {weak}: {budget}."
+        f"The odds of any conclusion on whether any {who} {are} in these data change by a factor "
+        f"of at most {odds(epsilon)}, {weak}: {budget}."
     )
 
 

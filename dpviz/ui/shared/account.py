@@ -17,6 +17,7 @@ from dpviz.errors import PrivacyError
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
+from dpviz.releases.header import WEAKER, longer_words
 from dpviz.ui.shared.access import may_publish, with_user_name
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.shelf import kept_release
@@ -326,6 +327,12 @@ def _wait(job: Job) -> None:
 
 def over_budget_message(account: Account, epsilon: float) -> str:
     """Sentence on why epsilon cannot be spent; empty if it can."""
+    if account.frame:
+        each, _, zone = account.frame.partition(" ")
+        return (
+            f"“{plain(shown_name(account.dataset))}” has a calendar by {each} in {plain(zone)}: "
+            f"publish its records with “dpviz build --per {each}” on the command line."
+        )
     if account.left is None or epsilon <= account.left:
         return ""
     if account.left <= 0:
@@ -340,6 +347,9 @@ def over_budget_message(account: Account, epsilon: float) -> str:
 def account_summary(account: Account) -> str:
     """Spent and remaining ε of a data set in words."""
     spent = f"“{plain(shown_name(account.dataset))}” has spent ε = {account.spent:g}"
+    if account.frame:
+        each = account.frame.partition(" ")[0]
+        spent += f" for a person's records of one {each} ({WEAKER}{longer_words(account.longer)})"
     if account.total is None or account.left is None:
         return f"{spent} in all. No budget limit is set."
     return f"{spent} of {account.total:g}; {account.left:g} is left."

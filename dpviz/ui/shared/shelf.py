@@ -239,6 +239,8 @@ def receipt_of(release: Any) -> dict[str, Any]:
         "parameters": header.parameters,
         "prices": list(header.budget),
     }
+    if header.weaker:
+        receipt |= {"calendar": header.extra["calendar"], "weaker": header.weaker}
     domain = domain_of(release)
     if domain is not None:
         receipt |= {"bounds": list(domain.bounds), "crs": domain.crs}
