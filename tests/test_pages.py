@@ -12,6 +12,7 @@ from tests.readme import README, ROOT
 EXAMPLES = {
     "answers.md": 7,
     "areas.md": 6,
+    "calendar.md": 6,
     "commands.md": 2,
     "kinds.md": 5,
     "plan.md": 5,
