@@ -62,12 +62,12 @@ class Measured:
     """Measurement settings for one kind of data.
 
     Attributes:
-        bench: what measures releases.
-        methods: that are compared.
+        bench: benchmark that measures releases.
+        methods: methods to compare.
         summary: means of rows.
         line: format of one mean, for people.
         drawn: the measures of a picture of the rows.
-        key: of the means in JSON.
+        key: key of the means in JSON.
     """
 
     bench: Any

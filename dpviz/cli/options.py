@@ -49,7 +49,7 @@ class Places:
         """The public domain; None leaves it to a source that states its own.
 
         Args:
-            source: of the records; None where they are elsewhere.
+            source: source of the records; None where they are elsewhere.
             *beside: what the domain is made of beside the box.
 
         Raises:

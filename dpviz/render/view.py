@@ -37,7 +37,7 @@ def release_scene(
         releases: one, or up to :data:`BESIDE` of the same domain (to swipe: two); 2-D.
         labels: one each, to tell them apart.
         mode: how several are shown.
-        camera: where to look first; the whole domain by default.
+        camera: initial view; the whole domain by default.
         scale: see :func:`series_scene`.
 
     Raises:
@@ -72,10 +72,10 @@ def series_scene(
     """Several releases over each other, ``cells-0`` and on: the caller shows one or two.
 
     Args:
-        releases: of the same domain; 2-D.
+        releases: releases of the same domain; 2-D.
         labels: one each, to tell them apart.
-        camera: where to look first; the whole domain by default.
-        title: of the picture that the visitor may save.
+        camera: initial view; the whole domain by default.
+        title: title of the picture that the visitor may save.
         base: the ground, in place of the bundled one: see
             :func:`~dpviz.render.basemap_file.basemap_marks`.
         most: releases at most.

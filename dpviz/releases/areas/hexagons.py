@@ -46,7 +46,7 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
     that H3 gives for its place.
 
     Args:
-        resolution: of the finest cells, 0 (1,100 km wide) to 15 (1 m).
+        resolution: resolution of the finest cells, 0 (1,100 km wide) to 15 (1 m).
         domain: the public box.
 
     Raises:
