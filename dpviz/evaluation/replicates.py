@@ -29,7 +29,7 @@ from dpviz.releases.subset import Subset
 from dpviz.trees.lattice import Float
 
 COUNT = 25
-"""Replicates by default: the root mean square of so many errors is known to about 14 %."""
+"""Replicates by default: the root mean square of their errors is known to about 14 %."""
 
 
 @dataclass(frozen=True, eq=False)

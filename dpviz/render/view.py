@@ -53,7 +53,7 @@ def release_scene(
 def side_by_side_scene(
     scene: Scene, many: int, mode: Literal["side", "swipe"], labels: Sequence[str]
 ) -> Scene:
-    """The first marks of a scene, so many, each on a map of its own; all others on each map."""
+    """Draw each of the first ``many`` marks on a map of its own, all others on each map."""
     marks = [mark.with_layer(side=at) for at, mark in enumerate(scene.marks[:many])]
     marks += scene.marks[many:]
     return replace(scene, marks=marks, mode=mode, labels=labels, locked=True)
