@@ -12,8 +12,8 @@ RELAYED = ("x-forwarded-", "x-real-ip", "forwarded", "via")
 def is_loopback(address: str | None) -> bool:
     """Return whether an address is reachable from this computer only.
 
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback(None)
-    (True, True, False, False)
+    >>> [is_loopback(each) for each in ("127.0.0.1", "localhost", "0.0.0.0", None)]
+    [True, True, False, False]
     """
     if address is None or address == "localhost":
         return address is not None
