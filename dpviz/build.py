@@ -124,7 +124,7 @@ def build(
             for ``ugrid`` with ``cells``: count persons, at most ``max_per_unit`` slots (a cell in
             a step, of a kind) of each and one in each, with Gaussian noise where it is smaller than
             pure noise; otherwise the release is pure and costs no delta. See ``dpviz expect``.
-        workload: what the release is for, never drawn from the records. On roads, public paths that
+        workload: purpose of the release, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
             "hot", "districts", or public rectangles: what is not given follows by a public rule
             (:mod:`dpviz.methods.points.declared`) that the header records; an instance keeps its

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.groups import given, option
-from dpviz.cli.options import Attributes, Clock, Places, TableName, TextFormats, Units
+from dpviz.cli.options import Attributes, Places, TableName, TextFormats, TimeOptions, Units
 from dpviz.cli.root import numbers, print_stderr, public_box
 from dpviz.errors import DomainError, ParameterError
 from dpviz.lists import split_list
@@ -127,7 +127,7 @@ class Data:
     places: Places
     units: Units
     formats: TextFormats
-    clock: Clock
+    clock: TimeOptions
     attributes: Attributes
     frame: FrameOptions
     table: TableName = None

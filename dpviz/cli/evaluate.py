@@ -58,16 +58,16 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredKind:
     """Measurement settings for one kind of data.
 
     Attributes:
-        bench: what measures releases.
-        methods: that are compared.
+        bench: benchmark that measures releases.
+        methods: methods to compare.
         summary: means of rows.
         line: format of one mean, for people.
         drawn: the measures of a picture of the rows.
-        key: of the means in JSON.
+        key: key of the means in JSON.
     """
 
     bench: Any
@@ -129,14 +129,14 @@ def evaluate(
     emit(facts, common.as_json, "\n".join(lines))
 
 
-def _points(handle: Any, common: EvaluationOptions, measures: Measures) -> Measured:
+def _points(handle: Any, common: EvaluationOptions, measures: Measures) -> MeasuredKind:
     """Relative errors of range queries."""
     from dpviz.evaluation.experiments import with_workload
     from dpviz.evaluation.points import PointBench
     from dpviz.evaluation.rows import summary
 
     declared = None if measures.workload is None else workload_rule(measures.workload)(handle)
-    return Measured(
+    return MeasuredKind(
         PointBench(handle, _workloads(handle, common.seed or 0, measures), measures.sanity),
         [with_workload(text, declared) for text in split_list(common.methods, "--methods")],
         summary,
@@ -144,11 +144,11 @@ def _points(handle: Any, common: EvaluationOptions, measures: Measures) -> Measu
     )
 
 
-def _roads(handle: Any, common: EvaluationOptions, measures: Measures) -> Measured:
+def _roads(handle: Any, common: EvaluationOptions, measures: Measures) -> MeasuredKind:
     """Squared errors of clustered and corridor queries."""
     from dpviz.evaluation.roads import METHODS, RoadBench, summary
 
-    return Measured(
+    return MeasuredKind(
         RoadBench(handle, distinct(whole_numbers(measures.lengths, "--lengths"))),
         split_list(common.methods, "--methods") or METHODS,
         summary,
@@ -158,13 +158,13 @@ def _roads(handle: Any, common: EvaluationOptions, measures: Measures) -> Measur
     )
 
 
-def _sequences(handle: Any, common: EvaluationOptions, measures: Measures) -> Measured:
+def _sequences(handle: Any, common: EvaluationOptions, measures: Measures) -> MeasuredKind:
     """PrivTree's figures 6 and 7."""
     from dpviz.evaluation.sequences import SequenceBench, measure_order, require_sizes, summary
 
     sizes = distinct(whole_numbers(measures.tops, "--tops"))
     require_sizes(sizes, measures.samples)
-    return Measured(
+    return MeasuredKind(
         SequenceBench(handle, sizes, measures.l_top, measures.samples),
         split_list(common.methods, "--methods"),
         summary,

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from dpviz.cli.groups import MISSING, grouped, option
-from dpviz.cli.options import Clock
+from dpviz.cli.options import TimeOptions
 from dpviz.cli.root import (
     Epsilon,
     Json,
@@ -27,7 +27,7 @@ def expect(
     bounds: str = option(
         "Public box: all lower, then all upper limits (2-D: W,S,E,N).", default=MISSING
     ),
-    clock: Clock,
+    clock: TimeOptions,
     records: int = option("Your guess of the number of records.", default=100_000),
     epsilon: Epsilon = 1.0,
     method: str = option("Method's name or alias; see 'dpviz methods'.", default="ladder_tree"),

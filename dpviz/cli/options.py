@@ -45,11 +45,11 @@ class Places:
         """The coordinate columns; empty if they are to be recognised by name."""
         return split_list(self.columns, "--columns")
 
-    def domain(self, source: str | None, *beside: Clock | Attributes) -> Domain | None:
+    def domain(self, source: str | None, *beside: TimeOptions | Attributes) -> Domain | None:
         """The public domain; None leaves it to a source that states its own.
 
         Args:
-            source: of the records; None where they are elsewhere.
+            source: source of the records; None where they are elsewhere.
             *beside: what the domain is made of beside the box.
 
         Raises:
@@ -78,7 +78,7 @@ class Places:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clock:
+class TimeOptions:
     """The time axis: the public period, and the time column."""
 
     time: str | None = option("Time column, the third axis; requires --period or --cycle.")

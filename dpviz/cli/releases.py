@@ -92,7 +92,7 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
     """Print the code that recreates a release, or the statement about it.
 
     Args:
-        path: of the release.
+        path: path of the release.
         which: one of :data:`CODES`.
         source: name of the records' file; a placeholder by default.
         as_json: print a JSON object.

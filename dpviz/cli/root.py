@@ -219,9 +219,9 @@ def public_box(
     Args:
         limits: all lower limits, then all upper limits.
         names: columns of the coordinates.
-        crs: of the limits.
+        crs: CRS of the limits.
         axis: further arguments of :meth:`Domain.from_bounds`.
-        source: of the records; one that states its own box gives no warning.
+        source: source of the records; one that states its own box gives no warning.
 
     Raises:
         DomainError: invalid limits, or a box outside the area of use of the CRS.

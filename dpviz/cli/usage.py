@@ -29,7 +29,7 @@ def usage_line(error: Any, commands: Iterable[str]) -> str:
     """One line for a usage error: the fault, the value, and the command's help.
 
     Args:
-        error: of the class :data:`USAGE_ERROR`.
+        error: error of the class :data:`USAGE_ERROR`.
         commands: names of all commands; used if the error does not name its command.
     """
     words = error.format_message()

@@ -23,7 +23,7 @@ _KERB_KM = 0.012
 
 
 @dataclass(frozen=True)
-class People:
+class Population:
     """Probability of people's places, over the edges of the network and over venues.
 
     `edge_weight` (m,) sums to 1; `venue_xy` (k, 2) in km with `venue_weight` (k,), which sums to 1,
@@ -38,7 +38,7 @@ class People:
 
 
 @lru_cache(maxsize=1)
-def people() -> People:
+def people() -> Population:
     """The city's one population: weights of streets and venues."""
     random = np.random.default_rng(_SEED)
     network = city_graph()
@@ -50,7 +50,7 @@ def people() -> People:
     rank = random.permutation(_VENUES) + 1.0
     spread = np.exp(random.normal(np.log(0.04), 0.7, _VENUES)).clip(0.01, 0.25)
     venue_weight = 1 / rank / np.sum(1 / rank)
-    return People(network, weight, network.middle[anchors], venue_weight, spread)
+    return Population(network, weight, network.middle[anchors], venue_weight, spread)
 
 
 def _residents_per_km(network: StreetNetwork, random: np.random.Generator) -> Array:

@@ -19,7 +19,7 @@ MERCATOR_LATITUDE = 85.051129
 """Degrees north and south at which maps on a screen end: they are in Web Mercator."""
 
 METRES_PER_DEGREE = 111_195.0
-"""On the mean sphere of the Earth, radius 6371 km."""
+"""Metres per degree of latitude on a sphere of radius 6371 km."""
 
 
 @lru_cache(maxsize=64)

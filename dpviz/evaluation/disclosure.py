@@ -179,7 +179,7 @@ def _generalised(town: People, least: float, _random: Random | None = None) -> F
         inside += count
         if inside >= least:
             full = cell
-        if inside >= least or inside == 0:  # nobody is in an empty block
+        if inside >= least or inside == 0:  # an empty block holds no person
             cell, inside = cell + 1, 0.0
     joined = np.minimum(cells, full) if inside else np.array(cells)  # too few at the end join
     spread = np.empty(BLOCKS**2)

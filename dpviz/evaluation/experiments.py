@@ -112,7 +112,7 @@ def run(
 
     Args:
         bench: data and measures.
-        plan: what to run.
+        plan: the experiment to run.
         progress: called with the share of the builds that are finished.
 
     Raises:

@@ -29,7 +29,7 @@ from dpviz.releases.subset import Subset
 from dpviz.trees.lattice import Float
 
 COUNT = 25
-"""Replicates by default: the root mean square of so many errors is known to about 14 %."""
+"""Replicates by default: the root mean square of their errors is known to about 14 %."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Replicates:
     """Simulated releases of synthetic records, one list for each part of a release.
 
     Attributes:
-        release: of points.
+        release: a release of points.
         parts: pairs of synthetic records and their release, by part and replicate.
     """
 
@@ -73,7 +73,7 @@ def replicated(release: CountRelease[Any], count: int = COUNT) -> Replicates:
     """Simulate releases like one of points; equal for equal releases.
 
     Args:
-        release: of points, without values.
+        release: a release of points, without values.
         count: number of replicates.
 
     Raises:

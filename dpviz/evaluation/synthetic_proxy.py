@@ -76,7 +76,7 @@ class Bound:
 
 
 def check_guess(records: int) -> None:
-    """Raise unless there may be so many records.
+    """Refuse an invalid number of records.
 
     Raises:
         ParameterError: fewer than one, or more than :data:`LARGEST`.

@@ -40,7 +40,7 @@ class Reply:
     """One release's answer in words.
 
     Attributes:
-        label: of the release.
+        label: label of the release.
         count: with ± the larger error: half of the noise's 95 % interval, or ``uniformity``.
         low, high: the 95 % interval.
         uniformity: ± error from uneven records inside cut leaves, an ESTIMATE.
@@ -265,7 +265,7 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
     """Answers to one rectangle.
 
     Args:
-        releases: of one domain.
+        releases: releases of one domain.
         labels: one each.
         rect: west, south, east, north in degrees.
 

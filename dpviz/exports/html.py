@@ -75,7 +75,7 @@ def map_page(
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers the page shows.
         presentation: title, subtitle, noun and notes of the page.
-        camera: where to look first; the whole domain by default.
+        camera: initial view; the whole domain by default.
         basemap: a public file of streets, water and places, in place of the bundled ground.
 
     Raises:

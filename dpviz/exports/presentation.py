@@ -47,7 +47,7 @@ class Presentation:
     """Public words about a release that travel with its page and its files.
 
     Attributes:
-        title: of the page; a default by the kind of map if empty.
+        title: title of the page; a default by the kind of map if empty.
         subtitle: one line below it.
         noun: plural of what is counted, such as "crimes".
         notes: at most :data:`NOTES`.
@@ -84,7 +84,7 @@ class Presentation:
         """Name of a file after the title, such as ``crimes-2024.html``.
 
         Args:
-            ending: what follows the title, such as ``.html`` or ``-report.html``.
+            ending: text after the title, such as ``.html`` or ``-report.html``.
             default: whole name of a file without a title.
 
         >>> Presentation("Crimes, 2024").file_name(".html", "map.html")

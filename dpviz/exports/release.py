@@ -24,7 +24,8 @@ def release_page(
     """Self-contained HTML page of a release of any kind.
 
     Args:
-        release: of points (with time: a series of windows), trips, areas, roads or sequences.
+        release: a release of points (with time: a series of windows), trips, areas, roads or
+            sequences.
         presentation: title, subtitle, noun and notes of the page.
         rects: see :func:`map_page`.
         camera: see :func:`map_page`.

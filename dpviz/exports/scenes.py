@@ -50,7 +50,7 @@ def scene_page(
     """Self-contained HTML page; of a release without a map, or with too large a one, a table.
 
     Args:
-        release: of roads or sequences.
+        release: a release of roads or sequences.
         presentation: title, subtitle, noun and notes of the page.
         table: False for an empty page in place of a table.
     """

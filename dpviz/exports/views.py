@@ -32,8 +32,8 @@ class View:
 
     Attributes:
         name: shown in the list of views.
-        marks: of the view.
-        legend: of the marks.
+        marks: marks of the view.
+        legend: legend of the marks.
         neutral: see :class:`~dpviz.render.scene.Scene`.
     """
 

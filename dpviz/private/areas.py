@@ -3,7 +3,7 @@
 With steps of time or kinds, each record is in one part (a kind in a step) and in at most one of the
 finest areas, so the parts times the areas of one level are disjoint cells: one record more or less
 moves one count of a level by one, and all parts together cost what one of them costs (parallel
-composition; F. McSherry, SIGMOD 2009, theorem 4). Of a unit up to K records move, wherever they
+composition; F. McSherry, SIGMOD 2009, theorem 4). Up to K records of a unit move, wherever they
 are: the bound holds over all parts together.
 """
 

@@ -1,4 +1,4 @@
-"""Releases of counts of persons per slot, at (ε, δ): which noise they get, and what it costs.
+"""Releases of counts of persons per slot, at (ε, δ): choice of the noise, and its cost.
 
 One vector of counts is all that such a release measures, of which one person moves at most K
 entries, each by one (:mod:`dpviz.private.load.persons`). Up to some K pure noise of scale K/ε is

@@ -115,7 +115,7 @@ def parse(text: str) -> Wish:
     """Parse a wish from text.
 
     Raises:
-        ParameterError: what is no wish, with the part that is not understood.
+        ParameterError: an invalid wish; the message names the invalid part.
 
     >>> print(parse("areas=wards.gpkg +-5% or +-20"))
     areas=wards.gpkg ±5% or ±20 at 95%

@@ -161,9 +161,9 @@ def difference(one: Answers, other: Answers, covariance: Float | None) -> Answer
     Args:
         one: answers to q queries.
         other: answers to as many queries.
-        covariance: of their noise, (q,). Where it is not known (None) standard deviations add up,
-            which is never too little (Cauchy–Schwarz): consistency moves parts of one release
-            against each other.
+        covariance: covariance of their noise, (q,). Where it is not known (None) standard
+            deviations add up, which is never too little (Cauchy–Schwarz): consistency moves parts
+            of one release against each other.
     """
     one_sd, other_sd = one.noise_sd, other.noise_sd
     noise_sd = one_sd + other_sd

@@ -76,7 +76,7 @@ class Comparisons:
 
         Args:
             subset: as for :meth:`compare`; all steps of its period are taken.
-            weights: of the steps, for another sum than the least-squares slope.
+            weights: weights of the steps, for another sum than the least-squares slope.
 
         Raises:
             DomainError: a release without steps, or a period of one step.

@@ -47,8 +47,8 @@ class CountRelease(Comparisons, Release, Generic[F]):
 
     Attributes:
         frame: a box of space and time, a partition into areas, or a network of streets.
-        nodes: that divide it, with estimates.
-        sums: of values in each node; None without values.
+        nodes: nodes that divide it, with estimates.
+        sums: sums of values in each node; None without values.
         by: the axis along which it is split; None if it has one part.
         map_during: map of a part of the period, of points; the package sets it from
             :mod:`dpviz.releases.points.window`.
@@ -132,9 +132,9 @@ class CountRelease(Comparisons, Release, Generic[F]):
                 CRS: all lower limits, then all upper limits (2-D: west, south, east, north). The
                 part outside the domain is cut. Of a release with time also (q, 4): places alone.
                 On streets paths; an edge used twice counts twice.
-            period: of a release with time: start and end (exclusive), in ISO 8601 (UTC unless it
-                says otherwise), Python dates or seconds since 1970; all of it by default.
-            kind: of a release of several kinds, one of them; all together by default.
+            period: period of a release with time: start and end (exclusive), in ISO 8601 (UTC
+                unless it says otherwise), Python dates or seconds since 1970; all of it by default.
+            kind: kind of a release of several kinds, one of them; all together by default.
 
         Raises:
             DomainError: a rectangle inside out, not finite or wholly outside the domain; a period
@@ -342,7 +342,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
         """One row per cell, area or street: shape, count, noise sd and labels.
 
         Args:
-            level: of areas, the name of one; None for the finest, "all" for all of them.
+            level: level of areas, the name of one; None for the finest, "all" for all of them.
 
         Raises:
             ReleaseError: the release has no shapes on a map.

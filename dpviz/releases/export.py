@@ -36,10 +36,10 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     refused there. The header travels in its top-level member ``dpviz``.
 
     Args:
-        release: of points, of areas, or of trips along roads.
-        path: of the file to write.
-        leaves: of points the leaves only, in place of every node; of areas the finest level only,
-            in place of every level.
+        release: a release of points, of areas, or of trips along roads.
+        path: path of the file to write.
+        leaves: leaves of points the leaves only, in place of every node; of areas the finest level
+            only, in place of every level.
 
     Raises:
         ReleaseError: another ending, or a release that has no place on a map.

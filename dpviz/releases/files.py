@@ -84,7 +84,7 @@ def with_header(
 
     Args:
         columns: Arrow arrays of one length.
-        kind: of the release.
+        kind: kind of the release.
         header: its metadata.
         facts: header fields of this kind of release, plain values.
         **metadata: further entries of the table's metadata.
@@ -100,8 +100,8 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
 
     Args:
         shapes: names of its types of geometry.
-        crs: of the coordinates; empty for a local plane.
-        bounds: of a public box or graph, never of the records.
+        crs: CRS of the coordinates; empty for a local plane.
+        bounds: bounds of a public box or graph, never of the records.
     """
     column = {
         "encoding": "WKB",
@@ -117,7 +117,7 @@ def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) ->
     """Read the columns of a release file that its kind needs, within the size limits.
 
     Args:
-        path: of the file.
+        path: path of the file.
         columns: names of the columns that each kind of release reads.
 
     Raises:
@@ -153,7 +153,7 @@ def require_not_paid(path: str | os.PathLike[str], paid: bytes | None = None) ->
     """Refuse to overwrite a paid release: it cannot be made again.
 
     Args:
-        path: of the file that is about to be written.
+        path: path of the file that is about to be written.
         paid: ledger id of the release to write, which may replace itself.
 
     Raises:

@@ -26,7 +26,7 @@ class Frame(ABC):
     """A box of space and time, a partition into areas, or a network of streets.
 
     Attributes:
-        kind: of its releases: "points", "areas" or "roads".
+        kind: kind of its releases: "points", "areas" or "roads".
         NEEDED: columns of a file that reading needs where they are.
         FACTS: names of the header fields that state the frame.
     """
@@ -72,7 +72,7 @@ class Frame(ABC):
         """Frame for the sum of all parts; called on the frame of the first part.
 
         Args:
-            frames: those of all parts.
+            frames: frames of all parts.
             alike: True if the trees of all parts have the same boxes.
         """
         return self
@@ -92,7 +92,7 @@ class Frame(ABC):
         """The columns of a file, as Arrow arrays.
 
         Args:
-            nodes: of one part.
+            nodes: nodes of one part.
             sums: likewise.
             first: False for a later part of a release, whose shapes are those of the first.
         """
@@ -127,6 +127,7 @@ class Frame(ABC):
 
         Args:
             release: :class:`CountRelease` of this frame, of one part.
-            level: of areas, the name of one, or None for the finest; of cells None for leaves.
+            level: level of areas, the name of one, or None for the finest; of cells None for
+                leaves.
             shapes: as a GeoDataFrame; otherwise limits of cells, and no shapes of the others.
         """

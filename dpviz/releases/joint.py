@@ -47,8 +47,8 @@ class Estimate:
         low, high: the interval: for the noise, and in a ratio for cut cells and areas too.
         uniformity_sd: what uneven records in cut cells or areas add to a difference or a trend, see
             :class:`~dpviz.releases.answers.RangeAnswers`.
-        basis: of the interval: "exact" covariances, "independent parts", "added sds" (a bound),
-            "quadrature" or "replicates" (estimates).
+        basis: basis of the interval: "exact" covariances, "independent parts", "added sds" (a
+            bound), "quadrature" or "replicates" (estimates).
     """
 
     value: float
@@ -113,7 +113,7 @@ def joint(
     """Counts of several subsets of one release, and their joint noise.
 
     Args:
-        release: of points, areas or streets.
+        release: a release of points, areas or streets.
         subsets: each a :class:`Subset`, or a place alone.
         quadrature: take the noise of disjoint cells of one tree as independent: an estimate.
         replicates: take covariances from these: an estimate.
@@ -203,7 +203,7 @@ def covariances(nodes: Decomposition, measured: Float, leaves: Sequence[Float]) 
     """Exact covariances of weighted sums of leaves after least squares, (m, m).
 
     Args:
-        nodes: of one part.
+        nodes: nodes of one part.
         measured: variance of the independent noise that each node was measured with, (n,).
         leaves: weights of each sum at the leaves, 0 elsewhere, (n,) each.
     """

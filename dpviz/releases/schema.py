@@ -259,7 +259,7 @@ def checked(packed: bytes, name: str) -> tuple[str, dict[str, Any]]:
 
     Args:
         packed: the header, JSON.
-        name: of the file, for messages.
+        name: name of the file, for messages.
 
     Raises:
         ReleaseError: no JSON, another schema, or a field that is unknown, missing, of another type

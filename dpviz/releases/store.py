@@ -45,7 +45,7 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     """Read a release.
 
     Args:
-        path: of a file that :func:`save` wrote.
+        path: path of a file that :func:`save` wrote.
         kind: that it must be of: "points", "sequences", "roads" or "areas"; any by default.
 
     Raises:

@@ -46,9 +46,9 @@ def areas_scene(
     """Noisy densities of the areas of a level.
 
     Args:
-        release: of areas.
+        release: a release of areas.
         level: the finest by default.
-        camera: where to look first; the whole domain by default.
+        camera: initial view; the whole domain by default.
 
     Raises:
         DataError: unknown level.

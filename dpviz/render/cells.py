@@ -43,7 +43,7 @@ FAINT = 0.5
 LEAST_DENSITY_KM2 = 1e-4
 """Area in km² from which a cell has a density: a smaller one has records, and no surroundings."""
 
-HOLE = "at most so many"
+HOLE = "at most this many"
 
 
 def node_bounds(release: PointRelease) -> Float:

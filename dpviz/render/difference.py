@@ -62,7 +62,7 @@ def difference_scene(
     Args:
         releases: two of the same domain; 2-D.
         labels: one each.
-        camera: where to look first; the whole domain by default.
+        camera: initial view; the whole domain by default.
 
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
@@ -127,7 +127,7 @@ def error_scene(
         exact: cells with exact counts of public records, at least as fine as the squares.
         releases: up to four of its domain; 2-D.
         labels: one each.
-        camera: where to look first; the whole domain by default.
+        camera: initial view; the whole domain by default.
 
     Raises:
         ReleaseError: too many releases, not 2-D, or not of one domain.

@@ -50,7 +50,7 @@ class Choropleth:
         density: noisy records per km², (n,).
         blank: too few to tell from none, or under the first class, (n,).
         scale: the classes.
-        legend: of them.
+        legend: legend of them.
         mesh: whether they are cells of a mesh.
     """
 
@@ -119,10 +119,10 @@ def district_marks(
     Args:
         regions: in the domain's CRS.
         answers: one each.
-        domain: of the release that was asked.
-        noun: what one is called.
+        domain: the domain of the release that was asked.
+        noun: word for one district.
         simplified: whether borders may be drawn with fewer corners; those of a mesh have few.
-        id: that those of the marks begin with.
+        id: prefix of the marks' ids.
     """
     drawn = choropleth(regions, answers, domain, noun, simplified=simplified)
     density, scale = drawn.density, drawn.scale

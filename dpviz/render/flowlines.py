@@ -45,10 +45,10 @@ def arrows(places: Float, source: Int, target: Int, width: Float) -> list[Float]
     """Curved arrows between centres of cells as closed rings, each (k, 2) in degrees.
 
     Args:
-        places: of the cells, (n, 4).
+        places: places of the cells, (n, 4).
         source: rows of ``places``, (m,).
         target: rows of ``places``, (m,).
-        width: of the shafts in sides of a cell, (m,).
+        width: width of the shafts in sides of a cell, (m,).
     """
     side = cell_side(places)
     middle = centres(places) / side  # in cells, so that arrows look alike in every direction

@@ -58,9 +58,9 @@ def visit_marks(
 
     Args:
         places: west, south, east, north of each cell in degrees, (n, 4).
-        names: of the cells.
+        names: names of the cells.
         count: noisy visits, (n,); None where they were not released.
-        sd: of the noise in them, (n,), if it is known.
+        sd: standard deviation of the noise in them, (n,), if it is known.
     """
     grid = boxes("grid", places, themed=30, width=0.7)
     rows = [Row("cell", "cell")]
@@ -126,8 +126,8 @@ def move_marks(
     """Arrows between cells in five classes: within the noise first, the busiest last.
 
     Args:
-        places: of the cells, (n, 4).
-        names: of the cells.
+        places: places of the cells, (n, 4).
+        names: names of the cells.
         moves: strings of two cells; where only their order is known, the first is the widest.
         faded: thin them out behind something else.
     """
@@ -197,11 +197,11 @@ def next_marks(
     """A chosen cell and arrows to where it goes next, as wide as they are likely.
 
     Args:
-        places: of the cells, (n, 4).
-        names: of the cells.
+        places: places of the cells, (n, 4).
+        names: names of the cells.
         cell: the chosen one.
         chance: P(next), (n + 1,) with the end last.
-        sd: of the noise in it; what is within the noise is faint.
+        sd: standard deviation of the noise in it; what is within the noise is faint.
     """
     targets = np.argsort(-chance[:-1], kind="stable")[:NEXT]
     targets = targets[(chance[targets] >= LEAST) & (targets != cell)][::-1]
@@ -252,9 +252,9 @@ def path_marks(
     """Strings of cells as curved lines beside each other, the most frequent on top.
 
     Args:
-        places: of the cells, (n, 4).
-        names: of the cells.
-        strings: of two cells or more.
+        places: places of the cells, (n, 4).
+        names: names of the cells.
+        strings: strings of two cells or more.
         chosen: the row that is drawn in the accent colour with its beginning and its end.
     """
     share, lines = (
@@ -315,8 +315,8 @@ def trip_marks(places: Float, sequences: Sequence[Int], seconds: float) -> tuple
     """Synthetic trips: a step per unit of time, each set out at a random time.
 
     Args:
-        places: of the cells, (n, 4).
-        sequences: of cells; those that never move are left out.
+        places: places of the cells, (n, 4).
+        sequences: sequences of cells; those that never move are left out.
         seconds: the length of the clock, in steps.
     """
     random = np.random.default_rng(0)  # of places within cells and of times: they tell nothing

@@ -64,7 +64,7 @@ class KindCounts:
     """Counts of the kinds in n areas.
 
     Attributes:
-        count: of each kind, float64 (kinds, n).
+        count: count of each kind, float64 (kinds, n).
         variance: likewise: the larger of the variances of the noise and of the uniformity error,
             as a box of all kinds may cut a cell of one.
         quiet: true for areas that cannot be distinguished from empty ones, (n,).
@@ -85,9 +85,9 @@ class KindCells(ZoomedBoxes, KindCounts):
     """Cells drawn at some zooms: n boxes, each with the counts of the area that it is part of.
 
     Attributes:
-        km2: of the area, float64 (n,).
-        node: of the tree, that each box is, int64 (n,).
-        release: that was asked.
+        km2: area in km², float64 (n,).
+        node: node of the tree, that each box is, int64 (n,).
+        release: the queried release.
     """
 
     node: Int
@@ -192,7 +192,7 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
 
     Args:
         release: 2-D, without time.
-        camera: where to look first; the whole domain by default.
+        camera: initial view; the whole domain by default.
     """
     cells = kind_cells(release)
     (leader,), clear, borrowed = answered(cells, _leader_of)
@@ -268,9 +268,9 @@ def share_scene(
 
     Args:
         release: 2-D, without time.
-        kind: whose share it is.
+        kind: the kind of the share.
         of: the kinds of the denominator, all by default; ``kind`` is one of them anyway.
-        camera: where to look first; the whole domain by default.
+        camera: initial view; the whole domain by default.
 
     Raises:
         DomainError: a kind that is not listed.

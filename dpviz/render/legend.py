@@ -36,7 +36,7 @@ class Legend:
 
     Attributes:
         title: with its unit.
-        colors: of the classes, for both themes; none where there are only swatches.
+        colors: colors of the classes, for both themes; none where there are only swatches.
         palettes: the same classes in every palette, where the visitor may choose one.
         labels: the lower bound of each class, in words; "" has none.
         widths: pixels of the classes that are lines.

@@ -126,7 +126,7 @@ class _Layer:
         columns: by name, a row for each object.
         bind: the accessor that reads each column.
         constants: properties that are the same for all objects.
-        lines: of objects that are lines or rings.
+        lines: lines of objects that are lines or rings.
     """
 
     columns: dict[str, pa.Array]

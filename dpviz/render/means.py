@@ -20,7 +20,7 @@ from dpviz.render.zoomed import ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
 CLASSES = 6
-"""About so many."""
+"""Approximate number of classes."""
 
 
 def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: A002
@@ -28,7 +28,7 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
 
     Args:
         release: 2-D, with values.
-        id: of the mark.
+        id: id of the mark.
     """
     values = values_of(release.domain)
     adapted, nodes = adaptive(release), release.nodes

@@ -61,7 +61,7 @@ def comparison_png(
     """2-D releases beside each other as PNG.
 
     Args:
-        releases: of the same domain.
+        releases: releases of the same domain.
         titles: one each.
         rect: west, south, east, north in degrees, outlined in each.
         title: above all.

@@ -117,7 +117,7 @@ class Scene:
 
     Attributes:
         marks: drawn in this order, the first at the bottom.
-        camera: where to look.
+        camera: initial view.
         legend: or None.
         mode: one map; several beside each other; or one over another with a divider to swipe. In
             the two last, marks made with ``side`` belong to the map of this number, all others to
@@ -127,7 +127,7 @@ class Scene:
         picks: whether a click on a mark reaches Python.
         domain: west, south, east, north of the whole, for the button that goes back to it.
         clock: for animated layers.
-        film: what each of the frames is called; layers with a ``frame`` are seen one at a time.
+        film: names of the frames; layers with a ``frame`` are seen one at a time.
         description: the map in one sentence, for screen readers.
         raw: whether cells are first shown raw, not in adaptive detail.
         neutral: shapes are drawn in the colour of words, where the map itself has warm colours.

@@ -37,7 +37,7 @@ def release_scene(
         releases: one, or up to :data:`BESIDE` of the same domain (to swipe: two); 2-D.
         labels: one each, to tell them apart.
         mode: how several are shown.
-        camera: where to look first; the whole domain by default.
+        camera: initial view; the whole domain by default.
         scale: see :func:`series_scene`.
 
     Raises:
@@ -53,7 +53,7 @@ def release_scene(
 def side_by_side_scene(
     scene: Scene, many: int, mode: Literal["side", "swipe"], labels: Sequence[str]
 ) -> Scene:
-    """The first marks of a scene, so many, each on a map of its own; all others on each map."""
+    """Draw each of the first ``many`` marks on a map of its own, all others on each map."""
     marks = [mark.with_layer(side=at) for at, mark in enumerate(scene.marks[:many])]
     marks += scene.marks[many:]
     return replace(scene, marks=marks, mode=mode, labels=labels, locked=True)
@@ -72,10 +72,10 @@ def series_scene(
     """Several releases over each other, ``cells-0`` and on: the caller shows one or two.
 
     Args:
-        releases: of the same domain; 2-D.
+        releases: releases of the same domain; 2-D.
         labels: one each, to tell them apart.
-        camera: where to look first; the whole domain by default.
-        title: of the picture that the visitor may save.
+        camera: initial view; the whole domain by default.
+        title: title of the picture that the visitor may save.
         base: the ground, in place of the bundled one: see
             :func:`~dpviz.render.basemap_file.basemap_marks`.
         most: releases at most.

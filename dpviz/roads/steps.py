@@ -23,7 +23,7 @@ MOST_COUNTS = 2_000_000
 
 @dataclass(frozen=True)
 class Steps:
-    """Half-open steps that follow one another: a time is in one of them, or in none.
+    """Consecutive half-open time steps: a time is in one of them, or in none.
 
     Attributes:
         column: column of the time at which a trip starts.

@@ -18,7 +18,7 @@ STEEP = 0.9
 """Greatest change of the prior's logarithm over one noise scale that counts as a straight line."""
 
 ROWS = 10_000
-"""Counts that are weighed at once; of more, the shape is chosen by so many, evenly spread."""
+"""Counts weighed at once; of more, this many, evenly spread, choose the shape."""
 
 RATIO = 0.01
 """Step to which logarithms of guesses are rounded: of more counts than :data:`ROWS` with one scale,

@@ -12,8 +12,8 @@ RELAYED = ("x-forwarded-", "x-real-ip", "forwarded", "via")
 def is_loopback(address: str | None) -> bool:
     """Return whether an address is reachable from this computer only.
 
-    >>> is_here("127.0.0.1"), is_here("localhost"), is_here("0.0.0.0"), is_here(None)
-    (True, True, False, False)
+    >>> [is_loopback(each) for each in ("127.0.0.1", "localhost", "0.0.0.0", None)]
+    [True, True, False, False]
     """
     if address is None or address == "localhost":
         return address is not None
@@ -26,7 +26,7 @@ def is_loopback(address: str | None) -> bool:
 def is_local_request(address: str | None, headers: Mapping[str, str]) -> bool:
     """Return whether only this computer reaches the server, and asks it without a proxy.
 
-    >>> from_here("127.0.0.1", {"Host": "localhost:8501"})
+    >>> is_local_request("127.0.0.1", {"Host": "localhost:8501"})
     True
     """
     given = {name.lower(): value for name, value in headers.items()}

@@ -74,7 +74,7 @@ STILL = """{
   still.replaceSync("*, ::before, ::after {animation: none!important; transition: none!important}");
   document.adoptedStyleSheets.push(still);
 }"""
-"""Streamlit fades, blinks and unfolds for whoever wants less motion, too: sixty pictures a second
+"""Streamlit fades, blinks and unfolds even if less motion is asked for: sixty pictures a second
 of the whole page, which software draws."""
 
 DECK = "dpviz.deckgl"
@@ -238,7 +238,7 @@ def browser():
         path = find_browser()
         try:
             chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        except Error as error:  # never a skip: a page that nobody opened is not tested
+        except Error as error:  # never skip: an unopened page is not tested
             pytest.fail(f"no browser: set DPVIZ_BROWSER or install chromium ({error})")
         yield chromium
         chromium.close()

@@ -71,7 +71,7 @@ def a_file_that_is_too_large_is_refused_in_one_line(page, folder):
     expect(page.get_by_text("Choose a file to begin.")).to_be_visible()
     expect(page.get_by_test_id("stAlert").locator("visible=true")).to_have_count(1)
     assert "PUT" not in sent
-    # Whoever goes past the page is stopped by the server.
+    # The server stops uploads that bypass the page.
     with page.expect_request(lambda request: request.method == "PUT") as asked:
         chooser.set_input_files(small)
     request = asked.value

@@ -126,7 +126,7 @@ def test_no_address_is_reachable_from_a_file(sensitive):
     for name in ("columns", "deck"):
         ours = ours.replace(element(page, name), "")
     assert re.findall(r"(?:src|href)\s*=\s*[\"']?http", ours) == []
-    namespace = "http://www.w3.org/2000/svg"  # a name, which nobody asks for
+    namespace = "http://www.w3.org/2000/svg"  # a name, never requested
     assert re.findall(r"https?://[^\s\"'<]+", ours) == [namespace]
 
 

@@ -180,8 +180,8 @@ def refinement(rate, finer, reach):
 
 @contextmanager
 def priced(module, cls):
-    """Record builds of a ladder: (price, counts, sensitivity) of each draw; each tree's price and
-    that of its dearest path. Nodes above the first level cost nothing.
+    """Record builds of a ladder: price, counts, sensitivity of each draw; prices of trees and
+    paths.
     """
     drawn, paths, grow = [], [], cls.grow
 

@@ -140,7 +140,7 @@ def test_areas_and_methods_that_do_not_fit_are_one_line(people):
         ((sized,), {"areas": grid()}, "areas count records and hold no sums"),
         ((people, "areas"), {}, "method areas needs its areas"),
         ((people, "privtree"), {"areas": grid()}, "works on points, the data are areas"),
-        ((trips,), {"areas": grid()}, "areas need points in 2-D"),
+        ((trips,), {"areas": grid()}, "areas need 2 coordinates, not 4"),
         ((dpviz.load("city-50k"),), {"areas": grid()}, "in another box than the areas"),
     ]
     for arguments, options, line in cases:

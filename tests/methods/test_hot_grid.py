@@ -124,5 +124,5 @@ def test_hot_squares_lie_around_records(size):
 def test_hot_squares_of_sensitive_data_are_refused():
     with pytest.raises(PrivacyError, match="exact answers are NOT PRIVATE"):
         squares_at_records(handle(skewed_points(50, 2), 2, public=False), "hot", 5)
-    with pytest.raises(ParameterError, match="one record"):
+    with pytest.raises(ParameterError, match="no query or no record"):
         squares_at_records(handle(np.zeros((0, 2)), 2), "hot", 5)

@@ -82,10 +82,10 @@ def chain(rates):
     [(2, {}), (2, {"DOUBT_BAND": 4.0, "RATE_GROWTH": 1.5}), (1, {"DOUBT_BAND": 9.0})],
 )
 def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
-    """Every transcript of one node: N₀ … N_k, and the count of rate B where it stops.
+    """Transcripts of one node: N₀ … N_k, and the count of rate B where it stops.
 
     One more record moves the log probability of a transcript by at most the rate of its last look,
-    or by B at a stop. The finer counts, which nobody sees, are summed out.
+    or by B at a stop. The finer counts, which are not published, are summed out.
     """
     for name, number in numbers.items():
         monkeypatch.setattr(ladder_tree, name, number)

@@ -1,4 +1,4 @@
-"""Counts of persons per slot at (ε, δ): what one person moves, what is paid, what is refused.
+"""Counts of persons per slot at (ε, δ): sensitivity, payment and refusals.
 
 Audits draw a fixed seed; each fails a correct mechanism with probability at most :data:`ALARM`.
 """

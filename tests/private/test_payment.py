@@ -38,7 +38,7 @@ def test_a_release_that_was_paid_for_is_not_saved_over(tmp_path):
     for _ in range(2):
         free.save(path)
     first = dpviz.build(handle(), "ugrid", 0.5)
-    for _ in range(2):  # what it is stays, whoever saves it again
+    for _ in range(2):  # saving it again changes nothing
         assert dpviz.read(first.save(path)).header == first.header
     other = dpviz.build(handle(), "ugrid", 0.5)
     for release, beside in ((free, ""), (other, "; this one, paid for too, is kept: ")):

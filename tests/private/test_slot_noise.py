@@ -1,4 +1,4 @@
-"""Noise on counts of slots: exact (ε, δ), the discrete Gaussian sampler, and what they rest on.
+"""Noise on counts of slots: exact (ε, δ) and the discrete Gaussian sampler.
 
 Laws are compared with sums in 100 digits; a test on draws fails a correct sampler with probability
 at most :data:`ALARM`, on a fixed seed.

@@ -209,9 +209,7 @@ def test_a_file_a_folder_and_counts_by_cell_give_the_same_layers(tmp_path):
 
 
 def test_shares_are_covered_by_their_intervals():
-    """At least 95 % of 20,000 shares: fewer than 94.5 % by chance has odds below 1e-3 at exactly 95
-    %; fixed seed. Small counts too, where many have no denominator.
-    """
+    """At least 95 % of 20,000 shares; fewer than 94.5 % by chance has odds below 1e-3."""
     random = np.random.default_rng(5)
     for one, rest, scale in ((40, 60, 2.0), (3, 5, 4.0), (0, 30, 1.5), (200, 0, 3.0)):
         noise = random.laplace(0, scale, (2, 20_000))

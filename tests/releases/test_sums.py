@@ -99,9 +99,7 @@ def test_nearly_without_noise_sums_and_means_are_exact():
 
 
 def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
-    """Noise and its exact loss: P(k) ∝ e^(−rate·abs(k)); the sums of neighbours differ by at most
-    `reach` steps, so the ratio is at most e^(ε·share).
-    """
+    """P(k) ∝ e^(−rate·abs(k)): neighbours' sums differ by ≤ `reach` steps, ratios ≤ e^(ε·share)."""
     rates = []
 
     class Watched(SimulatedNoise):
@@ -132,9 +130,7 @@ def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
 
 @pytest.mark.slow
 def test_intervals_of_sums_and_means_hold_their_promise():
-    """Intervals of both cover at least 92 % of 600 releases of clipped values, fixed seeds: at
-    exactly 95 % fewer has odds of 1e-3.
-    """
+    """Intervals cover 92 % of 600 clipped sums and means; at 95 % less has odds of 1e-3."""
     data = dpviz.load(RECORDS.head(200), BOX, public=True)
     read = RECORDS.head(200).dropna()
     clipped = read["fare"].clip(*CLIP)

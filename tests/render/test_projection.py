@@ -56,7 +56,7 @@ def test_a_drawn_rectangle_is_asked_as_large_as_it_is(box):
 
 
 def test_a_rectangle_that_ends_beyond_180_degrees_may_say_so_as_degrees_west():
-    """In Fiji's CRS; 1 east to 0 east is inside out, not around the Earth."""
+    """Fiji's own CRS; 1 east to 0 east is inside out, not around the Earth."""
     beyond = from_degrees((179.0, -18.5, 180.5, -17.0), "EPSG:3460")
     assert from_degrees((179.0, -18.5, -179.5, -17.0), "EPSG:3460") == pytest.approx(beyond)
     assert beyond[0] < beyond[2]

@@ -73,7 +73,7 @@ def leaf_counts(nodes):
 
 
 def test_a_leaf_leans_to_where_there_are_more():
-    """Of its 30 records, 19 lie near denser cells in the west and none near the empty north."""
+    """30 records: 19 in smaller cells to the west, none to the north, the edge elsewhere."""
     quarter = dict(leaf_counts(refine(uneven())))
     west = 1.0 / (1.0 + (30.0 / 19.0) ** POWER)
     north = 1.0 / (1.0 + math.exp(STEEPEST * POWER))

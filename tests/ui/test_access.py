@@ -173,7 +173,7 @@ def test_users_see_their_own_releases_and_a_proxy_does_not_make_them_the_owner(m
         names.append(releases.visitor())
     assert len(set(names)) == 3
     assert all(name.startswith("user:") and "ann" not in name for name in names)
-    assert not releases.alone()
+    assert not releases.only_local_visitors()
 
 
 def test_a_touch_of_a_part_of_the_page_asks_the_rules_again(monkeypatch):

@@ -300,7 +300,7 @@ def test_one_person_s_server_is_one_that_nobody_else_reaches_and_others_publish_
 ):
     monkeypatch.setattr(access.st, "context", SimpleNamespace(headers=headers))
     monkeypatch.setattr(access.st, "get_option", lambda name: address)
-    assert releases.alone() is access.access().publish is expected
+    assert releases.only_local_visitors() is access.access().publish is expected
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
 
 
 def tree(name: str, dims: int) -> tuple[str, dict[str, Any]]:
-    """The method of a tree and its parameters, for so many attributes."""
+    """The method of a tree and its parameters, by the number of attributes."""
     method, parameters = parsed(TREES[name])
     height = {"height": str(HEIGHTS[dims])} if name == "quad-baseline" else {}
     return method, {**parameters, **height}

@@ -29,7 +29,7 @@ class Reproduction:
 
     Attributes:
         title: title of the page.
-        intro: what was done, in Markdown.
+        intro: description of the experiment, in Markdown.
         statements: the paper's, and what we find.
         tables: rows, by the name of their file.
         pictures: likewise.

@@ -29,7 +29,7 @@ class AreaMethod(Method):
             areas: the public partition.
             counts: exact counts of its finest areas, int64 (leaves,), or of each part (parts,
                 leaves); one record is in one of them.
-            budget: of one record.
+            budget: budget of one record.
             noise: the source of randomness.
         """
         raise ParameterError(f"method {self.name} has no build: define it")

@@ -76,7 +76,7 @@ class AreaCounts(AreaMethod):
         return True
 
     def weights(self, sizes: list[int]) -> list[float]:
-        """Relative shares of levels with so many areas, coarsest first."""
+        """Relative shares of levels by their numbers of areas, coarsest first."""
         return [float(np.cbrt(size)) if self.budget == "geometric" else 1.0 for size in sizes]
 
     def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:

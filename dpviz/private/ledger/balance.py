@@ -138,7 +138,7 @@ class Balance:
         if self.unit is not None and self.unit != entry.unit:
             raise BudgetError(
                 f"data set {self.name!r} is accounted for {self.unit}, not {entry.unit}: "
-                "prices for different privacy units do not add up, keep to one"
+                "prices for different privacy units do not add up, give the same unit again"
             )
         charge = entry.charged, Fraction(entry.delta)
         largest = self.profile.largest(entry.units)

@@ -40,7 +40,7 @@ BITS = 512
 
 
 def delta_upper(epsilon: float, k: int, rate: float) -> float:
-    """Smallest delta of discrete Laplace noise of this rate on K slots, from integers, rounded up.
+    """Smallest delta of discrete Laplace noise of this rate on K slots, rounded up.
 
     In a coordinate that moves by one, noise of rate r has likelihood ratio e^r on a half line and
     e^−r on the other; the half line has probability 1/(1 + a), and a/(1 + a) in the other world,

@@ -88,7 +88,7 @@ def laplace_below(z: Fraction) -> Bounds:
 
 
 def digit(x: Fraction, times: int = 1) -> Bounds:
-    """1 / (1 + e^x), so many times, for x ≥ 0: it grows with e^(−x)."""
+    """``times`` / (1 + e^x) for x ≥ 0: it grows with e^(−x)."""
 
     def bounds(bits: int) -> tuple[int, int]:
         width = bits + GUARD

@@ -92,7 +92,7 @@ def first_bits(variance: float) -> tuple[Words, Words]:
 
 @lru_cache(maxsize=8)
 def distribution(variance: float, bits: int) -> tuple[list[int], list[int]]:
-    """Integers low_k ≤ 2^bits·P(|K| ≤ k) ≤ high_k, for k from 0 to where the tail is below 2^−bits.
+    """Integer bounds of 2^bits·P(abs(K) ≤ k), k from 0 to where the tail is below 2^−bits.
 
     e^(−(k+1)²/2s²) = e^(−k²/2s²)·g_k with g_k = e^(−(2k+1)/2s²), and g_{k+1} = g_k·e^(−1/s²): two
     products a step, each rounded outwards, with bits to spare for the k² roundings of the last one.

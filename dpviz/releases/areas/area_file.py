@@ -48,8 +48,8 @@ def read_areas(
     """Read a public partition and its hierarchy from a file of polygons.
 
     Args:
-        path: of the file, and ``|layername=`` with one of several layers; its CRS is taken from it,
-            and is the domain's where it states none.
+        path: path of the file, and ``|layername=`` with one of several layers; its CRS is taken
+            from it, and is the domain's where it states none.
         domain: the public box of the records; by default the extent of the areas, which is public.
         levels: columns that name the areas of each level, the finest last: country, district, ward.
             Each row is one of the finest areas. By default there is one level.

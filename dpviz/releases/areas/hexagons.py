@@ -24,7 +24,7 @@ from dpviz.releases.points.region_count import polygonal
 from dpviz.releases.points.region_file import projected
 
 FEW = 10
-"""Parents are added until a level has at most so many areas: a public rule."""
+"""Most areas of the coarsest level, up to which parents are added: a public rule."""
 
 FINEST = 15
 """The finest resolution of H3."""
@@ -46,7 +46,7 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
     that H3 gives for its place.
 
     Args:
-        resolution: of the finest cells, 0 (1,100 km wide) to 15 (1 m).
+        resolution: resolution of the finest cells, 0 (1,100 km wide) to 15 (1 m).
         domain: the public box.
 
     Raises:

@@ -16,8 +16,8 @@ def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int
     """Areas in breadth-first order, from the names of finest areas and their ancestors.
 
     Args:
-        paths: of each finest area, a name for each level, coarsest first.
-        names: of the levels.
+        paths: paths of each finest area, a name for each level, coarsest first.
+        names: names of the levels.
 
     Returns:
         Which path each finest area stands for, in order; names of all areas; row of each parent.

@@ -50,12 +50,13 @@ class Areas(Frame):
 
     Attributes:
         domain: the public box (2-D) that records are read in; the areas lie in it.
-        levels: what the areas of each level are called, the finest last.
+        levels: names of the levels, the finest last.
         names: of all areas, coarsest first; unique among the children of one area.
         parent: row of the area above each, int64 (n,); −1 on the first level.
         shapes: polygons of the finest areas in the domain's CRS, objects (leaves,). They share
             borders at most; what is in none of them is in no area.
-        resolution: of H3, whose cells the finest areas are by id; None for polygons of a file.
+        resolution: resolution of H3, whose cells the finest areas are by id; None for polygons of a
+            file.
 
     Raises:
         ReleaseError: names, parents and shapes that do not fit each other.

@@ -30,8 +30,8 @@ def table_of(
     so variances add up.
 
     Args:
-        release: of areas.
-        level: of areas: the name of one, None for the finest, "all" for all of them.
+        release: a release of areas.
+        level: level of areas: the name of one, None for the finest, "all" for all of them.
         shapes: as a GeoDataFrame.
         margins: add the rows of sums.
 

@@ -34,7 +34,7 @@ def marginal(
     rectangle of drop-offs, where trips *to there* start.
 
     Args:
-        release: of at least two dimensions.
+        release: a release of at least two dimensions.
         axes: the two axes of the map.
         within: all lower, then all upper limits over the other axes, in their order; None: all.
         cells: cells per side, a power of two.
@@ -78,7 +78,7 @@ def on_map(
     wavelets the header states the exact noise of any sum.
 
     Args:
-        release: of one part.
+        release: a release of one part.
         flat: domain of the two axes.
         axes: numbers of the two axes.
         window: lattice box to count in; its limits along the two axes do not matter.

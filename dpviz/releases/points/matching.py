@@ -134,8 +134,8 @@ def match(
     units of the domain's CRS.
 
     Args:
-        release_a: of the one owner's records.
-        release_b: of the other's, over the same public domain.
+        release_a: a release of the one owner's records.
+        release_b: a release of the other's, over the same public domain.
         within: the distance, for all axes or one for each.
         metric: "max" or "euclidean".
         padding: "upward" or "noisy", see :data:`PADDINGS`.

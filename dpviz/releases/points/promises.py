@@ -36,7 +36,7 @@ class Promise:
 
     Attributes:
         wish: in words.
-        probability: that it holds; for areas, of the least likely one. None if unknown.
+        probability: probability that it holds; for areas, of the least likely one. None if unknown.
         note: name of the least likely area, or why the probability is unknown.
     """
 
@@ -93,7 +93,7 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     Args:
         wish: the accuracy target.
         domain: 2-D.
-        centres: of squares, float64 (q, 2).
+        centres: centres of squares, float64 (q, 2).
 
     Raises:
         DomainError: a place outside the domain, or a domain that is not 2-D.
@@ -138,8 +138,8 @@ def promises(release: PointRelease | AreaRelease, folder: Path | None = None) ->
 
     Args:
         release: with or without promises; one of areas promises its own areas.
-        folder: where files of areas may be opened, by their name alone: a header is untrusted and
-            must not choose what is read. None: no file is opened.
+        folder: folder in which files of areas may be opened, by their name alone: a header is
+            untrusted and must not choose what is read. None: no file is opened.
     """
     stated = release.header.extra.get(KEY, [])
     return [_promise(release, text, folder) for text in stated[:MOST_WISHES]]

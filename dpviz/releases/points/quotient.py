@@ -47,7 +47,8 @@ def quotients(
     Args:
         above: estimates of the numerators, (q,).
         below: estimates of the denominators.
-        variances: of the errors of the numerators, of the denominators, and their covariance.
+        variances: variances of the errors of the numerators, of the denominators, and their
+            covariance.
         limits: that no quotient of exact numbers passes: intervals are cut to them.
     """
     of_above, of_below, both = variances

@@ -28,9 +28,9 @@ class Cover:
     """Nodes that answer queries, as columns: query, node, share of the node.
 
     Attributes:
-        query: whose answer each node is part of, int64 (k,).
+        query: the query that each node answers in part, int64 (k,).
         node: row of the node, int64 (k,).
-        share: of the node inside the query, float64 (k,).
+        share: share of the node inside the query, float64 (k,).
         queries: how many there are.
     """
 
@@ -49,7 +49,7 @@ def box_sums(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) ->
     """Sums over the nodes that answer lattice boxes, float64 (q, 4).
 
     Args:
-        nodes: of a release.
+        nodes: nodes of a release.
         noise: the exact noise of their sums, where the release states one.
         lo: int64 of shape (q, dims).
         hi: ends of the boxes, exclusive.
@@ -86,8 +86,8 @@ def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> 
     leaves: Σ over leaves of (share of the leaf in it) · variance.
 
     Args:
-        nodes: of a release.
-        variance: of what each node gives to that sum, (n,); that of leaves is looked at.
+        nodes: nodes of a release.
+        variance: variance of what each node gives to that sum, (n,); that of leaves is looked at.
         lo: int64 of shape (q, dims).
         hi: ends of the boxes, exclusive.
     """
@@ -114,7 +114,7 @@ def sums_of(
     of empty leaves with raw counts the noise cancels, where the positive ones alone would add up.
 
     Args:
-        nodes: of a release.
+        nodes: nodes of a release.
         noise: the exact noise of their sums, where the release states one.
         cover: the nodes that answer each query, and the share of each.
         common: part of the leaves' uniformity errors that is common; that of the tree by default.

@@ -26,7 +26,7 @@ class Sums:
 
     Attributes:
         sum: an inner node's is that of its leaves.
-        variance: of the noise in it.
+        variance: variance of the noise in it.
     """
 
     sum: Float
@@ -50,8 +50,8 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
     """Sums of values in lattice boxes; a cut leaf gives its share.
 
     Args:
-        nodes: of a release.
-        sums: of them.
+        nodes: nodes of a release.
+        sums: sums of them.
         lo: int64 of shape (q, dims).
         hi: ends of the boxes, exclusive.
     """

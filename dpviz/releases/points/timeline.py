@@ -19,7 +19,7 @@ def step_boxes(
 
     Args:
         domain: with time.
-        rect: of places; the whole domain by default.
+        rect: rectangle of places; the whole domain by default.
         every: a step such as ``1h``; one that suits the period by default.
         period: start and end; the whole by default.
 

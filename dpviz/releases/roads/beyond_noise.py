@@ -53,7 +53,7 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
     to 100 % of the fifty busiest.
 
     Args:
-        release: that was asked.
+        release: the queried release.
         truncation: whether to include truncation.
     """
     sentences = _of_truncation(release) if truncation else []

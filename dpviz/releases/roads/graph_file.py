@@ -56,8 +56,8 @@ def read_graph(
         *sources: a table of nodes and a table of edges, in CSV or Parquet (columns as in
             :func:`dpviz.roads.tables.road_graph`), or one file: GraphML or GeoPackage, as of OSMnx,
             or lines in GeoJSON, GeoPackage, Shapefile or GeoParquet; or "city".
-        crs: of coordinates whose file states none; by default EPSG:4326 of longitude and latitude,
-            and else, as by "none", a plane of their own.
+        crs: CRS of coordinates whose file states none; by default EPSG:4326 of longitude and
+            latitude, and else, as by "none", a plane of their own.
         components: what to do with a disconnected graph; see :meth:`RoadGraph.connected`.
         directed: whether edges run from ``src`` to ``dst`` only, or as their lines are drawn.
 

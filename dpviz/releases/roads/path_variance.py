@@ -17,7 +17,7 @@ def path_variance(nodes: Decomposition, cover: Cover) -> Float:
     """Variance of the noise in the sum over the leaves of each query, float64 (q,).
 
     Args:
-        nodes: of a release on streets.
+        nodes: nodes of a release on streets.
         cover: leaves of the edges of each query.
     """
     assert nodes.measured is not None
@@ -56,7 +56,7 @@ def common_sd(nodes: Decomposition, measured: Float) -> Float:
     It is that of a correction by a noisy factor; 0 for other nodes.
 
     Args:
-        nodes: of a release.
+        nodes: nodes of a release.
         measured: variance of the noise that each node was measured with.
     """
     single = nodes.leaf & (nodes.parent < 0)

@@ -90,7 +90,7 @@ def cells_of(header: Header | dict[str, Any]) -> Cells | None:
     """Cells of a release's symbols; None if the symbols are not places.
 
     Args:
-        header: of a sequence release, or the public facts of a handle.
+        header: header of a sequence release, or the public facts of a handle.
 
     Raises:
         ReleaseError: the header is damaged.

@@ -44,9 +44,9 @@ def areas_choice(
     """Areas and parameters of a release of areas; None while areas are missing.
 
     Args:
-        prefix: of the widgets' keys.
-        domain: of the records; with time, they are counted by steps of it.
-        epsilon: of the release.
+        prefix: prefix of the widgets' keys.
+        domain: the domain of the records; with time, they are counted by its steps.
+        epsilon: epsilon of the release.
         saved: parameters from a permalink, as text.
     """
     counted = st.segmented_control(

@@ -17,7 +17,7 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
     """Show the noise of each level, before payment.
 
     Args:
-        choice: of a release of areas.
+        choice: choice of a release of areas.
         max_per_unit: most records of one privacy unit.
     """
     chosen = choice.areas

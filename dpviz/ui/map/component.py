@@ -146,7 +146,7 @@ def map_overlay(
     only where it did not come from there (a permalink, numbers typed in).
 
     Args:
-        key: of the map.
+        key: key of the map.
         marks: drawn above all others, for instance the cells that an answer used.
         shape: the shape in force.
         legend: in place of the scene's, where the marks hide what that one explains.

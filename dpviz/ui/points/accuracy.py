@@ -59,7 +59,7 @@ def accuracy_panel(prefix: str, source: PointSource, methods: Sequence[str]) -> 
     """Show the errors of some methods, measured now.
 
     Args:
-        prefix: of the widgets' keys.
+        prefix: prefix of the widgets' keys.
         source: a public data set.
         methods: as ``name:key=value``.
     """

@@ -169,7 +169,7 @@ def show_answer(
     """Show one answer in words, and add it to the history.
 
     Args:
-        prefix: of the page.
+        prefix: prefix of the page's keys.
         release: the queried release.
         source: its data; if public, the exact answer is shown too.
         asked: the shape and its answer.

@@ -96,7 +96,7 @@ def attribute_answers(release: PointRelease, rect: Any, period: Any) -> None:
     Args:
         release: the queried release.
         rect: in its domain's CRS.
-        period: of one with time.
+        period: period of one with time.
     """
     values = release.domain.values
     if values is not None:

@@ -23,9 +23,9 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     """Ask for kinds and values, as arguments of :meth:`dpviz.Domain.from_bounds`.
 
     Args:
-        prefix: of the widgets' keys.
-        names: of the file's columns.
-        file_id: of the upload; another file resets the form.
+        prefix: prefix of the widgets' keys.
+        names: names of the file's columns.
+        file_id: file id of the upload; another file resets the form.
 
     Returns:
         Empty for places alone; None while a list or a clip is missing.

@@ -28,8 +28,8 @@ def points_choice(
     """Ask for ε, the method or areas, and their parameters; None while the areas are missing.
 
     Args:
-        prefix: of the widgets' keys.
-        source: of the points.
+        prefix: prefix of the widgets' keys.
+        source: source of the points.
         start: the method shown first.
         saved: parameters from a permalink, as text.
         more: True to offer counts of areas instead of cells.

@@ -119,7 +119,7 @@ def maps_and_answers(
     """Show the maps, their answers, and tabs below; drawing reruns this fragment only.
 
     Args:
-        prefix: of the widgets' keys.
+        prefix: prefix of the widgets' keys.
         compared: the releases.
         source: their data; if public, the exact answer is shown too.
         series: files with the same maps at other ε, see :func:`share_panel`.

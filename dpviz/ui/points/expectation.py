@@ -55,9 +55,9 @@ def expectation_panel(
     """Expected errors for the chosen method and price.
 
     Args:
-        prefix: of the widgets' keys.
+        prefix: prefix of the widgets' keys.
         domain: public.
-        choice: of the method and its price.
+        choice: choice of the method and its price.
         max_per_unit: max contributions per unit.
         people: whether a unit may have more, so that some are left out.
         shown: False on a hidden step, whose inputs keep their values and nothing is computed.

@@ -33,7 +33,7 @@ def film_strip(prefix: str, current: float | None, show: Callable[[float], None]
     """Step all maps through ε, in the fragment of the maps.
 
     Args:
-        prefix: of the widgets' keys.
+        prefix: prefix of the widgets' keys.
         current: the ε of all sides; None if they differ.
         show: sets the ε of all before the page runs.
     """
@@ -57,7 +57,7 @@ def film_answers(source: PointSource, methods: Mapping[str, Choice], rect: Bound
     """The answer to a rectangle less the exact count at every ε, as a chart and a table.
 
     Args:
-        source: of the public records.
+        source: source of the public records.
         methods: by title; their ε is not used.
         rect: as drawn; by default the middle of the area.
     """

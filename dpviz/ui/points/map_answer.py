@@ -118,9 +118,9 @@ def ask_on_map(
     Call it last in a fragment: a typed rectangle reruns the fragment.
 
     Args:
-        prefix: of the page.
+        prefix: prefix of the page's keys.
         release: the queried release.
-        source: of its records.
+        source: source of its records.
         answer: shows the answer; returns its marks for the map.
         scene: the map.
         fields: fields of the map that the address stores.
@@ -184,12 +184,12 @@ def drawn_answer(
     """Show the answer to the drawn shape, or a hint; return marks of the answer's cells.
 
     Args:
-        prefix: of the page.
+        prefix: prefix of the page's keys.
         release: the queried release.
-        source: of its records.
+        source: source of its records.
         window: in time.
         then: rest of the hint's sentence, see :func:`draw_hint`.
-        title: of the hint.
+        title: title of the hint.
     """
     rect, ring = question(prefix)
     try:

@@ -29,8 +29,8 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
     """Show the spent share of the lifetime budget, or the form that sets it permanently.
 
     Args:
-        prefix: of the widgets' keys.
-        account: of the data set.
+        prefix: prefix of the widgets' keys.
+        account: account of the data set.
         epsilon: amount to be spent next; 0 for none.
     """
     st.header("Lifetime budget", anchor=False)

@@ -40,8 +40,8 @@ def share_panel(
     """Downloads of the releases with this session's answers, made when a button is pressed.
 
     Args:
-        prefix: of the widgets' keys.
-        map_key: of the map whose camera the file takes.
+        prefix: prefix of the widgets' keys.
+        map_key: map key of the map whose camera the file takes.
         releases: one or two.
         labels: one each.
         series: by label, functions that return the releases and labels of a file with a slider;

@@ -86,8 +86,8 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
     """Method, ε and parameters of each side.
 
     Args:
-        prefix: of the widgets' keys.
-        source: of the records that all are built from.
+        prefix: prefix of the widgets' keys.
+        source: source of the records that all are built from.
         explored: last settings of page Explore; A starts with them.
     """
     choices: list[Choice] = []

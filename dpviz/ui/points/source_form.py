@@ -76,8 +76,8 @@ def source_form(
     """Selectors of data; None while a file of one's own is not described yet.
 
     Args:
-        prefix: of the widgets' keys.
-        dims: of the data sets on offer.
+        prefix: prefix of the widgets' keys.
+        dims: dims of the data sets on offer.
         start: the data set shown first.
         sensitive: True if a built-in data set is treated as sensitive by default.
         owner: the form in steps for confidential records; this function updates ``complete``.

@@ -69,9 +69,9 @@ def points_map(
     With time, the map shows a window.
 
     Args:
-        prefix: of the page.
-        release: of points.
-        source: of its records.
+        prefix: prefix of the page's keys.
+        release: a release of points.
+        source: source of its records.
         panels: tabs of the page for the release on the map (with categories, of the chosen one)
             and its records.
     """

@@ -24,7 +24,7 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
     """Choice from an accepted plan; None if the visitor chooses method and ε directly.
 
     Args:
-        prefix: of the page.
+        prefix: prefix of the page's keys.
         domain: public.
         max_per_unit: most records of one privacy unit.
         left: unspent lifetime budget; None if none is set.

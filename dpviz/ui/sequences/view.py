@@ -51,10 +51,10 @@ class MoveView:
 
     Attributes:
         visits: noisy counts of the symbols; None where the release holds none.
-        sd: of the noise in them, if the model states it.
+        sd: standard deviation of the noise in them, if the model states it.
         moves: the most frequent strings of two symbols.
         refusal: why the release answers no counts; empty if it does.
-        key: of what belongs to this release alone, such as a chosen row of a table.
+        key: key of what belongs to this release alone, such as a chosen row of a table.
     """
 
     release: SequenceRelease

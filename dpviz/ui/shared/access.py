@@ -43,8 +43,8 @@ class Access:
     """Rights of the current visitor.
 
     Attributes:
-        name: of the user: the address that the provider vouches for, or ``sub:`` and its own name
-            of them; empty without a login.
+        name: name of the user: the address that the provider vouches for, or ``sub:`` and its own
+            name of them; empty without a login.
         look: see pages and open releases.
         publish: spend, and set lifetime budgets.
         owner: see all accounts.

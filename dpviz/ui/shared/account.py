@@ -42,9 +42,9 @@ def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool
     """Name of a file's data set in the ledger: typed if confidential, else the file name.
 
     Args:
-        prefix: of the widgets' keys.
+        prefix: prefix of the widgets' keys.
         file: uploaded.
-        columns: of the file.
+        columns: columns of the file.
         public: True if its records are declared public.
 
     Raises:
@@ -217,7 +217,7 @@ def paid_release(
     """Draw the price button and its confirmation, and run the build they pay for.
 
     Args:
-        prefix: of the page.
+        prefix: prefix of the page's keys.
         source: has ``key`` and ``account``, its name in the ledger.
         choice: has ``epsilon``; its ``repr`` says all of it: other terms are asked for again.
         build: (source, choice, ledger=…, purpose=…, progress=…, conclude=…); it runs in a thread

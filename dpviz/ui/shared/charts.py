@@ -87,8 +87,8 @@ def timeline_chart(table: Any, start: Any, end: Any, form: str) -> Any:
 
     Args:
         table: a data frame of steps, times as clocks show them, and as texts ``from`` and ``to``.
-        start: of the part to be marked.
-        end: of it.
+        start: start of the part to be marked.
+        end: end of it.
         form: how the axis writes every time.
     """
     axis = alt.Axis(title=None, grid=False, format=form, tickCount=TIME_TICKS)
@@ -166,11 +166,11 @@ def error_chart(
     """``error`` of each ``method`` by ``epsilon``, in a band from ``low`` to ``high``.
 
     Args:
-        rows: of one chart.
-        title: of the errors.
+        rows: rows of one chart.
+        title: title of the errors.
         epsilons: the ticks.
         ends: lowest and highest error, the same for charts beside each other.
-        colours: of the methods.
+        colours: colours of the methods.
     """
     names, range_ = list(colours), list(colours.values())
     look = {"orient": "bottom", "columns": 2, "labelLimit": 160, **LINES}

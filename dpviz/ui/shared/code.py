@@ -19,8 +19,8 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
     """Show how a release was made, and offer its notebook and its data-use statement.
 
     Args:
-        prefix: of the page.
-        release: whose header says all that is shown.
+        prefix: prefix of the page's keys.
+        release: the release, whose header is shown.
         script: as the records' owner has it, with their file and their account; by default what
             the header knows.
     """

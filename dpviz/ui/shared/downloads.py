@@ -38,8 +38,8 @@ def release_panels(
     """Panels of the tabs below a map that every release has: files, budget, code.
 
     Args:
-        prefix: of the page.
-        release: whose panels these are.
+        prefix: prefix of the page's keys.
+        release: the release of these panels.
         files: draws the buttons of its files, see :func:`download_buttons`.
         script: see :func:`code_panel`.
     """

@@ -32,7 +32,7 @@ def public_release(place: str, source: Any, choice: Any, seed: int, build: Calla
         place: in the session's state; those of built-in data are shared by all visitors.
         source: has ``key``, which changes with the choice of data, and ``backdrop``.
         choice: its ``repr`` says all of it; one with ``areas`` of an upload is not shared.
-        seed: of the noise.
+        seed: seed of the noise.
         build: (source, choice, seed=…) gives the release.
     """
     asked = (source.key, repr(choice), seed)

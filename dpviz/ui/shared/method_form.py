@@ -116,9 +116,9 @@ def method_form(
     """Slider of epsilon, selector of the method, and its parameters behind a button.
 
     Args:
-        prefix: of the widgets' keys.
-        dims: of points; methods that cannot do them are left out.
-        kind: of the data.
+        prefix: prefix of the widgets' keys.
+        dims: dims of points; methods that cannot do them are left out.
+        kind: kind of the data.
         public: methods without a guarantee are offered for public data only.
         start: the method shown first, where it is on offer.
         saved: parameters from a permalink, as text.

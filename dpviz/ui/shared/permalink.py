@@ -150,9 +150,9 @@ class Field:
     """A value that a page keeps in the session and in its address.
 
     Attributes:
-        name: of the parameter.
+        name: name of the parameter.
         read: the value of the parameter of this name; it may be missing, or nonsense.
-        text: of a value, as :attr:`read` takes it; None for one that needs no parameter.
+        text: text of a value, as :attr:`read` takes it; None for one that needs no parameter.
         key: in the session's state, after the page's; the name if empty.
     """
 

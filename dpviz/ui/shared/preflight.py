@@ -76,7 +76,7 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
     """Facts about the places of a file, and their extent, before its area is chosen.
 
     Args:
-        prefix: of the page.
+        prefix: prefix of the page's keys.
         asked: all that the reading depends on; last the CRS of the extent.
         look: reads the file.
 
@@ -132,9 +132,9 @@ def show_times(
     """The form in which times are written; False if none of them can be read.
 
     Args:
-        prefix: of the page.
+        prefix: prefix of the page's keys.
         field: key of the selector of the format, which a proposal sets.
-        titles: of the formats.
+        titles: titles of the formats.
         asked: says all that the reading depends on.
         read: the column.
     """

@@ -37,8 +37,8 @@ def presentation_form(
     """Draw the form of a release's public words, and its link; store its owner's words.
 
     Args:
-        prefix: of the page.
-        release: that is shared; None for several.
+        prefix: prefix of the page's keys.
+        release: the shared release; None for several.
         place: longitude and latitude of a new note; None if the map has not been moved.
     """
     stored = None if release is None else _stored(release)

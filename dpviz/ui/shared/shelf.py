@@ -42,9 +42,9 @@ class Stored:
         id: the ledger's, which names both files.
         owner: who may see it in a list.
         title: in its owner's words.
-        kind: of its data.
+        kind: kind of its data.
         at: when it was written, ISO 8601.
-        receipt: what was paid, for what, by which theorem.
+        receipt: prices, what they paid for, and theorems.
         words: public presentation of its page, as plain values.
     """
 
@@ -253,7 +253,7 @@ def kept_release(make: Callable[[], Any], owner: str, title: str) -> tuple[Any, 
     Args:
         make: pays, and returns the release.
         owner: see :class:`Stored`.
-        title: of the release; its data set's name where empty.
+        title: title of the release; its data set's name where empty.
 
     Returns:
         The release, and what went wrong in keeping it (empty: nothing).

@@ -32,9 +32,9 @@ class Slots:
     ``repr`` says all of it.
 
     Attributes:
-        key: of the page, the prefix of its widgets.
-        records: what the records are called in a sentence.
-        fields: what its address holds besides the choices of data and method.
+        key: key of the page, the prefix of its widgets.
+        records: word for the records in a sentence.
+        fields: address fields besides the choices of data and method.
         source: form of the data; None while it is not complete.
         choose: form of ε and the method for a source, in the bar; None while it is not complete.
         build: (source, choice, seed=…) or that of :func:`paid_release`.
@@ -42,7 +42,7 @@ class Slots:
         empty: the page without a source.
         before: the page before a choice is made, and before sensitive records have been paid for.
         show: the map, its answer and details: (release, source, choice or None).
-        link: what the address holds of source and choice besides ε and seed.
+        link: address parameters of source and choice besides ε and seed.
         error: expected error and what it is, for the bar: (release, source, choice or None).
     """
 

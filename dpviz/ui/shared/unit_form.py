@@ -17,10 +17,10 @@ def unit_form(
     """Ask for the unit's column (None: each record) and the max contributions per unit.
 
     Args:
-        prefix: of the widgets' keys.
-        columns: of the file; a person's is the one to choose.
-        record: what a record is called here.
-        start: of the bound.
+        prefix: prefix of the widgets' keys.
+        columns: columns of the file; a person's is the one to choose.
+        record: word for a record.
+        start: start of the bound.
     """
     one = f"one {record}"
     unit = st.selectbox(

@@ -91,11 +91,11 @@ def upload_form(
     """Draw the uploader and the form for the file; None while it is incomplete.
 
     Args:
-        prefix: of the widgets' keys.
+        prefix: prefix of the widgets' keys.
         describe: the source, from the path, the upload, and whether its records are public.
-        label: of the uploader.
-        help: of the uploader.
-        place: of the uploader, after the prefix.
+        label: label of the uploader.
+        help: help of the uploader.
+        place: place of the uploader, after the prefix.
         owner: all records are confidential.
     """
     file = st.file_uploader(label, key=f"{prefix}.{place}", help=help)
@@ -116,7 +116,7 @@ def read_cached(
     """Handle of a file, read again only if the file or an option changes.
 
     Args:
-        prefix: of the widgets' keys.
+        prefix: prefix of the widgets' keys.
         key: says all that the reading depends on.
         read: gives the handle.
         check: exact counts of what a handle of confidential records keeps and drops, shown to

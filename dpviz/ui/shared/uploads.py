@@ -37,7 +37,8 @@ def upload_path(place: str, file: Any) -> Path:
 
     Args:
         place: the key of the uploader; its last part names the file in messages.
-        file: of ``st.file_uploader``; its bytes are copied once, not at every touch of the page.
+        file: file of ``st.file_uploader``; its bytes are copied once, not at every touch of the
+            page.
     """
     held: dict[str, _SessionUpload] = st.session_state.setdefault(_KEY, {})
     if place not in held or held[place].file_id != file.file_id:

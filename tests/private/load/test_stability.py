@@ -304,7 +304,7 @@ UNTIMED = [
         for place, when in (("0.1", "0"), ("0.5", "1e9"), ("0.9", "2e9"))
     ),
 ]
-"""The first unit is in no sequence; whoever follows has one of three."""
+"""The first unit is in no sequence; each later one has one of three."""
 
 
 @pytest.mark.slow

@@ -177,7 +177,7 @@ def test_what_postgis_refuses(postgres):
     assert index_of(dpviz.load(postgres, box, table="mixed")).total == 0  # dropped one by one
     x, y = (np.add(box.lower, box.upper) / 2).tolist()
     with connected(postgres) as db:
-        for srid in (0, 4326, 3857):  # where places of another CRS are, nobody knows
+        for srid in (0, 4326, 3857):  # places of another CRS are unknown
             db.execute(f"INSERT INTO mixed SELECT 1, ST_Point({x}, {y}, {srid})".encode())
     assert index_of(dpviz.load(postgres, box, table="mixed")).total == 2
     with connected(postgres) as db:
