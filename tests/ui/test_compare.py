@@ -76,7 +76,6 @@ def test_the_truth_stands_beside_both_on_one_scale_that_stays_when_epsilon_moves
     assert not exact.nodes.variance.any()
     app.segmented_control(key="compare.film").set_value(0.05).run()
     assert bounds_of(scene_of(app)) == bounds_of(before)
-    assert scene_of(app).locked
 
 
 def scene_of(app):

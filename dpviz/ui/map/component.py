@@ -61,15 +61,16 @@ class Shape:
 
 @dataclass(frozen=True)
 class MapEvents:
-    """The visitor's last actions on a map: shape drawn, camera, mark clicked.
+    """The visitor's last actions on a map: shape drawn, camera, mark clicked, scale locked.
 
-    ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
+    ``scale`` has the lower bounds of its classes; ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
     ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run.
     """
 
     shape: Shape | None
     camera: dict[str, float] | None
     pick: dict[str, Any] | None
+    scale: list[float] | None = None
 
 
 @cache
@@ -98,6 +99,7 @@ def map_view(
     tiles: bool = True,
     on_shape: Callable[[], None] | None = None,
     on_pick: Callable[[], None] | None = None,
+    on_scale: Callable[[], None] | None = None,
 ) -> MapEvents:
     """Show a scene.
 
@@ -119,6 +121,7 @@ def map_view(
         on_shape_change=on_shape or nothing,
         on_camera_change=nothing,
         on_pick_change=on_pick or nothing,
+        on_scale_change=on_scale or nothing,
     )
     return events(key)
 
@@ -130,6 +133,7 @@ def events(key: str) -> MapEvents:
         shape=Shape.from_json(state.get("shape")),
         camera=state.get("camera"),
         pick=state.get("pick"),
+        scale=state.get("scale"),
     )
 
 
