@@ -319,6 +319,9 @@ def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_f
     data = dpviz.from_points(lonlat, place, public=True)
     page = open_file(map_page([dpviz.build(data, "ugrid", epsilon=1.0, seed=0)]))
     map_view = the_map(page)
+    redrawn = "e => {const {canvas} = e.__dpviz.surround; const before = canvas.toDataURL();" \
+        " e.__dpviz.surround.draw(); return canvas.toDataURL() === before}"
+    assert map_view.evaluate(redrawn)  # frame and scale are of what is seen, from the first picture
     longitude = "e => e.__dpviz.deck.getViewports()[0].longitude"
     start = map_view.evaluate(longitude)
     assert 180 < start < 185

@@ -87,7 +87,8 @@ export class MapApp {
    * The flat picture stays until deck.gl's first one is whole.
    */
   take(gl) {
-    this.flat = this.deck;
+    if (this.sceneSpec) this.flat = this.deck;
+    else this.deck.finalize(); // nothing was drawn: its camera would be none
     this.gl = gl;
     this.deck = this.drawnBy(gl);
     this.bound.clear();
