@@ -87,8 +87,7 @@ export class MapApp {
    * The flat picture stays until deck.gl's first one is whole.
    */
   take(gl) {
-    if (this.sceneSpec) this.flat = this.deck;
-    else this.deck.finalize(); // nothing was drawn: its camera would be none
+    this.flat = this.deck;
     this.gl = gl;
     this.deck = this.drawnBy(gl);
     this.bound.clear();
@@ -403,6 +402,7 @@ export class MapApp {
     this.pending = false;
     this.flat?.finalize();
     this.flat = null;
+    this.surround.draw(); // a flat one that never drew has no camera
     this.paper.drawn();
     this.root.dataset.rendered = this.counter;
   }
