@@ -142,7 +142,10 @@ def film_scene(
     """Several releases as the frames of a film, which the map steps through by itself.
 
     Args:
-        releases, labels, camera, scale: see :func:`series_scene`.
+        releases: see :func:`series_scene`, as for all that follow.
+        labels: one each.
+        camera: where to look first.
+        scale: classes of densities.
 
     Raises:
         ReleaseError: see :func:`series_scene`.

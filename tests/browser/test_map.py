@@ -277,7 +277,8 @@ CLASSES_ALONG = """(e, [from, to, lat]) => {
   const color = k => [...data.subarray(4 * k, 4 * k + 3)];
   const apart = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
   const looks = [app.theme.land, ...layer.props.colors].map(each => each.slice(0, 3));
-  return Array.from({length: 301}, (_, k) => color(Math.round(x0 + k / 300 * (x1 - x0)))).map(seen =>
+  const places = Array.from({length: 301}, (_, k) => Math.round(x0 + k / 300 * (x1 - x0)));
+  return places.map(color).map(seen =>
     looks.reduce((best, look, i) => apart(look, seen) < apart(looks[best], seen) ? i : best, 0));
 }"""
 """Classes of the map's pixels from one place to another, 0 for its ground."""
@@ -319,8 +320,10 @@ def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_f
     data = dpviz.from_points(lonlat, place, public=True)
     page = open_file(map_page([dpviz.build(data, "ugrid", epsilon=1.0, seed=0)]))
     map_view = the_map(page)
-    redrawn = "e => {const {canvas} = e.__dpviz.surround; const before = canvas.toDataURL();" \
+    redrawn = (
+        "e => {const {canvas} = e.__dpviz.surround; const before = canvas.toDataURL();"
         " e.__dpviz.surround.draw(); return canvas.toDataURL() === before}"
+    )
     assert map_view.evaluate(redrawn)  # frame and scale are of what is seen, from the first picture
     longitude = "e => e.__dpviz.deck.getViewports()[0].longitude"
     start = map_view.evaluate(longitude)

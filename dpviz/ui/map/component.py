@@ -63,8 +63,9 @@ class Shape:
 class MapEvents:
     """The visitor's last actions on a map: shape drawn, camera, mark clicked, scale locked.
 
-    ``scale`` has the lower bounds of its classes; ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
-    ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run.
+    ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
+    ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run; ``scale`` has the lower
+    bounds of classes.
     """
 
     shape: Shape | None

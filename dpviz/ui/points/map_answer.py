@@ -112,10 +112,11 @@ def locked_scale(prefix: str, source: PointSource) -> Scale | None:
     """Scale that the visitor has locked for these data; other data drop it."""
     place = f"{prefix}.scale"
     locked: LockedScale | None = st.session_state.get(place)
-    if locked is not None and locked.key not in (None, source.key):
-        locked = None
-    st.session_state[place] = locked and replace(locked, key=source.key)
-    return locked and locked.scale
+    if locked is None or locked.key not in (None, source.key):
+        st.session_state[place] = None
+        return None
+    st.session_state[place] = replace(locked, key=source.key)
+    return locked.scale
 
 
 def cached_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
