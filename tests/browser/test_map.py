@@ -13,7 +13,7 @@ import dpviz
 from dpviz.exports import Presentation, map_page
 from dpviz.releases.points.window import windows
 from dpviz.render import interval_words, with_noise
-from dpviz.render.cells import adaptive, density_scale, node_bounds, placed
+from dpviz.render.cells import adaptive, density_scale, map_corners, node_bounds
 from dpviz.render.detail import NEVER, QUIET
 from tests.browser.conftest import frames
 from tests.browser.test_explore import at, drag, over, shape, the_map
@@ -292,7 +292,7 @@ def test_smooth_is_between_the_classes_of_two_cells_and_the_legend_says_so(open_
     data = dpviz.from_points(np.repeat(points, many, axis=0), place, public=True)
     release = dpviz.build(data, "quadtree", 10.0, seed=0, height=2)
     lo, hi = (side[release.nodes.leaf] for side in (release.nodes.lo, release.nodes.hi))
-    density = release.nodes.count[release.nodes.leaf] / placed(place, lo, hi)[0]
+    density = release.nodes.count[release.nodes.leaf] / map_corners(place, lo, hi)[0]
     cells = set(density_scale(release).classes(density) + 1)
     page = open_file(map_page([release]))
     map_view = the_map(page)
