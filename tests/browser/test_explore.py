@@ -11,7 +11,7 @@ import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.ui.shared.welcome import SENTENCE
-from tests.browser.conftest import PATIENCE, downloaded, idle
+from tests.browser.conftest import PATIENCE, downloaded, idle, until
 from tests.browser.test_secrets import Traffic, encodings
 
 pytestmark = pytest.mark.browser
