@@ -283,7 +283,8 @@ def query_drawn_shape(prefix: str) -> None:
 def _lock(prefix: str) -> None:
     """Keep the scale of the map, or no longer."""
     bounds = events(f"{prefix}.map").scale
-    st.session_state[f"{prefix}.scale"] = bounds and LockedScale(Scale(tuple(bounds)))
+    locked = LockedScale(Scale(tuple(bounds))) if bounds else None
+    st.session_state[f"{prefix}.scale"] = locked
 
 
 def keep_camera(prefix: str, source: PointSource) -> None:

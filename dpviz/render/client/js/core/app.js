@@ -165,7 +165,7 @@ export class MapApp {
     const {lock} = this.sceneSpec ?? {};
     const {palette, raw} = this.view;
     const element = legendElement(legend, {palette, mode: this.themeName, raw, land: this.theme.land});
-    const box = typeof lock === 'boolean' && !this.overlayLegend ? [lockBox(lock, on => this.emit('scale', on ? this.scene.find(isClassed).props.bounds : null))] : [];
+    const box = typeof lock === 'boolean' && !this.overlayLegend ? [lockBox(lock, on => this.emit('scale', on ? this.scene.find(isClassed).props.bounds : false))] : [];
     this.attribution.textContent = this.tiles.shown ? this.tiles.spec.attribution : this.credit;
     this.strip.replaceChildren(...element ? [element, ...box] : []);
     this.strip.hidden = !element;
