@@ -277,7 +277,7 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
     rows: list[tuple[str, Mapped, Mapped, str | None]]
     rows = [(name, each, each, None) for name, each in zip(labels, releases, strict=True)]
     if len(releases) == 1 and (only := releases[0]).kinds:
-        rows = [("all kinds", only, only, None)]
+        rows = [("all categories", only, only, None)]
         rows += [(name, only, only.of(name), name) for name in only.kinds]
     for label, release, asked, kind in rows:
         answer = asked.count(inside)

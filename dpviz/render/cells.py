@@ -82,6 +82,9 @@ def on_map(rect: Bounds, domain: Domain) -> Bounds:
 _adaptive: WeakKeyDictionary[PointRelease, Detail] = WeakKeyDictionary()
 """Ends with its release: a visitor who leaves takes both along."""
 
+_tables: WeakKeyDictionary[PointRelease, tuple[pa.Table, list[float]]] = WeakKeyDictionary()
+"""Tables of the cells that maps draw, and their origins."""
+
 
 def adaptive(release: PointRelease) -> Detail:
     """Adaptive detail of a release whose children tile their parents."""
@@ -205,7 +208,9 @@ def cells(
     overlapping = not tiles(release)
     kind = adaptive(release).kind
     rows = np.arange(len(kind)) if overlapping else np.flatnonzero(kind != NEVER)
-    table, origin = _cell_table(release, rows)
+    if release not in _tables:  # of several maps beside each other, most stay
+        _tables[release] = _cell_table(release, rows)
+    table, origin = _tables[release]
     layer = cell_layer(id, origin, scale.bounds, every_palette(len(scale)), raw=overlapping)
     return Mark(
         layer=layer,

@@ -131,7 +131,7 @@ class Scene:
         description: the map in one sentence, for screen readers.
         raw: whether cells are first shown raw, not in adaptive detail.
         neutral: shapes are drawn in the colour of words, where the map itself has warm colours.
-        locked: maps that follow keep the scale of the first: they are of one series.
+        lock: whether the classes are kept for the maps that follow; None: not offered.
         plane: what is drawn lies nowhere on the Earth: no degrees, no kilometres, no street map.
         title: above a saved picture; the description where it is empty.
     """
@@ -150,7 +150,7 @@ class Scene:
     title: str = ""
     raw: bool = False
     neutral: bool = False
-    locked: bool = False
+    lock: bool | None = None
     plane: bool = False
     tables: dict[str, pa.Table] = field(init=False, repr=False)
 
@@ -179,7 +179,7 @@ class Scene:
             "credit": credit(self.marks),
             "raw": self.raw,
             "neutral": self.neutral,
-            "locked": self.locked,
+            "lock": self.lock,
             "plane": self.plane,
             "theme": theme_json(),
             "interval": INTERVAL_SDS,

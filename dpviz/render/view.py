@@ -56,7 +56,7 @@ def side_by_side_scene(
     """Draw each of the first ``many`` marks on a map of its own, all others on each map."""
     marks = [mark.with_layer(side=at) for at, mark in enumerate(scene.marks[:many])]
     marks += scene.marks[many:]
-    return replace(scene, marks=marks, mode=mode, labels=labels, locked=True)
+    return replace(scene, marks=marks, mode=mode, labels=labels)
 
 
 def series_scene(
@@ -133,18 +133,28 @@ def domain_scene(
 
 
 def film_scene(
-    releases: Sequence[PointRelease], labels: Sequence[str], *, camera: Camera | None = None
+    releases: Sequence[PointRelease],
+    labels: Sequence[str],
+    *,
+    camera: Camera | None = None,
+    scale: Scale | None = None,
 ) -> Scene:
     """Several releases as the frames of a film, which the map steps through by itself.
+
+    Args:
+        releases: see :func:`series_scene`, as for all that follow.
+        labels: one each.
+        camera: where to look first.
+        scale: classes of densities.
 
     Raises:
         ReleaseError: see :func:`series_scene`.
     """
-    scene = series_scene(releases, labels, camera=camera)
+    scene = series_scene(releases, labels, camera=camera, scale=scale)
     many = len(releases)
     frames = [mark.with_layer(frame=at) for at, mark in enumerate(scene.marks[:many])]
     marks = [*frames, *scene.marks[many:]]
-    return replace(scene, marks=marks, film=tuple(labels), locked=True)
+    return replace(scene, marks=marks, film=tuple(labels))
 
 
 def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> None:

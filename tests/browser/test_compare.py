@@ -53,7 +53,7 @@ def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_pa
 def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page):
     page = open_page(f"{app}/compare?data=city-50k")
     shown = the_map(page)
-    preset = page.get_by_role("button", name="One method, ε 0.1 | 1 | 10")
+    preset = page.get_by_role("button", name="ε 0.1 | 1 | 10")
     preset.focus()
     page.keyboard.press("Enter")
     labels = page.locator(".pane .label")
@@ -71,6 +71,8 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
     page.wait_for_function("e => e.__dpviz.panes()[2].y === '50%'", arg=shown.element_handle())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.set_viewport_size({"width": 1280, "height": 720})
+    for words in page.get_by_test_id("dpviz-legend").locator("span, small").all():
+        assert lower(words) <= 720  # none cut off by the window's edge
     segment(page, "Errors").click()
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("in units of the noise")
     expect(labels).to_have_count(3)

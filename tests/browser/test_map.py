@@ -13,7 +13,7 @@ import dpviz
 from dpviz.exports import Presentation, map_page
 from dpviz.releases.points.window import windows
 from dpviz.render import interval_words, with_noise
-from dpviz.render.cells import adaptive, node_bounds
+from dpviz.render.cells import adaptive, density_scale, map_corners, node_bounds
 from dpviz.render.detail import NEVER, QUIET
 from tests.browser.conftest import frames
 from tests.browser.test_explore import at, drag, over, shape, the_map
@@ -267,6 +267,51 @@ def the_picture_is_a_slide(page, map_view):
     assert map_view.evaluate(camera) == before
 
 
+CLASSES_ALONG = """(e, [from, to, lat]) => {
+  const app = e.__dpviz;
+  const layer = app.layers().find(each => each.id === 'cells-0');
+  const canvas = e.querySelector('canvas.flat');
+  const [x0, x1] = [from, to].map(lon => app.deck.getViewports()[0].project([lon, lat])[0]);
+  const y = app.deck.getViewports()[0].project([from, lat])[1];
+  const {data} = canvas.getContext('2d').getImageData(0, Math.round(y), canvas.width, 1);
+  const color = k => [...data.subarray(4 * k, 4 * k + 3)];
+  const apart = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
+  const looks = [app.theme.land, ...layer.props.colors].map(each => each.slice(0, 3));
+  const places = Array.from({length: 301}, (_, k) => Math.round(x0 + k / 300 * (x1 - x0)));
+  return places.map(color).map(seen =>
+    looks.reduce((best, look, i) => apart(look, seen) < apart(looks[best], seen) ? i : best, 0));
+}"""
+"""Classes of the map's pixels from one place to another, 0 for its ground."""
+
+
+def test_smooth_is_between_the_classes_of_two_cells_and_the_legend_says_so(open_file):
+    place = dpviz.Domain.from_bounds([14.0, -24.0, 15.0, -23.0])
+    columns = 14.125 + np.arange(4) / 4
+    points = [(x, y) for y in -23.125 - np.arange(4) / 4 for x in columns]
+    many = np.tile([1_000, 3_000, 30_000, 300_000], 4)
+    data = dpviz.from_points(np.repeat(points, many, axis=0), place, public=True)
+    release = dpviz.build(data, "quadtree", 10.0, seed=0, height=2)
+    lo, hi = (side[release.nodes.leaf] for side in (release.nodes.lo, release.nodes.hi))
+    density = release.nodes.count[release.nodes.leaf] / map_corners(place, lo, hi)[0]
+    cells = set(density_scale(release).classes(density) + 1)
+    page = open_file(map_page([release]))
+    map_view = the_map(page)
+    page.get_by_test_id("dpviz-view").locator("summary").click()
+    page.get_by_test_id("dpviz-smooth").check()
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("smoothed for display")
+    frames(page)
+    line = [float(columns[0]), float(columns[-1]), -23.625]
+    smooth = map_view.evaluate(CLASSES_ALONG, line)
+    assert smooth == sorted(smooth)
+    assert {smooth[0], smooth[-1]} == {min(cells), max(cells)}
+    assert set(smooth) > cells  # others between them
+    page.mouse.move(*over(map_view, [float(columns[2]), -23.625]))
+    expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("30,000.")
+    page.get_by_test_id("dpviz-raw").check()
+    expect(page.get_by_test_id("dpviz-smooth")).not_to_be_checked()
+    expect(page.get_by_test_id("dpviz-legend")).not_to_contain_text("smoothed")
+
+
 @pytest.mark.webgl
 def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_file):
     """deck.gl reports −179.9 for 180.1, a turn of the Earth away: the map was blank."""
@@ -275,6 +320,11 @@ def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_f
     data = dpviz.from_points(lonlat, place, public=True)
     page = open_file(map_page([dpviz.build(data, "ugrid", epsilon=1.0, seed=0)]))
     map_view = the_map(page)
+    redrawn = (
+        "e => {const {canvas} = e.__dpviz.surround; const before = canvas.toDataURL();"
+        " e.__dpviz.surround.draw(); return canvas.toDataURL() === before}"
+    )
+    assert map_view.evaluate(redrawn)  # frame and scale are of what is seen, from the first picture
     longitude = "e => e.__dpviz.deck.getViewports()[0].longitude"
     start = map_view.evaluate(longitude)
     assert 180 < start < 185

@@ -43,6 +43,7 @@ def test_nonsense_in_an_address_is_no_exception_and_each_part_of_it_one_short_li
         ("explore", {"method": "privtree", "set": "threshold:nan;axes:zzz;fan:4"},
          ["threshold = 'nan'", "axes = 'zzz'", "the parameter 'fan'"]),
         ("explore", {"data": "year", "period": "soon,never"}, ["period 'soon,never'"]),
+        ("explore", {"scale": "100,30,1e3,3e3,1e4"}, ["scale '100,30,1e3,3e3,1e4'"]),
         ("explore", {"areas": "h3:99"}, ["resolution of hexagons '99'"]),
         ("compare", {"mode": "zzz", "data": "x" * 5_000}, ["mode 'zzz'", f"data '{'x' * 60}…'"]),
         ("sequences", {"side": "99", "gap": "x", "cap": "1.5", "view": "zzz"},

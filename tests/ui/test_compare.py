@@ -76,7 +76,22 @@ def test_the_truth_stands_beside_both_on_one_scale_that_stays_when_epsilon_moves
     assert not exact.nodes.variance.any()
     app.segmented_control(key="compare.film").set_value(0.05).run()
     assert bounds_of(scene_of(app)) == bounds_of(before)
-    assert scene_of(app).locked
+
+
+def test_any_two_are_swiped_and_the_other_view_keeps_its_own_choice():
+    app = opened(mode="swipe")
+
+    def shown():
+        return [label.split(":")[0] for label in scene_of(app).labels]
+
+    assert shown() == ["Truth", "A"]
+    app.button_group(key="compare.pair").set_value(["Truth", "A", "B"]).run()
+    assert shown() == ["Truth", "B"]
+    app.button_group(key="compare.pair").set_value(["B", "A"]).run()
+    assert shown() == ["A", "B"]
+    assert app.query_params["maps"] == "A,B"
+    app.segmented_control(key="compare.mode").set_value("side").run()
+    assert shown() == ["Truth", "A", "B"]
 
 
 def scene_of(app):

@@ -105,6 +105,22 @@ def test_the_form_of_every_method_and_preset_has_all_parameters_and_gives_the_pr
 
 
 @pytest.mark.slow
+def test_a_scale_of_the_address_is_of_its_data_only_and_of_all_frames():
+    def bounds(place):
+        return {tuple(mark.layer.bounds) for mark in app.session_state[place][1].marks[:3]
+                if mark.layer.type == "CellLayer"}  # fmt: skip
+
+    scale = (30.0, 60.0, 90.0, 200.0, 500.0)
+    app = opened_page("explore", data="year", scale="30,60,90,200,500", epsilon="1")
+    assert bounds("explore.scene") == {scale}
+    app.segmented_control(key="explore.look").set_value("film").run()
+    assert bounds("explore.film") == {scale}
+    assert app.session_state["explore.film"][1].lock
+    app.selectbox(key="explore.data").set_value("city-50k").run()
+    assert bounds("explore.scene") != {scale}
+    assert "scale" not in app.query_params
+
+
 def test_less_epsilon_is_more_noise_on_the_screen():
     app = healthy(opened(epsilon="10", rect=RECT))
     margin = float(metrics(app)["Noisy count"].split("±")[1].replace(",", ""))

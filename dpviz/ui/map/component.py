@@ -61,15 +61,17 @@ class Shape:
 
 @dataclass(frozen=True)
 class MapEvents:
-    """The visitor's last actions on a map: shape drawn, camera, mark clicked.
+    """The visitor's last actions on a map: shape drawn, camera, mark clicked, scale locked.
 
     ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
-    ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run.
+    ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run; ``scale`` has the lower
+    bounds of classes.
     """
 
     shape: Shape | None
     camera: dict[str, float] | None
     pick: dict[str, Any] | None
+    scale: list[float] | None = None
 
 
 @cache
@@ -98,6 +100,7 @@ def map_view(
     tiles: bool = True,
     on_shape: Callable[[], None] | None = None,
     on_pick: Callable[[], None] | None = None,
+    on_scale: Callable[[], None] | None = None,
 ) -> MapEvents:
     """Show a scene.
 
@@ -119,6 +122,7 @@ def map_view(
         on_shape_change=on_shape or nothing,
         on_camera_change=nothing,
         on_pick_change=on_pick or nothing,
+        on_scale_change=on_scale or nothing,
     )
     return events(key)
 
@@ -130,6 +134,7 @@ def events(key: str) -> MapEvents:
         shape=Shape.from_json(state.get("shape")),
         camera=state.get("camera"),
         pick=state.get("pick"),
+        scale=state.get("scale") or None,  # false: unlocked, which no scale at first is not
     )
 
 

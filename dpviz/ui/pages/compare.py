@@ -52,9 +52,8 @@ def page() -> None:
         permalink.restore(KEY, FIELDS)
     frame = PageFrame.of(KEY, setup=not st.session_state[f"{KEY}.releases"])
     with frame.tools:
-        share_button(KEY)
-    with frame.bar:
         preset_buttons(KEY)
+        share_button(KEY)
     with ErrorsShown():
         if st.session_state[f"{KEY}.releases"]:
             _two_releases(frame)

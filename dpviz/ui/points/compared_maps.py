@@ -137,7 +137,7 @@ def maps_and_answers(
             key=f"{prefix}.mode",
             label_visibility="collapsed",
         )
-        names = _chosen_maps(prefix, compared.names)
+        names = _chosen_maps(prefix, compared.names, 2 if mode == "swipe" else None)
         controls()
     with map_container():
         scene = _scene(prefix, compared, source, mode or "side", names)
@@ -163,14 +163,27 @@ def maps_and_answers(
         set_query(prefix, typed)
 
 
-def _chosen_maps(prefix: str, names: Sequence[str]) -> list[str]:
-    """Ask which maps to show; all at first, and if none is chosen."""
-    place = f"{prefix}.maps"
+def _chosen_maps(prefix: str, names: Sequence[str], most: int | None) -> list[str]:
+    """Ask which maps to show; all at first, and if none is chosen.
+
+    Of more than ``most`` the last one stays that was chosen, and the first of the others. Each
+    view keeps its own choice; the address has that of the view it shows.
+    """
+    place = f"{prefix}.maps" if most is None else f"{prefix}.pair"
+    seen = f"{place}.seen"
     if place not in st.session_state:
-        st.session_state[place] = (permalink.parameter("maps") or "").split(",")
-    chosen = [name for name in names if name in (st.session_state[place] or ())]
-    if st.session_state[place] != (chosen or list(names)):
-        st.session_state[place] = chosen or list(names)
+        known = any(f"{prefix}.{each}.seen" in st.session_state for each in ("maps", "pair"))
+        linked = None if known else (permalink.parameter("maps") or "").split(",")
+        st.session_state[place] = st.session_state.get(seen, linked)
+    chosen = [name for name in names if name in (st.session_state[place] or ())] or list(names)
+    before = st.session_state.get(seen) or chosen
+    if most is not None and len(chosen) > most:
+        new = [name for name in chosen if name not in before] or chosen[most - 1 : most]
+        others = [name for name in chosen if name not in new[-1:]]
+        chosen = [name for name in chosen if name in (*others[: most - 1], new[-1])]
+    if st.session_state[place] != chosen:
+        st.session_state[place] = chosen
+    st.session_state[seen] = chosen
     return list(
         st.pills("Maps", names, selection_mode="multi", key=place, label_visibility="collapsed")
     )
@@ -229,7 +242,7 @@ def _scene(
             maps = {name: (each[0], f"{name}: {each[1]}") for name, each in shown.items()}
             if exact is not None:
                 maps = {TRUTH: (exact, f"{TRUTH}: exact, public data"), **maps}
-            pairs = [maps[name] for name in (names[:2] if mode == "swipe" else names)]
+            pairs = [maps[name] for name in names]
             scale = density_scale(*(compared.releases if exact is None else [exact]))
             shown_maps = [release for release, _ in pairs]
             words = [label for _, label in pairs]

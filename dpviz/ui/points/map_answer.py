@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +15,7 @@ from dpviz.errors import DpvizError
 from dpviz.releases.counts import AreaRelease, PointRelease, is_points
 from dpviz.render import Camera, Mark, Scene
 from dpviz.render.cells import domain_bounds
+from dpviz.render.scale import FEWEST, MOST, Scale
 from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
@@ -49,6 +51,14 @@ class Viewpoint:
     key: str | None = None
 
 
+@dataclass(frozen=True)
+class LockedScale:
+    """Scale that all maps of the same data keep; ``key`` of the data, None from an address."""
+
+    scale: Scale
+    key: str | None = None
+
+
 def _viewpoint(name: str) -> Viewpoint | None:
     place = permalink.number_list(name, 3)  # longitudes may exceed 180°, as around Fiji
     if place is None or abs(place[0]) > 540 or abs(place[1]) > 90 or not 0 <= place[2] <= 24:
@@ -57,7 +67,22 @@ def _viewpoint(name: str) -> Viewpoint | None:
 
 
 CAMERA = permalink.Field("camera", _viewpoint, lambda seen: permalink.joined(seen.place, 5))
-FIELDS = (permalink.RECT, permalink.RING, CAMERA)
+
+
+def _locked_scale(name: str) -> LockedScale | None:
+    words = permalink.parameter(name)
+    bounds = permalink.numbers(words, (words or "").count(",") + 1) or ()
+    ascending = all(low < high for low, high in itertools.pairwise((0.0, *bounds)))
+    fits = FEWEST <= len(bounds) <= MOST and ascending
+    return LockedScale(Scale(bounds)) if fits else None
+
+
+SCALE = permalink.Field(
+    "scale",
+    _locked_scale,
+    lambda locked: ",".join(f"{bound:g}" for bound in locked.scale.bounds),
+)
+FIELDS = (permalink.RECT, permalink.RING, CAMERA, SCALE)
 
 
 def scene_of(
@@ -67,15 +92,31 @@ def scene_of(
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
     look: Look | None = None,
 ) -> Scene:
-    """Scene of a 2-D release, rebuilt when the release or the look changes."""
+    """Scene of a 2-D release, rebuilt when the release, the look or a locked scale changes."""
+    scale = locked_scale(prefix, source)
 
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-        made = release_scene([release], camera=camera) if look is None else look.of(release, camera)
+        if look is None:
+            made = release_scene([release], camera=camera, scale=scale)
+            made = replace(made, lock=scale is not None)
+        else:
+            made = look.of(release, camera)
         title = f"{source.title} · {title_of(release.header.method)}"  # for pictures and tables
         return replace(made, tools=tools, title=made.title or title)
 
-    return cached_scene(prefix, (release, look), make, source)
+    return cached_scene(prefix, (release, look, scale), make, source)
+
+
+def locked_scale(prefix: str, source: PointSource) -> Scale | None:
+    """Scale that the visitor has locked for these data; other data drop it."""
+    place = f"{prefix}.scale"
+    locked: LockedScale | None = st.session_state.get(place)
+    if locked is None or locked.key not in (None, source.key):
+        st.session_state[place] = None
+        return None
+    st.session_state[place] = replace(locked, key=source.key)
+    return locked.scale
 
 
 def cached_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
@@ -136,6 +177,7 @@ def ask_on_map(
             at_last_camera(prefix, scene, source),
             key=name,
             on_shape=partial(query_drawn_shape, prefix),
+            on_scale=partial(_lock, prefix),
         )
         keep_camera(prefix, source)
         with answer_card():
@@ -236,6 +278,13 @@ def query_drawn_shape(prefix: str) -> None:
     shape = events(f"{prefix}.map").shape
     st.session_state[f"{prefix}.rect"] = shape.rect if shape else None
     st.session_state[f"{prefix}.ring"] = shape.ring if shape else None
+
+
+def _lock(prefix: str) -> None:
+    """Keep the scale of the map, or no longer."""
+    bounds = events(f"{prefix}.map").scale
+    locked = LockedScale(Scale(tuple(bounds))) if bounds else None
+    st.session_state[f"{prefix}.scale"] = locked
 
 
 def keep_camera(prefix: str, source: PointSource) -> None:

@@ -33,9 +33,9 @@ def side_numbers(prefix: str) -> str:
 def preset_buttons(prefix: str) -> None:
     """Buttons that choose what is compared, in one touch each."""
     choices = {
-        "One method, ε 0.1 | 1 | 10": partial(_several_epsilons, prefix),
-        "PrivTree | uniform grid | ladder": partial(_several_methods, prefix),
-        "My release | another": partial(_two_releases, prefix),
+        "ε 0.1 | 1 | 10": partial(_several_epsilons, prefix),
+        "PrivTree | grid | ladder": partial(_several_methods, prefix),
+        "My releases": partial(_two_releases, prefix),
     }
     with st.container(horizontal=True, gap="small", key="dpviz-presets"):
         for number, (label, choose) in enumerate(choices.items()):

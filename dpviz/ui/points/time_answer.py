@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -27,8 +28,10 @@ from dpviz.ui.points.cells_table import tables_of_map
 from dpviz.ui.points.map_answer import (
     CAMERA,
     FIELDS,
+    SCALE,
     ask_on_map,
     drawn_answer,
+    locked_scale,
     question,
     scene_of,
 )
@@ -145,7 +148,7 @@ def _in_time(
         source,
         answer,
         played or scene_of(prefix, flat, source, tools=("rect",), look=kinds),
-        fields=(permalink.RECT, CAMERA, PERIOD, LOOK),
+        fields=(permalink.RECT, CAMERA, SCALE, PERIOD, LOOK),
         panels={**timeline, **panels},
         others={"ring": None},
         flat=flat,
@@ -293,7 +296,8 @@ def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
 
 
 def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
-    """Windows as frames of an animated map; None if they have too many cells."""
+    """Windows as frames of an animated map of one scale; None if they have too many cells."""
+    scale = locked_scale(prefix, source)
 
     def make() -> Scene | None:
         pairs, labels = steps_of(release)
@@ -301,9 +305,10 @@ def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | Non
         if sum(len(each.nodes) for each in maps) > LARGEST:
             return None
         camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
-        return film_scene(maps, labels, camera=camera)
+        scene = film_scene(maps, labels, camera=camera, scale=scale)
+        return replace(scene, lock=scale is not None)
 
-    return cached(f"{prefix}.film", (release, source.key), make)
+    return cached(f"{prefix}.film", (release, source.key, scale), make)
 
 
 def windows_table(release: PointRelease, rect: Bounds | None) -> None:

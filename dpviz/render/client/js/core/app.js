@@ -12,9 +12,8 @@ import {flat} from '../draw/flat.js';
 import {hit} from '../input/hit.js';
 import {Keyboard} from '../input/keyboard.js';
 import {Labels} from '../draw/labels.js';
-import {darkConstants, drawnLayers, placesIn} from '../draw/layers.js';
+import {darkConstants, drawnLayers, isClassed, placesIn} from '../draw/layers.js';
 import {legendElement, lockBox} from '../draw/legend.js';
-import {Lock} from './lock.js';
 import {savePicture} from '../draw/picture.js';
 import {css} from './palette.js';
 import {Paper} from '../draw/paper.js';
@@ -48,7 +47,7 @@ export class MapApp {
     Object.assign(this, {
       bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
       shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {},
-      view: {raw: false, palette: 'tide', depth: 255}, picks: false, counter: 0,
+      view: {raw: false, smooth: false, palette: 'tide', depth: 255}, picks: false, counter: 0,
     });
     this.sight = new Sight(this);
     this.status = h('div', {class: 'status', role: 'status', 'aria-live': 'polite', 'data-testid': 'dpviz-status'});
@@ -62,7 +61,6 @@ export class MapApp {
     this.controls = new Controls(this);
     this.tooltip = new Tooltip(this);
     this.tiles = new Tiles(this);
-    this.lock = new Lock(this);
     this.paper = new Paper(this);
     this.present = new Present(this);
     this.root.append(this.status, this.corner);
@@ -158,14 +156,16 @@ export class MapApp {
 
   /** What explains the map now. */
   get legend() {
-    return this.lock.legend(this.overlayLegend ?? this.legendSpec);
+    const legend = this.overlayLegend ?? this.legendSpec;
+    return this.view.smooth && legend?.palettes ? {...legend, blank: `${legend.blank}; smoothed for display`} : legend;
   }
 
   showLegend() {
-    const {legend, lock} = this;
+    const {legend} = this;
+    const {lock} = this.sceneSpec ?? {};
     const {palette, raw} = this.view;
     const element = legendElement(legend, {palette, mode: this.themeName, raw, land: this.theme.land});
-    const box = lock.fits(legend) ? [lockBox(lock.on, on => { lock.set(on); this.dress(); })] : [];
+    const box = typeof lock === 'boolean' && !this.overlayLegend ? [lockBox(lock, on => this.emit('scale', on ? this.scene.find(isClassed).props.bounds : false))] : [];
     this.attribution.textContent = this.tiles.shown ? this.tiles.spec.attribution : this.credit;
     this.strip.replaceChildren(...element ? [element, ...box] : []);
     this.strip.hidden = !element;
@@ -198,7 +198,6 @@ export class MapApp {
     this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
-    this.lock.take(spec);
     this.counter += 1;
     this.pending = true;
     this.dress();
@@ -403,6 +402,7 @@ export class MapApp {
     this.pending = false;
     this.flat?.finalize();
     this.flat = null;
+    this.surround.draw(); // a flat one that never drew has no camera
     this.paper.drawn();
     this.root.dataset.rendered = this.counter;
   }

@@ -5,6 +5,7 @@
  * What only moves (TripsLayer) has no brush: the clock starts with nothing on the map.
  */
 import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
+import {h} from '../core/dom.js';
 import {count, pixelsOf, reader} from '../core/objects.js';
 import {css} from '../core/palette.js';
 
@@ -77,7 +78,7 @@ function paintPoints(pen, viewport, props) {
 /** The cells of a release, side by side on whole device pixels; deck.gl also draws their edges, and hatches what is faint here. */
 function paintCells(pen, viewport, props, ratio) {
   const {origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
-  if (!count(props)) return;
+  if (!count(props) || props.unseen) return;
   const {length, boxes, values} = cellTable(props);
   const rows = drawnRows(length, boxes, values, sight(viewport, origin), {raw, depth, zoom: viewport.zoom * ZOOM_STEPS});
   const whole = value => Math.ceil(value * ratio - 0.5) / ratio;
@@ -104,14 +105,22 @@ function paintCells(pen, viewport, props, ratio) {
   }
 }
 
+function paintBitmap(pen, viewport, {image, bounds: [west, south, east, north], opacity}) {
+  const sheet = h('canvas', {width: image.width, height: image.height});
+  sheet.getContext('2d').putImageData(image, 0, 0);
+  const [[left, top], [right, bottom]] = [viewport.project([west, north]), viewport.project([east, south])];
+  pen.globalAlpha = visible(opacity);
+  pen.drawImage(sheet, left, top, right - left, bottom - top);
+}
+
 const BRUSHES = {
-  CellLayer: paintCells, PathLayer: paintPaths, SolidPolygonLayer: paintPolygons, PolygonLayer: paintPolygons, ScatterplotLayer: paintPoints,
+  BitmapLayer: paintBitmap, CellLayer: paintCells, PathLayer: paintPaths, SolidPolygonLayer: paintPolygons, PolygonLayer: paintPolygons, ScatterplotLayer: paintPoints,
 };
 
 /** Paints one layer, if it is seen. */
 export function paintLayer(pen, viewport, layer, ratio) {
   const brush = BRUSHES[layer.constructor.layerName];
-  if (!brush || layer.props.visible === false || !layer.props.data) return;
+  if (!brush || layer.props.visible === false || !(layer.props.data ?? layer.props.image)) return;
   pen.save();
   brush(pen, viewport, layer.props, ratio);
   pen.restore();

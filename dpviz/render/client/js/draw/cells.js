@@ -179,6 +179,7 @@ export function makeCellLayer({Layer, project32}, {Model}) {
       signed: false,
       fixed: false, // one picture: it has no raw cells
       hatched: false, // values below zero, in adaptive detail too
+      unseen: false, // a smooth picture is drawn in place of it
     };
 
     getShaders() {
@@ -250,7 +251,7 @@ export function makeCellLayer({Layer, project32}, {Model}) {
     draw() {
       const {bounds, values, palette, model} = this.state;
       const {viewport} = this.context;
-      if (!bounds || !this.props.data?.length || !this._chosen(viewport)) return;
+      if (!bounds || this.props.unseen || !this.props.data?.length || !this._chosen(viewport)) return;
       const {origin, clipX, raw} = this.props;
       const starts = [...this.props.bounds, ...Array(CLASSES).fill(3e38)].slice(0, CLASSES);
       const bytes = colour => colour.map(c => c / 255);

@@ -1,5 +1,7 @@
 /** A scene's layers as they are drawn now: dressed for the theme, the zoom, the side, and the moment of clock and film. */
+import {FlatViewport} from '../core/mercator.js';
 import {shapeLayers} from '../input/shapes.js';
+import {smoothImage} from './smooth.js';
 
 /** What dark pages draw in other colours: `getColorDark` in place of `getColor`. */
 export function darkConstants(props) {
@@ -17,15 +19,31 @@ export function placesIn(marks) {
   });
 }
 
+/** Cells of one scale of densities, which may be locked, and smooth. */
+export const isClassed = ({constructor, props}) => constructor.layerName === 'CellLayer' && !props.signed && !props.fixed;
+
+/** The cells, unseen but there for whoever points at them, and the smooth picture of them. */
+function smoothed(app, layer) {
+  const {side = 0} = layer.props;
+  const panes = app.panes();
+  const pane = panes[app.mode === 'side' ? side : 0];
+  const [width, height] = [parseFloat(pane.width) / 100 * app.canvasHost.clientWidth, parseFloat(pane.height) / 100 * app.canvasHost.clientHeight];
+  const shown = smoothImage(layer.props, new FlatViewport({width, height, ...app.camera}));
+  const unseen = layer.clone({unseen: true});
+  if (!shown) return [unseen];
+  const {opacity, side: of} = layer.props;
+  return [unseen, new app.gl.deck.BitmapLayer({id: `${layer.id}-smooth`, ...shown, opacity, side: of})];
+}
+
 /** All that is drawn, from the ground up. */
 export function drawnLayers(app) {
   const {theme, view} = app;
   const divide = app.split * app.canvasHost.clientWidth * (window.devicePixelRatio || 1);
   const {zoom} = app.camera;
   const dressed = layer => {
-    const changes = app.lock.dressed(layer);
+    const changes = {};
     if (layer.constructor.layerName === 'CellLayer') {
-      const {palettes, palette, raw, signed, fixed, hatched} = {...layer.props, ...changes};
+      const {palettes, palette, raw, signed, fixed, hatched} = layer.props;
       Object.assign(changes, {
         depth: view.depth, raw: raw || view.raw && !signed && !fixed, hatchColor: hatched ? theme.frame : theme.hatch, edgeColor: theme.land,
         colors: (palettes[view.palette] ?? palettes[palette])[app.themeName], opacity: app.tiles.shown ? 0.75 : 0.94,
@@ -40,7 +58,8 @@ export function drawnLayers(app) {
     return Object.keys(changes).length ? layer.clone(changes) : layer;
   };
   const covered = layer => app.overlayLegend && layer.constructor.layerName === 'CellLayer'; // one scale on the map
-  const all = [...app.scene.filter(layer => !covered(layer)), ...app.overlay].map(dressed).map(layer => app.film.applied(layer));
+  const all = [...app.scene.filter(layer => !covered(layer)), ...app.overlay].map(dressed).map(layer => app.film.applied(layer))
+    .flatMap(layer => view.smooth && isClassed(layer) && layer.props.visible !== false && !layer.props.raw && layer.props.data?.length ? smoothed(app, layer) : [layer]);
   return [
     ...app.tiles.layers(app.gl.deck, app.dark),
     ...all.filter(layer => layer.props.ground),

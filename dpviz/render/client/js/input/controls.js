@@ -59,6 +59,7 @@ export class Controls {
     this.levels = levels;
     this.depthRow = levels > 1 ? this.range('Levels', 'depth', 0, levels, 1, v => v >= levels ? 'all' : `0–${v}`) : null;
     const rows = [
+      palettes && levels > 0 && this.check('Smooth', 'smooth', 'Densities between cells, for presentations; point at a place for its cell\'s own number'),
       levels > 0 && this.check('Raw cells', 'raw', 'Every cell of the release, also those within their noise'),
       this.depthRow,
       palettes && this.choice('Colours', 'palette', PALETTE_NAMES),
@@ -103,10 +104,18 @@ export class Controls {
 
   check(label, name, title = '') {
     const {app} = this;
-    const input = h('input', {type: 'checkbox', 'data-testid': `dpviz-${name}`,
-      onchange: () => { app.view[name] = input.checked; app.emit(name, input.checked); app.dress(); }}); // the app then sends all cells
+    const input = h('input', {type: 'checkbox', 'data-testid': `dpviz-${name}`, onchange: () => this.show(name, input.checked)});
     input.checked = app.view[name];
     return h('label', {title}, input, h('span', {}, label));
+  }
+
+  /** Cells smooth, raw, or neither: one leaves the other. */
+  show(name, on) {
+    const {view} = this.app;
+    const {raw} = view;
+    Object.assign(view, {smooth: false, raw: false, [name]: on});
+    if (view.raw !== raw) this.app.emit('raw', view.raw); // the app then sends all cells
+    this.app.dress();
   }
 
   choice(label, name, options) {
@@ -146,6 +155,7 @@ export class Controls {
     }
     if (this.clearButton) this.clearButton.disabled = !app.shape;
     if (this.depthRow) this.depthRow.hidden = !app.view.raw;
+    for (const input of this.panel.querySelectorAll('[type=checkbox]')) input.checked = app.view[input.dataset.testid.replace('dpviz-', '')];
     this.streetButton.hidden = !app.tiles.spec || Boolean(app.staysFlat);
     this.streetButton.setAttribute('aria-pressed', String(app.tiles.asked));
     this.presentButton.setAttribute('aria-pressed', String(app.present?.on ?? false));
