@@ -122,7 +122,7 @@ def facts(release: Release, label: str) -> ReleaseFacts:
     )
 
 
-def label_of(release: Mapped) -> str:
+def label_of(release: Release) -> str:
     """Default label of a release: its method, its price, and its part of a period."""
     name = f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
     period = release.header.extra.get("period")
@@ -277,7 +277,7 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
     rows: list[tuple[str, Mapped, Mapped, str | None]]
     rows = [(name, each, each, None) for name, each in zip(labels, releases, strict=True)]
     if len(releases) == 1 and (only := releases[0]).kinds:
-        rows = [("all kinds", only, only, None)]
+        rows = [("all categories", only, only, None)]
         rows += [(name, only, only.of(name), name) for name in only.kinds]
     for label, release, asked, kind in rows:
         answer = asked.count(inside)

@@ -23,7 +23,7 @@ from dpviz.render.scene import Mark, Scene
 STEPS = 2**32 - 1
 """Steps per side of the box, for corners of areas: a tenth of a millimetre in a city."""
 
-ALL = "All kinds"
+ALL = "All categories"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def attribute_views(releases: Sequence[PointRelease]) -> list[View]:
         return []
     views = []
     if release.kinds and len(release.kinds) > 1:
-        views.append(_of_scene("Leading kind", overlay_scene(release), "leading"))
+        views.append(_of_scene("Leading category", overlay_scene(release), "leading"))
         for at, kind in enumerate(release.kinds):
             views.append(_of_scene(f"Share of {kind}", share_scene(release, kind), f"share-{at}"))
     if release.domain.values is not None:

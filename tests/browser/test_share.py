@@ -239,7 +239,7 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     expect(page.get_by_test_id("dpviz-all")).to_contain_text(words)
     expect(page.get_by_test_id("dpviz-answer")).to_contain_text(quotient_words(mean))
     chooser = page.get_by_test_id("dpviz-chooser")
-    wanted = ["All kinds", *names, "Leading kind", *(f"Share of {each}" for each in names)]
+    wanted = ["All categories", *names, "Leading category", *(f"Share of {each}" for each in names)]
     assert chooser.locator("option").all_inner_texts() == [*wanted, "Mean of fare"]
     shown = "e => e.__dpviz.scene.filter(l => l.props.visible && l.props.bounds).map(l => l.id)"
     assert map_view.evaluate(shown) == ["cells-0"]

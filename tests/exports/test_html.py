@@ -262,4 +262,4 @@ def test_a_report_has_a_picture_of_every_kind():
     domain = dpviz.Domain.from_bounds([0, 0, 1, 1], kind="kind", kinds=names)
     data = dpviz.load(table, domain, public=True)
     page = report_page([dpviz.build(data, "ugrid", 5.0, cells=4, seed=1)])
-    assert re.findall(r'alt="Map of noisy density: ([^"]*)"', page) == ["All kinds", *names]
+    assert re.findall(r'alt="Map of noisy density: ([^"]*)"', page) == ["All categories", *names]
