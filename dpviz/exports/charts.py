@@ -53,9 +53,8 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
                 (noise, "o-", "noise"),
                 (uniformity, "o--", "uniformity (ESTIMATE)"),
             ):
-                name = (f"{label}: {what}" if len(releases) > 1 else what).replace(
-                    "$", r"\$"
-                )  # a bare $ would start a formula
+                name = f"{label}: {what}" if len(releases) > 1 else what
+                name = name.replace("$", r"\$")  # a bare $ would start a formula
                 panel.plot(SIZES, values, line, color=colour, markersize=3, label=name)
         panel.set_xscale("log")
         panel.set_yscale("symlog", linthresh=1.0)

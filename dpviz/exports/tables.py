@@ -11,7 +11,6 @@ import numpy as np
 
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import Mapped, quotient_words
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, RoadRelease, is_areas, is_points, is_roads
 from dpviz.releases.points.window import window_cuts
 from dpviz.releases.release import Release
@@ -100,7 +99,8 @@ def _steps(release: Mapped) -> Iterator[Table]:
 def _areas(release: AreaRelease) -> list[Table]:
     """Areas level by level, the finest first."""
     areas, count = release.frame, release.answers.count
-    above, half = areas.parent_names, INTERVAL_SDS * release.answers.noise_sd
+    above = areas.parent_names
+    half = release.header.interval_sds * release.answers.noise_sd
     tables = []
     for level, part in zip(areas.levels, areas.slices, strict=True):
         order = part.start + np.argsort(-count[part], kind="stable")
@@ -118,8 +118,8 @@ def _areas(release: AreaRelease) -> list[Table]:
 def _streets(release: RoadRelease) -> Table:
     """Streets with the largest counts."""
     names = list(map(str, release.frame.graph.edge_id.tolist()))
-    sd = release.answers.noise_sd
-    return _ranked("Streets", "Street", names, release.answers.count, sd)
+    half = release.header.interval_sds * release.answers.noise_sd
+    return _ranked("Streets", "Street", names, release.answers.count, half)
 
 
 def _places(release: SequenceRelease) -> list[Table]:
@@ -129,18 +129,18 @@ def _places(release: SequenceRelease) -> list[Table]:
     words = [path_words(each, names) for each in moves.symbols]
     if moves.count is None:
         return [Table("Moves", ("Move",), [(each,) for each in words], len(words))]
-    sd = np.zeros(len(moves)) if moves.sd is None else moves.sd
-    tables = [_ranked("Most frequent moves", "Move", words, moves.count, sd)]
+    sds = release.header.interval_sds
+    half = np.zeros(len(moves)) if moves.sd is None else sds * moves.sd
+    tables = [_ranked("Most frequent moves", "Move", words, moves.count, half)]
     try:
-        count, sds = visits(model), visit_sd(model)
+        count, sd = visits(model), visit_sd(model)
     except DpvizError:  # a model without counts of single places
         return tables
-    sd = np.zeros(len(count)) if sds is None else sds
-    return [_ranked("Places", "Place", list(names), count, sd), *tables]
+    half = np.zeros(len(count)) if sd is None else sds * sd
+    return [_ranked("Places", "Place", list(names), count, half), *tables]
 
 
-def _ranked(title: str, what: str, names: list[str], count: Float, sd: Float) -> Table:
-    half = INTERVAL_SDS * sd
+def _ranked(title: str, what: str, names: list[str], count: Float, half: Float) -> Table:
     order = np.argsort(-count, kind="stable")
     rows: list[tuple[str, ...]] = [
         (names[row], with_noise(count[row], half[row])) for row in order[:ROWS].tolist()

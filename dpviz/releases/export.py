@@ -15,7 +15,6 @@ from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import CountRelease, PointRelease, is_areas
 from dpviz.releases.files import require_not_paid
 from dpviz.releases.points.box import on_axis, stated_crs
@@ -68,7 +67,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         raise ReleaseError(
             f"a release of {release.kind} has no cells or edges: save it as .parquet"
         )
-    half_width = INTERVAL_SDS * rows["noise_sd"]  # of the 95 % interval for the noise
+    half_width = release.header.interval_sds * rows["noise_sd"]
     rows.insert(list(rows.columns).index("noise_sd") + 1, "half_width", half_width)
     if ending == ".csv":
         return write_file(path, lambda temporary: rows.to_csv(temporary, index=False))
