@@ -70,7 +70,7 @@ RELEASES = {
     "time": lambda table: points(table, **YEAR),
     "time and categories": lambda table: points(table, **YEAR, **KINDS),
     "areas": areas,
-    "areas by month and category": lambda table: areas(table, **YEAR, **KINDS),
+    "areas by month and category": lambda table: areas(table, **YEAR, **KINDS, every="1d"),
     "roads": roads,
     "moves": moves,
     "symbols": symbols,
