@@ -209,7 +209,7 @@ def _require_no_time(releases: Sequence[Any]) -> Sequence[Any]:
     """
     for each in releases:
         if each.domain.time is not None:
-            start, end = map(each.domain.calendar.words, each.domain.period)
+            start, end = map(each.domain.calendar.text, each.domain.period)
             raise ParameterError(
                 "one of these releases has time: give the part that is drawn, such as "
                 f"--period {start},{end}"
