@@ -80,7 +80,7 @@ def texts(value: Any, name: str, error: type[DpvizError]) -> tuple[str, ...]:
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping):
         items = tuple(value)
         if all(isinstance(each, str) for each in items):
-            return items
+            return tuple(map(str, items))  # NumPy's texts would be shown as np.str_('…')
     raise error(f"{described(name, value)}: give a list of texts")
 
 

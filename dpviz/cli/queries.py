@@ -174,17 +174,6 @@ def timeline(
     _emit(opened, ("timeline", rows, lines), as_json)
 
 
-def open_map(path: str) -> PointRelease | AreaRelease:
-    """Open a release of points or of areas.
-
-    Raises:
-        ReleaseError: any other file.
-    """
-    from dpviz.releases.store import kind_in
-
-    return dpviz.read(path, "areas") if kind_in(path) == "areas" else dpviz.read(path, "points")
-
-
 def _emit(release: Any, answers: Answers, as_json: bool) -> None:
     """Print answers, the errors of trips that no interval includes, and the guarantee."""
     name, rows, lines = answers

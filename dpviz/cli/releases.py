@@ -143,6 +143,11 @@ def export(
         kinds, steps = by.shape
         with_margins = (kinds + (by.kinds is not None)) * (steps + (by.steps is not None))
         rows, noun = each * with_margins, "rows"
+    elif opened.kind == "sequences":
+        from dpviz.releases.export import STRINGS
+        from dpviz.sequences.moves import frequent
+
+        rows, noun = len(frequent(opened.model, STRINGS, 1, 2)), "symbols and moves"
     else:
         nodes = opened.joined_nodes
         rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"

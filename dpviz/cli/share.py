@@ -9,25 +9,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+import dpviz
 from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.outputs import require_free
-from dpviz.cli.queries import open_map
 from dpviz.cli.root import Json, Page, app, emit, numbers, print_stderr
 from dpviz.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpviz.exports import Presentation
-    from dpviz.releases.counts import AreaRelease, PointRelease
+    from dpviz.releases.release import Release
 
 Releases = Annotated[
     list[str],
-    typer.Argument(metavar="RELEASE...", help="Release file (.parquet), or two to compare."),
+    typer.Argument(
+        metavar="RELEASE...", help="Release file (.parquet) of any kind, or two to compare."
+    ),
 ]
 Series = Annotated[
     list[str],
     typer.Argument(
         metavar="RELEASE...",
-        help="Release file (.parquet), two to compare, or a series of up to twelve under a slider.",
+        help="Release file (.parquet) of any kind, two to compare, or a series of up to twelve "
+        "under a slider.",
     ),
 ]
 Rects = Annotated[
@@ -87,14 +90,17 @@ def share(
     write <iframe src="map.html" width="100%" height="600"></iframe>. A release with time gets a
     slider, unless --period names a part.
     """
-    from dpviz.exports import map_page
+    from dpviz.exports import map_page, release_page
 
-    opened, asked = _read_maps(releases, period), _rects(rect)
-    maps, labels = _time_steps(opened)
+    opened, asked = _read(releases, period), _rects(rect)
+    _require_maps(opened, {"--rect": bool(asked), "--basemap": bool(basemap)})
     _require(".html", output, *releases, basemap or None)
-    page = map_page(
-        maps, labels=labels, rects=asked, presentation=words.presentation, basemap=basemap
-    )
+    shown = words.presentation
+    if len(opened) == 1:
+        page = release_page(opened[0], shown, asked, basemap=basemap)
+    else:
+        maps = _require_no_time(opened)
+        page = map_page(maps, rects=asked, presentation=shown, basemap=basemap)
     _write(output, page.encode(), opened, as_json)
 
 
@@ -108,10 +114,15 @@ def report(
     period: Period = None,
     as_json: Json = False,
 ) -> None:
-    """Write a page to print: guarantee, map, answers, errors, budget."""
+    """Write a page to print: guarantee, map, answers, errors, budget.
+
+    A release with time has the map of its whole period, unless --period names a part, and a chart
+    of its steps.
+    """
     from dpviz.exports import report_page
 
-    opened, asked = _require_no_time(_read_maps(releases, period)), _rects(rect)
+    opened, asked = _read(releases, period), _rects(rect)
+    _require_maps(opened, {"--rect": bool(asked)})
     _require(".html", output, *releases)
     page = report_page(opened, rects=asked, presentation=words.presentation)
     _write(output, page.encode(), opened, as_json)
@@ -132,31 +143,20 @@ def picture(
     as_json: Json = False,
 ) -> None:
     """Write a picture of the map of one or two releases (.png)."""
-    from dpviz.exports.html import labels_of
+    from dpviz.exports.stills import flat_maps, release_picture
     from dpviz.render.fonts import fonts
-    from dpviz.render.picture import comparison_png
     from dpviz.render.projection import from_degrees
-    from dpviz.render.view import check
 
-    opened = _require_no_time(_read_maps(releases, period))
+    opened = _read(releases, period)
+    _require_maps(opened, {"--rect": bool(rect)})
     outlined = _rects([rect])[0] if rect else None
-    check(opened, 2)
+    maps, labels = flat_maps(opened)
     if outlined is not None:
-        domain = opened[0].domain
+        domain = maps[0].domain
         domain.boxes(from_degrees(outlined, domain.crs))  # raises as for other files
-    labels = labels_of(opened)
     _require(".png", output, *releases)
     shown = words.presentation
-    drawn = comparison_png(
-        opened,
-        labels,
-        outlined,
-        title=shown.title,
-        subtitle=shown.subtitle,
-        noun=shown.noun,
-        pins=shown.pins,
-        size=size,
-    )
+    drawn = release_picture(opened, (), outlined, shown, size)
     _write(output, drawn, opened, as_json)
     if missing := fonts("".join([shown.title, shown.subtitle, *labels]))[1]:
         print_stderr(f"note: no font of this machine has {missing}: a box is drawn for each")
@@ -169,9 +169,7 @@ def _require(ending: str, output: str, *inputs: str | None) -> None:
         raise ParameterError(f"output {output!r}: give a file that ends in {ending}")
 
 
-def _write(
-    output: str, data: bytes, releases: Sequence[PointRelease | AreaRelease], as_json: bool
-) -> None:
+def _write(output: str, data: bytes, releases: Sequence[Release], as_json: bool) -> None:
     from dpviz.files.writing import write_bytes
 
     path = write_bytes(output, data)
@@ -181,17 +179,29 @@ def _write(
     emit(facts, as_json, "\n".join(lines))
 
 
-def _read_maps(paths: Sequence[str], period: str | None) -> list[PointRelease | AreaRelease]:
-    """Read releases of points or areas, and cut them to a period if one is given."""
-    from dpviz.releases.points.window import during
+def _read(paths: Sequence[str], period: str | None) -> list[Any]:
+    """Read releases of any kind, and cut them to a period if one is given."""
+    from dpviz.releases.counts import CountRelease
 
-    opened: list[Any] = [open_map(path) for path in paths]  # releases of areas have no time
-    return opened if period is None else [during(each, period) for each in opened]
+    opened = [dpviz.read(path) for path in paths]
+    if period is None:
+        return opened
+    if not all(isinstance(each, CountRelease) for each in opened):
+        raise ParameterError("--period: a release of sequences has no time: leave it out")
+    return [each.during(period) for each in opened]
 
 
-def _require_no_time(
-    releases: Sequence[PointRelease | AreaRelease],
-) -> Sequence[PointRelease | AreaRelease]:
+def _require_maps(releases: Sequence[Release], options: dict[str, bool]) -> None:
+    """Refuse options that only maps of points and areas have, and several maps of other kinds."""
+    given = [name for name, is_given in options.items() if is_given]
+    others = [each.kind for each in releases if each.kind not in ("points", "areas")]
+    if others and len(releases) > 1:
+        raise ParameterError(f"a release of {others[0]} has a page alone: give one release")
+    if others and given:
+        raise ParameterError(f"{given[0]} is for points and areas, not for {others[0]}")
+
+
+def _require_no_time(releases: Sequence[Any]) -> Sequence[Any]:
     """Return the releases if none has time.
 
     Raises:
@@ -200,24 +210,11 @@ def _require_no_time(
     for each in releases:
         if each.domain.time is not None:
             start, end = map(each.domain.calendar.text, each.domain.period)
-            which = "this release" if len(releases) == 1 else "one of these releases"
             raise ParameterError(
-                f"{which} has time: give the part that is drawn, such as --period {start},{end}"
+                "one of these releases has time: give the part that is drawn, such as "
+                f"--period {start},{end}"
             )
     return releases
-
-
-def _time_steps(
-    releases: Sequence[PointRelease | AreaRelease],
-) -> tuple[Sequence[PointRelease | AreaRelease], Sequence[str]]:
-    """Maps of a release's time steps, with their starts; without time the releases unchanged."""
-    from dpviz.releases.counts import is_points
-    from dpviz.releases.points.window import windows
-
-    first, *others = releases
-    if is_points(first) and not others and first.domain.time is not None:
-        return windows(first)
-    return _require_no_time(releases), ()
 
 
 def _rects(texts: Sequence[str] | None) -> list[tuple[float, float, float, float]]:

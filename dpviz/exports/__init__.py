@@ -16,5 +16,14 @@ from dpviz.exports.html import map_page
 from dpviz.exports.presentation import Note, Presentation
 from dpviz.exports.release import release_page
 from dpviz.exports.report import report_page
+from dpviz.exports.stills import has_picture, release_picture
 
-__all__ = ["Note", "Presentation", "map_page", "release_page", "report_page"]
+__all__ = [
+    "Note",
+    "Presentation",
+    "has_picture",
+    "map_page",
+    "release_page",
+    "release_picture",
+    "report_page",
+]

@@ -53,7 +53,8 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
                 (noise, "o-", "noise"),
                 (uniformity, "o--", "uniformity (ESTIMATE)"),
             ):
-                name = f"{label}: {what}".replace("$", r"\$")  # a bare $ would start a formula
+                name = f"{label}: {what}" if len(releases) > 1 else what
+                name = name.replace("$", r"\$")  # a bare $ would start a formula
                 panel.plot(SIZES, values, line, color=colour, markersize=3, label=name)
         panel.set_xscale("log")
         panel.set_yscale("symlog", linthresh=1.0)
@@ -64,4 +65,32 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
         panel.set_ylabel("± records (95 %)")
         panel.grid(alpha=0.3)
         panel.legend(fontsize=8, frameon=False)
+        return render_figure(figure, "svg", metadata={"Date": None})
+
+
+def timeline_svg(release: PointRelease, noun: str = "") -> bytes:
+    """Noisy count of each step of the whole period with its 95 % interval for the noise, as SVG.
+
+    Args:
+        release: with time.
+        noun: plural of the records; "records" if empty.
+    """
+    from matplotlib import rc_context
+    from matplotlib.ticker import FuncFormatter
+
+    line, words = release.timeline(), release.domain.calendar.text
+    ends = [*line.start.astype(float).tolist(), float(line.end.astype(float)[-1])]
+    marked = np.unique(np.linspace(0, len(ends) - 1, 5).round().astype(int))
+    with rc_context({"svg.hashsalt": "dpviz"}):
+        figure = mpl.Figure(figsize=(6.4, 3.4), layout="constrained")
+        panel = figure.subplots()
+        low, high = (np.append(each, each[-1]) for each in (line.low, line.high))
+        panel.fill_between(ends, low, high, step="post", color=PAIR[0], alpha=0.25, linewidth=0)
+        panel.step(ends, np.append(line.count, line.count[-1]), where="post", color=PAIR[0])
+        panel.set_ylim(bottom=0)
+        panel.set_xticks([ends[at] for at in marked], [words(ends[at]) for at in marked])
+        panel.tick_params(axis="x", labelsize=8)
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        panel.set_ylabel(f"{noun or 'records'} per step".replace("$", r"\$"))
+        panel.grid(alpha=0.3)
         return render_figure(figure, "svg", metadata={"Date": None})

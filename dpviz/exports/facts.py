@@ -122,7 +122,7 @@ def facts(release: Release, label: str) -> ReleaseFacts:
     )
 
 
-def label_of(release: Mapped) -> str:
+def label_of(release: Release) -> str:
     """Default label of a release: its method, its price, and its part of a period."""
     name = f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
     period = release.header.extra.get("period")

@@ -14,8 +14,6 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-import numpy as np
-
 from dpviz.errors import ReleaseError
 from dpviz.exports.facts import (
     Mapped,
@@ -28,10 +26,10 @@ from dpviz.exports.facts import (
 )
 from dpviz.exports.pack import Packer, base64_of, compressed
 from dpviz.exports.presentation import Presentation
+from dpviz.exports.tables import tables_of
 from dpviz.exports.tree import pack_tree
 from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
 from dpviz.lazy import jinja2
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.points.sums import ALIKE
 from dpviz.releases.release import Release
@@ -40,7 +38,7 @@ from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.cells import domain_bounds, on_map
 from dpviz.render.client.assemble import script, style
 from dpviz.render.difference import difference
-from dpviz.render.numbers import count_words, short, with_noise
+from dpviz.render.numbers import count_words, short
 from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene, tables
 from dpviz.render.view import MOST, check, series_scene
@@ -51,9 +49,6 @@ PLAIN = Presentation()
 HEIGHT = 640
 """Height of the map in pixels, if the screen is high enough."""
 
-ROWS = 100
-"""Most areas of a level in a table: those with the highest counts."""
-
 
 def map_page(
     releases: Sequence[Mapped],
@@ -63,6 +58,7 @@ def map_page(
     presentation: Presentation = PLAIN,
     camera: Camera | None = None,
     basemap: str = "",
+    whole: Release | None = None,
 ) -> str:
     """A self-contained HTML page: one release, two to swipe between, or a series under a slider.
 
@@ -77,6 +73,7 @@ def map_page(
         presentation: title, subtitle, noun and notes of the page.
         camera: initial view; the whole domain by default.
         basemap: a public file of streets, water and places, in place of the bundled ground.
+        whole: see :func:`words_of_page`.
 
     Raises:
         ReleaseError: no release or too many, not 2-D, or not of one domain.
@@ -86,7 +83,7 @@ def map_page(
     packed = packed_map(
         releases, labels, rects=rects, presentation=presentation, camera=camera, basemap=basemap
     )
-    words = words_of_page(packed.releases, packed.names, rects, presentation)
+    words = words_of_page(packed.releases, packed.names, rects, presentation, whole)
     return viewer_page(packed.spec, packed.block, live=packed.live, **words)
 
 
@@ -121,9 +118,14 @@ def words_of_page(
     names: Sequence[str],
     rects: Sequence[Bounds] = (),
     presentation: Presentation = PLAIN,
+    whole: Release | None = None,
 ) -> dict[str, Any]:
-    """Template values that every page of releases has in common."""
+    """Template values that every page of releases has in common.
+
+    ``whole`` is the release of which ``releases`` are the maps of parts, such as steps of time.
+    """
     one = releases[:1] if are_views_of_one(releases) else releases
+    one = one if whole is None else [whole]
     mapped: list[Any] = [each for each in releases if each.kind in ("points", "areas")]
     kind, sentence = guarantee_sentence(releases, names)
     return {
@@ -139,7 +141,7 @@ def words_of_page(
         "answers": [(rect, replies(mapped, names, rect)) for rect in rects],
         "noun": "area" if is_areas(releases[0]) else "cell",
         "drawn": releases[0].kind,
-        "areas": area_tables(releases[0]),
+        "tables": tables_of(whole or releases[0]) if len(one) == 1 else [],
     }
 
 
@@ -278,23 +280,6 @@ def _areas(
         "view": len(views) - 1,
         "chooser": "Level" if len(views) > 1 else "",
     }
-
-
-def area_tables(release: Release) -> list[dict[str, Any]]:
-    """The counts of areas in words, by level, the finest first; none of another release."""
-    if not is_areas(release):
-        return []
-    areas, tables = release.frame, []
-    above = areas.parent_names
-    half = INTERVAL_SDS * np.sqrt(release.nodes.variance)
-    for level, part in zip(areas.levels, areas.slices, strict=True):
-        order = part.start + np.argsort(-release.nodes.count[part], kind="stable")
-        rows = [
-            (areas.names[row], above[row] or "", with_noise(release.nodes.count[row], half[row]))
-            for row in order[:ROWS].tolist()
-        ]
-        tables.append({"level": level, "rows": rows, "of": len(order), "within": bool(part.start)})
-    return tables[::-1]
 
 
 def points_of(releases: Sequence[Mapped]) -> list[PointRelease]:

@@ -5,21 +5,32 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from dpviz.exports.charts import error_svg
+from dpviz.exports.charts import error_svg, timeline_svg
 from dpviz.exports.data_use import data_use
-from dpviz.exports.facts import Mapped
-from dpviz.exports.html import PLAIN, labels_of, page, points_of, words_of_page
+from dpviz.exports.facts import label_of
+from dpviz.exports.html import PLAIN, page, points_of, words_of_page
 from dpviz.exports.pack import base64_of
 from dpviz.exports.presentation import Presentation
-from dpviz.exports.views import maps_of
-from dpviz.render.picture import comparison_png
+from dpviz.exports.stills import flat_maps, report_pictures
+from dpviz.releases.counts import is_points
+from dpviz.releases.release import Release
 from dpviz.render.projection import degree_boxes
 from dpviz.render.scene import Bounds
-from dpviz.render.view import check
+
+EXPECTED = (
+    "Chart of the error to expect against the size of a rectangle",
+    "The error to expect: medians over 100 rectangles of each size anywhere in the domain, from "
+    "the release alone.",
+)
+TIMELINE = (
+    "Chart of noisy counts by step of time",
+    "Noisy count of the whole area in each step; the band is the 95 % interval of the noise.",
+)
+"""Description and caption of each chart."""
 
 
 def report_page(
-    releases: Sequence[Mapped],
+    releases: Sequence[Release],
     *,
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
@@ -28,8 +39,9 @@ def report_page(
     """A printable HTML page: pictures, guarantee, answers, errors to expect, method, budget.
 
     Args:
-        releases: one, or two of the same domain; 2-D. Or one of areas. Of one with kinds there is
-            a picture of all records and of each kind, on one colour scale.
+        releases: one of any kind, or two of points of the same domain; 2-D. Of one with kinds
+            there is a picture of all records and of each kind, on one colour scale; of one with
+            time the map of the whole period and a chart of its steps.
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers it shows.
         presentation: title, subtitle, noun and notes of the page.
@@ -38,32 +50,30 @@ def report_page(
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
         DomainError: a rectangle outside the domain.
     """
-    names, rects = labels_of(releases, labels), degree_boxes(rects)
-    check(releases, 2)
-    points = points_of(releases)
-    maps, titles = maps_of(points, names) if points else (releases, names)
-    pictures = [
-        comparison_png(
-            [each],
-            [title],
-            rects[0] if rects else None,
-            noun=presentation.noun,
-            pins=presentation.pins,
-            scaled_as=points_of(maps),
-            size="report",
-        )
-        for each, title in zip(maps, titles, strict=True)
-    ]
+    rects = degree_boxes(rects)
+    maps, names = flat_maps(releases, labels)
+    points = points_of(maps)
+    whole = releases[0] if len(releases) == 1 and list(releases) != maps else None
+    pictures = report_pictures(releases, names, rects[0] if rects else None, presentation)
+    shown_pictures = [(title, base64_of(picture)) for title, picture in pictures]
+    main, first = max(len(maps), 1), releases[0]
+    charts = []
+    if is_points(first) and first.domain.time is not None and len(releases) == 1 and maps:
+        charts.append((timeline_svg(first, presentation.noun), *TIMELINE))
+    if points:
+        charts.append((error_svg(points, names), *EXPECTED))
+    shown: Sequence[Release] = maps or releases
     return page(
         "report.html",
-        pictures=[*zip(titles, map(base64_of, pictures), strict=True)],
+        pictures=shown_pictures[:main],
+        categories=shown_pictures[main:],
         statements=[_statement(each) for each in releases],
-        chart=base64_of(error_svg(points, names) if points else b""),
-        **words_of_page(releases, names, rects, presentation),
+        charts=[(base64_of(chart), *words) for chart, *words in charts],
+        **words_of_page(shown, names or [label_of(first)], rects, presentation, whole),
     )
 
 
-def _statement(release: Mapped) -> str:
+def _statement(release: Release) -> str:
     """Data-use statement without the data set's name, which a report must not show."""
     entry = data_use(release)
     entry["url_slug"] = entry["deployment"]["basic"]["name"] = None

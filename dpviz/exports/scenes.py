@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from dpviz.errors import DpvizError
-from dpviz.exports.facts import method_title
+from dpviz.exports.facts import label_of
 from dpviz.exports.html import (
     PLAIN,
-    ROWS,
     name_records,
     page,
     viewer_page,
@@ -21,13 +17,12 @@ from dpviz.exports.html import (
 )
 from dpviz.exports.pack import Packer
 from dpviz.exports.presentation import Presentation
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import RoadRelease, is_roads
+from dpviz.releases.release import Release
 from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.flow_legends import move_legend
 from dpviz.render.flows import move_marks, places_scene
-from dpviz.render.numbers import with_noise
 from dpviz.render.projection import to_degrees
 from dpviz.render.roads import street_legend, street_marks, streets_scene, top_count
 from dpviz.render.scene import Scene
@@ -41,32 +36,21 @@ ARROWS = 60
 """Number of moves drawn, the most frequent ones."""
 
 
-def scene_page(
-    release: RoadRelease | SequenceRelease,
-    presentation: Presentation = PLAIN,
-    *,
-    table: bool = True,
-) -> str:
-    """Self-contained HTML page; of a release without a map, or with too large a one, a table.
+def scene_page(release: Release, presentation: Presentation = PLAIN, *, table: bool = True) -> str:
+    """Self-contained HTML page; of a release without a map, or with too large a one, tables.
 
     Args:
-        release: a release of roads or sequences.
+        release: a release of roads, of sequences, or of another kind without a map.
         presentation: title, subtitle, noun and notes of the page.
-        table: False for an empty page in place of a table.
+        table: False for an empty page in place of one without a map.
     """
-    scene = _streets(release) if is_roads(release) else _moves(release)
-    label = f"{method_title(release.header.method)} · ε = {release.header.epsilon:g}"
+    scene = release_scene(release, presentation.noun)
+    label = label_of(release)
     words = words_of_page([release], [label], (), presentation)
     if scene is None and not table:
         return ""
     if scene is None:
-        return page(
-            "report.html",
-            pictures=[],
-            chart="",
-            statements=[],
-            **words | {"areas": _tables(release)},
-        )
+        return page("report.html", pictures=[], categories=[], charts=[], statements=[], **words)
     packer = Packer()
     scene = replace(scene, marks=[*scene.marks, *presentation.marks()])
     packer.add_tables(scene.tables)
@@ -79,31 +63,24 @@ def scene_page(
     return viewer_page(spec, packer.block(), **words)
 
 
-def _tables(release: RoadRelease | SequenceRelease) -> list[dict[str, Any]]:
-    """The places or streets with the most records, with their counts in words."""
-    counts: Float
-    half: Float
+def release_scene(release: Release, noun: str = "") -> Scene | None:
+    """Map of streets or moves; None of another release, without places, or if it is too large.
+
+    Args:
+        release: of any kind.
+        noun: plural of what is counted on streets; the release's own word by default.
+    """
     if is_roads(release):
-        level, names = "Streets", [str(each) for each in release.frame.graph.edge_id.tolist()]
-        counts, half = release.answers.count, INTERVAL_SDS * release.answers.noise_sd
-    else:
-        level, names = "Places", list(release.alphabet.names)
-        try:
-            counts, sd = visits(release.model), visit_sd(release.model)
-        except DpvizError:  # a model that only ranks strings has no counts
-            return []
-        half = INTERVAL_SDS * (np.zeros(len(counts)) if sd is None else sd)
-    order = np.argsort(-counts, kind="stable")
-    rows = [(names[row], "", with_noise(counts[row], half[row])) for row in order[:ROWS].tolist()]
-    return [{"level": level, "rows": rows, "of": len(order), "within": False}]
+        return _streets(release, noun)
+    return _moves(release) if isinstance(release, SequenceRelease) else None
 
 
-def _streets(release: RoadRelease) -> Scene | None:
+def _streets(release: RoadRelease, noun: str) -> Scene | None:
     """Streets by noisy count."""
     if len(release.frame.graph) > EDGES:
         return None
     top = top_count(release)
-    legend = street_legend(top, release.records)
+    legend = street_legend(top, noun or release.records)
     return streets_scene(release, street_marks(release, top), legend, key="domain")
 
 

@@ -50,8 +50,9 @@ class Comparisons:
     def compare(self, one: Any, other: Any, **basis: Any) -> Estimate:
         """The first count minus the second, with a 95 % interval for the noise of both.
 
-        The interval is exact for areas and streets. Elsewhere standard deviations of counts of one
-        tree add up, which is never too little.
+        The interval is exact for areas and streets, but for areas in whole numbers from 0
+        (``whole=True``): there it is of the noise only. Elsewhere standard deviations of counts of
+        one tree add up, which is never too little.
 
         Args:
             one: a :class:`~dpviz.releases.subset.Subset`, or a place alone.

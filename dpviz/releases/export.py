@@ -14,20 +14,27 @@ from dpviz.checks import require, require_path
 from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
-from dpviz.lazy import geopandas, pa, pq, pv, pyogrio, pyproj, shapely
+from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.counts import CountRelease, PointRelease, is_areas
 from dpviz.releases.files import require_not_paid
 from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
+from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.sequences.moves import frequent
 from dpviz.trees.lattice import Float
 
 SAMPLES = (".parquet", *EXPORTS)
+STRINGS = 5_000
+"""Most symbols and moves of a release of sequences in a file."""
+
 MARK = b"dpviz-synthetic"
 """Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
 
 
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
-    """Write cells, areas or edges of a release as GeoJSON, GeoPackage or CSV, by file ending.
+    """Write cells, areas, edges or moves of a release for other tools, by file ending.
+
+    Endings are .geojson, .gpkg and .csv.
 
     Areas may also be GeoParquet (.parquet); with time or kinds they are the rows of
     :meth:`CountRelease.table`, sums included.
@@ -36,10 +43,10 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     refused there. The header travels in its top-level member ``dpviz``.
 
     Args:
-        release: a release of points, of areas, or of trips along roads.
+        release: a release of any kind; of sequences the most frequent symbols and moves, as .csv.
         path: path of the file to write.
-        leaves: leaves of points the leaves only, in place of every node; of areas the finest level
-            only, in place of every level.
+        leaves: of points the leaves only, in place of every node; of areas the finest level only,
+            in place of every level.
 
     Raises:
         ReleaseError: another ending, or a release that has no place on a map.
@@ -50,11 +57,16 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     table = ending == ".parquet" and is_areas(release)
     if ending not in EXPORTS and not table:
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
-    if not isinstance(release, CountRelease):
+    if isinstance(release, SequenceRelease):
+        if ending != ".csv":
+            raise ReleaseError("a release of sequences has no shapes to export: write a .csv file")
+        rows = _strings(release)
+    elif isinstance(release, CountRelease):
+        rows = release.rows(None if leaves else "all", shapes=ending != ".csv")
+    else:
         raise ReleaseError(
             f"a release of {release.kind} has no cells or edges: save it as .parquet"
         )
-    rows = release.rows(None if leaves else "all", shapes=ending != ".csv")
     half_width = release.header.interval_sds * rows["noise_sd"]
     rows.insert(list(rows.columns).index("noise_sd") + 1, "half_width", half_width)
     if ending == ".csv":
@@ -62,11 +74,24 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     if table:  # GeoParquet
         require_not_paid(path)
         return write_file(path, lambda temporary: rows.to_parquet(temporary, index=False))
+    assert isinstance(release, CountRelease)
     header = release.header.to_dict()
     if "domain" in release.frame.FACTS:
         header["domain"] = release.domain.to_dict()
     _write_map(rows, path, {"dpviz": header})
     return Path(path)
+
+
+def _strings(release: SequenceRelease) -> pd.DataFrame:
+    """Rows of single symbols and of moves between two, the most frequent first."""
+    strings = frequent(release.model, STRINGS, 1, 2)
+    names = np.array([*release.alphabet.names, "start", ""], dtype=object)
+    symbols = np.array([(*each, -1)[:2] for each in strings.symbols], dtype=np.int64)
+    lost = np.full(len(strings), np.nan)
+    first, then = names[symbols.reshape(-1, 2)].T
+    columns = {"count": strings.count, "noise_sd": strings.sd}
+    known = {name: lost if each is None else each for name, each in columns.items()}
+    return pd.DataFrame({"symbol": first, "next": then} | known)
 
 
 def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> None:

@@ -13,10 +13,21 @@ SCHEMA = 2
 
 
 def of_unit(theorem: str, steps: int) -> str:
-    """Theorem behind a price of one record, extended to all records of a privacy unit."""
+    """Theorem behind a price of one record, extended to all records of a privacy unit.
+
+    >>> of_unit("disjoint cells, sensitivity 1", 3)
+    'one record: disjoint cells, sensitivity 1 (3 for 3 records); 3 records: 3 times ε \
+(group privacy)'
+    """
     if steps == 1:
         return theorem
-    return f"one record: {theorem}; {steps:,} records: {steps:,} times ε (group privacy)"
+    several = f"{steps:,} records"
+
+    def of_all(match: re.Match[str]) -> str:
+        return f"{match[0]} ({int(match[1]) * steps:,} for {several})"
+
+    each = re.sub(r"\bsensitivity (\d+)\b", of_all, theorem)
+    return f"one record: {each}; {several}: {steps:,} times ε (group privacy)"
 
 
 WEAKER = "WEAKER for longer: "

@@ -32,7 +32,9 @@ from dpviz.trees.lattice import Float, Int
 
 EXACT, INDEPENDENT = "exact", "independent parts"
 ADDED, QUADRATURE, REPLICATES = "added sds", "quadrature", "replicates"
-"""Bases of an interval. The first three are never too narrow; the others are estimates."""
+NOISE_ONLY = "noise only"
+"""Bases of an interval. The first three are never too narrow; the next two are estimates. The last
+is of whole numbers from 0: exact for the noise before they were made, silent on what that moved."""
 
 SAME = 1e-9
 """Relative difference of variances that is rounding."""
@@ -48,7 +50,8 @@ class Estimate:
         uniformity_sd: what uneven records in cut cells or areas add to a difference or a trend, see
             :class:`~dpviz.releases.answers.RangeAnswers`.
         basis: basis of the interval: "exact" covariances, "independent parts", "added sds" (a
-            bound), "quadrature" or "replicates" (estimates).
+            bound), "quadrature" or "replicates" (estimates), "noise only" (no bias of whole
+            numbers).
     """
 
     value: float
@@ -158,7 +161,9 @@ def joint(
         errors = np.stack([replicates.errors(each) for each in asked])
         known, bound = errors @ errors.T / errors.shape[1], np.zeros((m, m))
         return Joint(count, cut, known, bound, REPLICATES)
-    basis = EXACT if measured is not None else QUADRATURE if quadrature else INDEPENDENT
+    moved = release.kind == "areas" and release.header.parameters.get("whole")
+    linear = NOISE_ONLY if moved else EXACT
+    basis = linear if measured is not None else QUADRATURE if quadrature else INDEPENDENT
     return Joint(count, cut, known, bound, ADDED if bound.any() else basis)
 
 
@@ -248,7 +253,7 @@ def require_known(both: Joint) -> None:
     Raises:
         ReleaseError: the release states variances of single counts only.
     """
-    if both.basis == ADDED:
+    if both.basis in (ADDED, NOISE_ONLY):
         raise ReleaseError(
             "the covariance of these counts is not known: use compare, ratio or replicates"
         )

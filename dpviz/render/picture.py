@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,14 +24,14 @@ from dpviz.render.cells import (
     on_map,
     tiles,
 )
-from dpviz.render.colors import ACCENT, CELL_ALPHA, HATCH, LAND, TEXT, Theme
+from dpviz.render.colors import ACCENT, CELL_ALPHA, HATCH, LAND, TEXT, Theme, Themed
 from dpviz.render.detail import QUIET
 from dpviz.render.districts import Choropleth, choropleth
 from dpviz.render.fonts import render_figure
 from dpviz.render.legend import Legend
 from dpviz.render.projection import areas, rings_of, world, world_boxes
 from dpviz.render.scale import Scale
-from dpviz.render.scene import Bounds, credit
+from dpviz.render.scene import Bounds, Mark, credit
 from dpviz.render.surround import VERBATIM, draw_ground, draw_scale_bar, draw_shores, opacity
 from dpviz.trees.lattice import Float
 
@@ -43,7 +43,34 @@ IN_REPORT, IN_REPORT_UNIT = (1600, 1080), 2.0
 
 MADE_BY = {"Software": "dpviz"}
 
+Size = Literal["screen", "print", "report"]
+
+THEME: Theme = "light"
+
 PAPER = {"light": (1.0, 1.0, 1.0), "dark": (0.055, 0.067, 0.09)}
+
+
+@dataclass(frozen=True)
+class Words:
+    """Public words of a picture.
+
+    Attributes:
+        title: above all.
+        subtitle: below the title.
+        noun: plural of the records, for the legend; "records" if empty.
+        pins: longitude, latitude and name of places to mark.
+        standing: False leaves out the privacy status, which the page around the picture has.
+    """
+
+    title: str = ""
+    subtitle: str = ""
+    noun: str = ""
+    pins: Sequence[tuple[float, float, str]] = ()
+    standing: bool = True
+
+
+PLAIN = Words()
+"""Words of a picture without a title."""
 
 
 def comparison_png(
@@ -51,12 +78,9 @@ def comparison_png(
     titles: Sequence[str],
     rect: Bounds | None = None,
     *,
-    title: str = "",
-    subtitle: str = "",
-    noun: str = "",
-    pins: Sequence[tuple[float, float, str]] = (),
+    words: Words = PLAIN,
     scaled_as: Sequence[PointRelease] = (),
-    size: Literal["screen", "print", "report"] = "screen",
+    size: Size = "screen",
 ) -> bytes:
     """2-D releases beside each other as PNG.
 
@@ -64,18 +88,10 @@ def comparison_png(
         releases: releases of the same domain.
         titles: one each.
         rect: west, south, east, north in degrees, outlined in each.
-        title: above all.
-        subtitle: below the title.
-        noun: plural of the records, for the legend; "records" if empty.
-        pins: longitude, latitude and name of places to mark.
+        words: title, subtitle, noun and pins.
         scaled_as: releases that set the colour scale, in place of those drawn.
         size: a key of :data:`SIZES`, or that of one map among the figures of a report.
     """
-    theme: Theme = "light"
-    wide, high = IN_REPORT if size == "report" else SIZES[size]
-    # All lengths are pixels of a slide, times this.
-    unit = IN_REPORT_UNIT if size == "report" else high / 1080
-    figure = mpl.Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[theme])
     first = releases[0]
     if is_areas(first):
         simplified = first.frame.resolution is None
@@ -84,34 +100,81 @@ def comparison_png(
         legend, raw = shapes.legend, False
     else:
         points = [each for each in releases if not is_areas(each)]
-        classes = scale = density_scale(*(scaled_as or points))
-        legend, raw = density_legend(scale, scaled_as or points), not tiles(first)
-    if noun:
-        named = legend.title.replace("Records", noun[:1].upper() + noun[1:])
-        legend = replace(legend, title=named)
-    ink = TEXT.rgb(theme)
+        classes = density_scale(*(scaled_as or points))
+        legend, raw = density_legend(classes, scaled_as or points), not tiles(first)
+
+    def panel(release: PointRelease | AreaRelease, label: str) -> Panel:
+        def content(axes: Any, zoom: float, unit: float) -> None:
+            if isinstance(classes, Choropleth):
+                _draw_areas(axes, classes, THEME, unit, zoom)
+            elif not is_areas(release):
+                _draw_cells(axes, release, classes, THEME, zoom)
+
+        shown = None if rect is None else on_map(rect, release.domain)
+        bounds = domain_bounds(release.domain)
+        standing = release.header.privacy_status[1]
+        return Panel(label, standing, bounds, content, outlines(bounds), shown)
+
+    return sheet(list(map(panel, releases, titles)), legend, words, size, raw=raw)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One map of a picture.
+
+    Attributes:
+        label, standing: above it: its name, and its privacy status in words.
+        bounds: west, south, east, north in degrees.
+        content: draws between the ground and the shores, from axes in Web Mercator world units,
+            the zoom and the unit of lengths.
+        ground: marks of the base map; none for a plane of its own, which has no kilometres.
+        rect: outlined, in degrees on the map.
+    """
+
+    label: str
+    standing: str
+    bounds: Bounds
+    content: Callable[[Any, float, float], None]
+    ground: Sequence[Mark]
+    rect: Bounds | None = None
+
+
+def sheet(
+    panels: Sequence[Panel], legend: Legend, words: Words, size: Size, *, raw: bool = False
+) -> bytes:
+    """Maps beside each other under a title and above a legend, as PNG."""
+    wide, high = IN_REPORT if size == "report" else SIZES[size]
+    # All lengths are pixels of a slide, times this.
+    unit = IN_REPORT_UNIT if size == "report" else high / 1080
+    figure = mpl.Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[THEME])
+    if words.noun:
+        named = legend.title.replace("records", words.noun)
+        noun = words.noun[:1].upper() + words.noun[1:]
+        legend = replace(legend, title=named.replace("Records", noun))
     place = _Place(wide / unit, high / unit)
-    head = 84 + 44 * bool(title) + 36 * bool(subtitle)
-    across = (place.wide - 96 - 32 * (len(releases) - 1)) / len(releases)
+    head = 84 + 44 * bool(words.title) + 36 * bool(words.subtitle)
+    across = (place.wide - 96 - 32 * (len(panels) - 1)) / len(panels)
     point = unit * 0.72
-    look: dict[str, Any] = {"color": ink, "va": "center", **VERBATIM}
-    if title:
-        figure.text(*place.at(48, 50), title, fontsize=27 * point, weight="bold", **look)
-    if subtitle:
-        below = place.at(48, 48 + 44 * bool(title))
-        figure.text(*below, subtitle, fontsize=18 * point, **look)
-    for k, (release, label) in enumerate(zip(releases, titles, strict=True)):
+    look: dict[str, Any] = {"color": TEXT.rgb(THEME), "va": "center", **VERBATIM}
+    if words.title:
+        figure.text(*place.at(48, 50), words.title, fontsize=27 * point, weight="bold", **look)
+    if words.subtitle:
+        below = place.at(48, 48 + 44 * bool(words.title))
+        figure.text(*below, words.subtitle, fontsize=18 * point, **look)
+    for k, each in enumerate(panels):
         left = 48 + k * (across + 32)
-        panel = figure.add_axes(place.box(left, head, across, place.high - head - 132))
-        _draw(panel, release, classes, rect, theme, unit)
-        _draw_pins(panel, pins, theme, unit)
+        axes = figure.add_axes(place.box(left, head, across, place.high - head - 132))
+        _draw(axes, each, THEME, unit)
+        _draw_pins(axes, words.pins, THEME, unit)
         above = place.at(left, head - 34)
-        figure.text(*above, label, fontsize=20 * point, weight="bold", **look)
-        status = release.header.privacy_status[1]
-        if k == 0 or status != first.header.privacy_status[1]:  # once, where all have the same
-            figure.text(*place.at(left, head - 12), status, fontsize=15 * point, **look)
-    _draw_legend(figure, place, legend, theme, raw, unit)
-    source = " · ".join(filter(None, ("dpviz", credit(outlines(domain_bounds(first.domain))))))
+        figure.text(*above, each.label, fontsize=20 * point, weight="bold", **look)
+        if words.standing and (
+            k == 0 or each.standing != panels[0].standing
+        ):  # once, where all have the same
+            below = place.at(left, head - 12)
+            figure.text(*below, each.standing, fontsize=15 * point, **look)
+    _draw_legend(figure, place, legend, THEME, raw, unit)
+    source = " · ".join(filter(None, ("dpviz", credit(panels[0].ground))))
     corner = place.at(place.wide - 48, place.high - 14)
     figure.text(*corner, source, fontsize=14 * point, ha="right", **look)
     return render_figure(figure, "png", metadata=MADE_BY)
@@ -132,43 +195,34 @@ class _Place:
         return x / self.wide, 1 - (y + high) / self.high, wide / self.wide, high / self.high
 
 
-def _draw(
-    panel: Any,
-    release: PointRelease | AreaRelease,
-    classes: Scale | Choropleth,
-    rect: Bounds | None,
-    theme: Theme,
-    unit: float,
-) -> None:
+def _draw(axes: Any, panel: Panel, theme: Theme, unit: float) -> None:
     """One map in Web Mercator world units, as on the screen."""
-    bounds = domain_bounds(release.domain)
+    bounds = panel.bounds
     (west, south), (east, north) = world(bounds[:2]), world(bounds[2:])
-    shape = panel.get_position()
-    figure = panel.figure
+    shape = axes.get_position()
+    figure = axes.figure
     pixels = np.array([shape.width * figure.get_figwidth(), shape.height * figure.get_figheight()])
     pixels *= figure.dpi
     size = max((east - west) / pixels[0], (north - south) / pixels[1]) * pixels * 1.06
     middle = np.array([west + east, south + north]) / 2
     low, high = middle - size / 2, middle + size / 2
-    panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
-    panel.set_facecolor(LAND.rgb(theme))
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
+    axes.set_facecolor(LAND.rgb(theme))
     zoom = float(np.log2(pixels[0] / size[0] / unit))
-    draw_ground(panel, bounds, zoom, theme)
-    if isinstance(classes, Choropleth):
-        _draw_areas(panel, classes, theme, unit, zoom)
-    elif not is_areas(release):
-        _draw_cells(panel, release, classes, theme, zoom)
-    draw_shores(panel, bounds, zoom, theme, unit)
     thin = 0.75 * unit
-    dashes = {"edgecolor": TEXT.rgb(theme, 0.6), "linestyle": (0, (4, 3))}
-    panel.add_patch(_outline(bounds, linewidth=thin, **dashes))
-    if rect is not None:
-        shown = on_map(rect, release.domain)
+    if panel.ground:
+        draw_ground(axes, panel.ground, zoom, theme)
+    panel.content(axes, zoom, unit)
+    if panel.ground:
+        draw_shores(axes, panel.ground, zoom, theme, unit)
+        dashes = {"edgecolor": TEXT.rgb(theme, 0.6), "linestyle": (0, (4, 3))}
+        axes.add_patch(_outline(bounds, linewidth=thin, **dashes))
+        draw_scale_bar(axes, middle, zoom, theme, unit)
+    if panel.rect is not None:
         for color, width in ((PAPER[theme], 4.5), (ACCENT.rgb(theme), 2.2)):
             line = {"edgecolor": color, "linewidth": width * unit * 0.72}
-            panel.add_patch(_outline(shown, zorder=4, **line))
-    draw_scale_bar(panel, middle, zoom, theme, unit)
-    for spine in panel.spines.values():
+            axes.add_patch(_outline(panel.rect, zorder=4, **line))
+    for spine in axes.spines.values():
         spine.set(color=TEXT.rgb(theme, 0.3), linewidth=thin)
 
 
@@ -271,8 +325,8 @@ def _draw_legend(
     def write(x: float, y: float, text: str, size: float = 15, **more: Any) -> None:
         figure.text(*place.at(x, y), text, fontsize=size * unit * 0.72, **words, **more)
 
-    def patch(x: float, wide: float, **look: Any) -> None:
-        edge, bottom, width, height = place.box(x, top, wide, 24)
+    def patch(x: float, wide: float, y: float = top, high: float = 24, **look: Any) -> None:
+        edge, bottom, width, height = place.box(x, y, wide, high)
         figure.add_artist(Rectangle((edge, bottom), width, height, **look))
 
     write(x, top + 12, legend.title, 18, weight="bold")
@@ -297,6 +351,16 @@ def _draw_legend(
             patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
             write(x + 46, top + 12, swatch.label)
     faint = [f"faint: {swatch.label}" for swatch in legend.swatches if swatch.label == HOLE]
+    x, y = left, top + 64
+    for swatch in () if legend.blank else legend.swatches:  # of lines: nothing is blank
+        wide = 46 + 7.5 * len(swatch.label)
+        if x + wide > place.wide - left:
+            x, y = left, y + 22
+        light = swatch.color.of(theme) if isinstance(swatch.color, Themed) else swatch.color
+        high = 4.0 if swatch.width else 16.0
+        patch(x, 24, y - high / 2, high, facecolor=tuple(np.array(light) / 255), edgecolor="none")
+        write(x + 30, y, swatch.label, 14)
+        x += wide
     if legend.blank:
         lines = ["faint: within the noise"] if raw else [legend.blank, *faint]
         for at, words_of in enumerate(lines):

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.render.basemap import outlines
 from dpviz.render.colors import HALO, TEXT, Theme
 from dpviz.render.projection import WORLD, world
-from dpviz.render.scene import Bounds, Mark
+from dpviz.render.scene import Mark
 from dpviz.trees.lattice import Float
 
 METRES = 40_075_017.0
@@ -23,11 +22,11 @@ NAMES = 12
 """Names in a picture at most."""
 
 
-def draw_ground(panel: Any, bounds: Bounds, zoom: float, theme: Theme) -> None:
+def draw_ground(panel: Any, marks: Sequence[Mark], zoom: float, theme: Theme) -> None:
     """Land, water and base roads."""
     from matplotlib.collections import LineCollection, PolyCollection
 
-    for mark in outlines(bounds):
+    for mark in marks:
         if not getattr(mark.layer, "ground", False) or not (alpha := _opacity(mark, zoom)):
             continue
         column = "polygon" if "polygon" in mark.table.column_names else "path"
@@ -39,11 +38,11 @@ def draw_ground(panel: Any, bounds: Bounds, zoom: float, theme: Theme) -> None:
             panel.add_collection(LineCollection(lines, colors=[color], linewidths=1.2, zorder=1.5))
 
 
-def draw_shores(panel: Any, bounds: Bounds, zoom: float, theme: Theme, unit: float) -> None:
+def draw_shores(panel: Any, marks: Sequence[Mark], zoom: float, theme: Theme, unit: float) -> None:
     """Lines above the cells, and names above all, the larger first and none over another."""
     from matplotlib.collections import LineCollection
 
-    for mark in outlines(bounds):
+    for mark in marks:
         if mark.layer.type == "PlaceLayer":
             _draw_names(panel, mark, zoom, theme, unit)
         elif not getattr(mark.layer, "ground", False) and (alpha := _opacity(mark, zoom)):

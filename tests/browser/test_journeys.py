@@ -3,10 +3,22 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import idle, onward, open_tab, paste_area, pay, upload
+import dpviz
+from dpviz.ui.shared.shelf import Shelf
+from tests.browser.conftest import (
+    downloaded,
+    frames,
+    idle,
+    onward,
+    open_tab,
+    paste_area,
+    pay,
+    upload,
+)
 from tests.browser.test_explore import drag, metric, shape, the_map
 
 pytestmark = pytest.mark.browser
@@ -52,6 +64,81 @@ def test_a_file_is_checked_placed_paid_for_and_its_release_outlives_a_reload(
     expect(page.get_by_text("For your eyes only")).to_have_count(0)
     open_tab(page, "Table")
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+
+
+SIZES = ((390, 844), (360, 740))
+"""Widths and heights of phones."""
+
+
+@pytest.fixture
+def crimes(tmp_path, ledgers):
+    """Id of a paid release of crimes by date and category, which the app keeps."""
+    rng = np.random.default_rng(6)
+    spots, days = rng.normal([14.5, -23.5], 0.1, (RECORDS, 2)), rng.integers(0, 366, RECORDS)
+    table = pd.DataFrame(spots, columns=["lon", "lat"])
+    table["reported"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(days, unit="D")
+    table["offense"] = rng.choice(["theft", "fraud"], RECORDS, p=[0.7, 0.3])
+    table["person"] = rng.integers(0, RECORDS // 2, RECORDS)
+    table.to_csv(tmp_path / "crimes.csv", index=False)
+    year = {"time": "reported", "period": ("2024-01-01", "2025-01-01")}
+    kinds = {"kind": "offense", "kinds": ["theft", "fraud"]}
+    domain = dpviz.Domain.from_bounds([14, -24, 15, -23], **year, **kinds)
+    data = dpviz.load(tmp_path / "crimes.csv", domain, unit="person", max_per_unit=3)
+    release = dpviz.build(data, epsilon=1.0, ledger=dpviz.Ledger(ledgers / "app.sqlite"))
+    return Shelf(ledgers / "releases").keep(release, "here", "crimes").id
+
+
+def test_crimes_by_month_and_category_are_shared_under_their_words_and_read_on_a_phone(
+    app, open_page, open_file, crimes
+):
+    page = open_page(f"{app}/?release={crimes}")
+    the_map(page)
+    page.reload()
+    the_map(page)
+    expect(page.get_by_text("in the window")).to_contain_text("±")
+    open_tab(page, "Share")
+    for label, text in (("Title", "Crimes, 2024"), ("Subtitle", "By month"),
+                        ("What is counted", "crimes")):  # fmt: skip
+        fill(page, label, text, exact=True)
+    link = page.get_by_text("/r?id=").inner_text()
+    files = {
+        label: downloaded(page, page.get_by_role("button", name=label, exact=True))
+        for label in ("Map (HTML)", "Report (HTML)", "Picture (PNG)", "CSV")
+    }
+    names = ["crimes-2024.html", "crimes-2024-report.html", "crimes-2024.png", "crimes-2024.csv"]
+    assert [each.suggested_filename for each in files.values()] == names
+    text, report = (files[name].path().read_text("utf-8") for name in list(files)[:2])
+    for words in ("<h1>Crimes, 2024</h1>", "By month", "crimes</p>", "theft", "fraud"):
+        assert words in text
+        assert words in report
+    page.close()
+    a_phone_reads(open_page(link, *SIZES[0]).frame_locator("iframe"))
+    page = open_file(text, has_touch=True)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        the_map(page)
+        frames(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        a_phone_reads(page)
+        expect(page.get_by_test_id("dpviz-series")).to_be_in_viewport()
+
+
+def a_phone_reads(page):
+    """The page of the crimes: words, total, guarantee and ε once, counts in tables."""
+    expect(page.get_by_role("heading", level=1)).to_have_text("Crimes, 2024")
+    expect(page.locator("#total")).to_contain_text("crimes")
+    seen = page.locator("body")
+    assert seen.inner_text().count("can hardly be told") == 1
+    assert seen.inner_text().count("ε = ") == 1
+    expect(page.get_by_role("row").filter(has_text="theft")).to_contain_text("±")
+
+
+def fill(page, label, text, **how):
+    """Type into a field and leave it."""
+    field = page.get_by_label(label, **how)
+    field.fill(text)
+    field.press("Tab")
+    idle(page)
 
 
 def test_an_upload_that_a_reload_lost_is_asked_for_where_one_sees_it(app, open_page, visits):

@@ -7,9 +7,12 @@ import pandas as pd
 import pytest
 
 import dpviz
+from dpviz.exports import map_page
 from dpviz.exports.facts import facts, protection, relation, replies, statement
 from dpviz.exports.report import report_page
 from dpviz.render import with_noise
+from dpviz.ui.shared.shelf import receipt_of
+from tests.commands import as_json
 
 DOMAIN = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"))
 
@@ -34,6 +37,34 @@ def test_the_privacy_unit_is_said_once():
     header = dpviz.build(data, "ugrid", 1.0, cells=1, ledger=None).header
     assert (header.unit, relation(header)) == ("one record", "add or remove")
     assert relation(dataclasses.replace(header, unit="one trip")) == "add or remove one record"
+
+
+def test_three_records_of_each_person_are_a_sensitivity_of_three_wherever_prices_stand(tmp_path):
+    """It read "sensitivity 1", as of one record."""
+    table = pd.DataFrame({"x": [0.2, 0.4, 0.6, 0.8], "y": 0.5, "id": list("aabb")})
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    data = dpviz.load(tmp_path / "visits.csv", DOMAIN, unit="id", max_per_unit=3)
+    release = dpviz.build(data, "ugrid", 1.0, cells=2, ledger=None)
+    release.save(tmp_path / "visits.parquet")
+    price = "sensitivity 1 (3 for 3 records); 3 records: 3 times ε (group privacy)"
+    assert release.header.steps == 3
+    printed = as_json("info", tmp_path / "visits.parquet")
+    for rows in (printed["budget"], receipt_of(release)["prices"]):
+        assert [row["theorem"].endswith(price) for row in rows] == [True]
+    for page in (report_page([release]), map_page([release])):
+        assert price in page
+        assert "at most 3 records of each." in page
+
+
+def test_names_of_categories_from_numpy_are_texts_on_every_page():
+    """The code of a report had np.str_('theft')."""
+    names = np.array(["theft", "fraud"])
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), kind="kind", kinds=names)
+    table = pd.DataFrame({"x": [0.2, 0.4], "y": 0.5, "kind": names})
+    release = dpviz.build(dpviz.load(table, domain, public=True), "ugrid", 1.0, cells=2, seed=1)
+    page = report_page([release])
+    assert "np.str_" not in page
+    assert "theft" in facts(release, "").python
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from dpviz.exports.charts import SIZES, error_svg, expected_errors
 from dpviz.exports.facts import replies
 from dpviz.exports.html import packed_map
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.render.picture import comparison_png
+from dpviz.render.picture import Words, comparison_png
 from tests.exports.conftest import NAME
 from tests.exports.test_html import EVIL
 
@@ -92,9 +92,9 @@ def test_a_rectangle_over_the_meridian_of_180_is_answered_and_drawn():
 
 def test_a_name_of_dollars_is_no_formula(sensitive):
     label = "cost $x^$"
-    svg = error_svg([sensitive], [label]).decode()
+    svg = error_svg([sensitive, sensitive], [label, "B"]).decode()
     assert f"<!-- {label}: noise -->" in svg
-    comparison_png([sensitive], [label], title=label)
+    comparison_png([sensitive], [label], words=Words(title=label))
 
 
 def test_expected_errors_are_those_of_the_engine(pair):

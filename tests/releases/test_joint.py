@@ -112,6 +112,14 @@ def test_a_header_that_does_not_give_the_variances_is_not_believed():
         other.covariance(A, B)
 
 
+def test_whole_numbers_from_zero_are_not_called_exact():
+    release = build(whole=True)
+    assert release.compare(A, B).basis == "noise only"
+    assert release.compare(A, B).half_width == pytest.approx(build().compare(A, B).half_width)
+    with pytest.raises(ReleaseError, match="covariance of these counts is not known"):
+        release.covariance(A, B)
+
+
 def test_a_difference_of_independent_areas_is_three_quarters_of_added_sds():
     release = build()
     name = [WARDS.names[FIRST], WARDS.names[SECOND]]

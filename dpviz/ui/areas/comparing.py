@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import AreaRelease
-from dpviz.releases.joint import ADDED
+from dpviz.releases.joint import ADDED, EXACT, NOISE_ONLY
 from dpviz.releases.subset import Subset
 from dpviz.render import interval_words, with_noise
 from dpviz.ui.points.attributes import ALL
@@ -17,6 +17,13 @@ from dpviz.ui.shared.text import plain
 
 WHOLE, ALWAYS = "All areas", "All steps"
 """Choices without an area and without a step."""
+
+ABOUT = {
+    EXACT: "The interval counts the noise that both share: it is narrower than two ±.",
+    ADDED: "The noise of both counts is added up: the interval is never too narrow.",
+    NOISE_ONLY: "The interval is for the noise: whole numbers from 0 also have a bias.",
+}
+"""Sentence on an interval, by its basis."""
 
 
 def compare_panel(prefix: str, release: AreaRelease) -> None:
@@ -47,10 +54,7 @@ def compare_panel(prefix: str, release: AreaRelease) -> None:
         ends = f"{ratio.low:.3g} to {ratio.high:.3g}"
         lines.append(f"**95 % of the ratio:** {ends}")
     st.markdown("  \n".join(lines))
-    if difference.basis == ADDED:
-        st.caption("The noise of both counts is added up: the interval is never too narrow.")
-    else:
-        st.caption("The interval counts the noise that both share: it is narrower than two ±.")
+    st.caption(ABOUT.get(difference.basis, ABOUT[EXACT]))
 
 
 def area_labels(areas: Areas) -> list[str]:

@@ -167,7 +167,7 @@ def ask_on_map(
         fields: fields of the map that the address stores.
         panels: functions that draw the page's own tabs, by title.
         others: further parameters of the address.
-        flat: the release of points on the map, for downloads and counts by district.
+        flat: the release of points on the map, for counts by district.
         series: see :func:`share_panel`.
     """
     name, legend = f"{prefix}.map", None
@@ -188,10 +188,9 @@ def ask_on_map(
         show_card(rect or ring)
     every: Panels = {**panels, "History": partial(history_table, prefix, release, source)}
     history, files = answered(prefix, release, source), panels["Share"]
-    shared = release if flat is None else flat
 
     def share() -> None:
-        share_panel(prefix, name, [shared], series=series, history=history)
+        share_panel(prefix, name, [release], series=series, history=history)
         files()
 
     every["Share"] = share

@@ -16,6 +16,7 @@ from dpviz.ui.shared.downloads import release_panels
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
+from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
 from dpviz.ui.shared.text import badge
@@ -92,4 +93,5 @@ def _show_receipt(prefix: str, release: PointRelease | AreaRelease) -> None:
     """Show the promises of a release, and offer its receipt."""
     show_promises(release)
     receipt = partial(as_json, receipt_of(release))
-    file_button("Receipt (JSON)", receipt, "receipt.json", f"{prefix}.receipt", "receipt")
+    name = words_of(prefix).file_name("-receipt.json", "receipt.json")
+    file_button("Receipt (JSON)", receipt, name, f"{prefix}.receipt", "receipt")

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpviz.exports import map_page, report_page
-from dpviz.exports.html import labels_of
+from dpviz.exports import map_page, release_page
 from dpviz.releases.counts import AreaRelease, PointRelease
-from dpviz.render.picture import comparison_png
 from dpviz.render.scene import Bounds
 from dpviz.ui.points.answers import overlaps
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.presentation import (
     camera_of,
+    file_buttons,
     note_place,
-    page_button,
     presentation_form,
 )
 
@@ -40,12 +39,12 @@ def share_panel(
     """Downloads of the releases with this session's answers, made when a button is pressed.
 
     Args:
-        prefix: prefix of the widgets' keys.
-        map_key: map key of the map whose camera the file takes.
-        releases: one or two.
+        prefix: prefix of the keys of the widgets.
+        map_key: key of the map whose camera the file takes.
+        releases: one release of any form, with time the whole of it; or those that are compared.
         labels: one each.
-        series: by label, functions that return the releases and labels of a file with a slider;
-            the last letter of a label becomes part of the file's name.
+        series: by label, functions that return the releases and labels of a further file, which
+            is named after it.
         history: answers of this session.
     """
     st.caption(
@@ -54,7 +53,6 @@ def share_panel(
         "never a record or an exact count. The address of this page restores your choices; an "
         "uploaded file has to be chosen again."
     )
-    names = list(labels) or labels_of(releases)
     rects = queried_rectangles(prefix, releases[0], history)
     only = releases[0] if len(releases) == 1 else None
     place = note_place(map_key, releases[0], rects[0] if rects else None)
@@ -62,34 +60,20 @@ def share_panel(
     camera = camera_of(map_key)
 
     def page(steps: Series) -> str:
-        maps, labels = steps()
-        return map_page(maps, labels=labels, rects=rects, presentation=words, camera=camera)
+        maps, names = steps()
+        return map_page(maps, labels=names, rects=rects, presentation=words, camera=camera)
 
-    def report() -> str:
-        return report_page(releases, labels=names, rects=rects, presentation=words)
+    def whole() -> str:
+        if only is not None and not labels:
+            return release_page(only, words, rects, camera)
+        return page(lambda: (releases, labels))
 
-    def picture() -> bytes:
-        return comparison_png(
-            releases,
-            names,
-            rects[0] if rects else None,
-            title=words.title,
-            subtitle=words.subtitle,
-            noun=words.noun,
-            pins=words.pins,
-        )
-
-    files: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
-        "Report (HTML)": ("report.html", "-report.html", report),
-        "Picture (PNG)": ("map.png", ".png", picture),
-    }
-    for label, steps in (series or {}).items():
-        ending = f"series-{label[-1].lower()}.html"
-        files[f"{label} (HTML)"] = ending, f"-{ending}", partial(page, steps)
     with st.container(horizontal=True):
-        page_button(prefix, words, lambda: page(lambda: (releases, names)))
-        for label, (name, ending, make) in files.items():
-            file_button(label, make, words.file_name(ending, name), f"{prefix}.share.{name}")
+        file_buttons(prefix, words, whole, releases, labels, rects)
+        for label, steps in (series or {}).items():
+            ending = f"{re.sub('[^a-z0-9]+', '-', label.lower()).strip('-')}.html"
+            name, make = words.file_name(f"-{ending}", ending), partial(page, steps)
+            file_button(f"{label} (HTML)", make, name, f"{prefix}.share.{ending}")
 
 
 def queried_rectangles(

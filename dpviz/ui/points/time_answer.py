@@ -15,7 +15,7 @@ from dpviz.domain import Domain, calendar
 from dpviz.errors import DpvizError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
-from dpviz.releases.points.window import during, window_cuts, windows
+from dpviz.releases.points.window import during, window_cuts
 from dpviz.render import Camera, Mark, Scene, half_width_words, rounded
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import count_words
@@ -152,7 +152,7 @@ def _in_time(
         panels={**timeline, **panels},
         others={"ring": None},
         flat=flat,
-        series={"Map with a time slider": partial(windows, release)},
+        series={} if window == whole else {"Map of this window": lambda: ([flat], ())},
     )
 
 

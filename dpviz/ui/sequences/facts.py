@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpviz.files.writing import csv_text
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.export import export
 from dpviz.releases.store import save
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres
@@ -18,6 +19,7 @@ from dpviz.ui.sequences.view import SAMPLED, MoveView
 from dpviz.ui.shared.downloads import release_panels
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.panels import file_button, file_bytes
+from dpviz.ui.shared.presentation import words_of
 
 
 def release_tabs(prefix: str, view: MoveView, source: SequenceSource) -> Panels:
@@ -29,13 +31,18 @@ def release_tabs(prefix: str, view: MoveView, source: SequenceSource) -> Panels:
 def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """Buttons for the release, and for synthetic sequences if it can draw them."""
     with st.container(horizontal=True, gap="small"):
-        name = "sequences.parquet"
-        written = partial(file_bytes, save, view.release, name)
-        file_button("Release (Parquet)", written, name, f"{prefix}.release")
+        words, release = words_of(prefix), view.release
+        for label, write, ending in (
+            ("Release (Parquet)", save, ".parquet"),
+            ("Counts (CSV)", export, ".csv"),
+        ):
+            name = words.file_name(ending, f"sequences{ending}")
+            made = partial(file_bytes, write, release, name)
+            file_button(label, made, name, f"{prefix}.release{ending}")
         if not view.refusal:
             label = f"{SAMPLED:,} synthetic sequences (CSV)"
-            made = partial(synthetic_csv, view, source)
-            file_button(label, made, "synthetic.csv", f"{prefix}.synthetic")
+            name = words.file_name("-synthetic.csv", "synthetic.csv")
+            file_button(label, partial(synthetic_csv, view, source), name, f"{prefix}.synthetic")
     st.caption(
         "The release with its header, never the sequences it was made of: `dpviz query` reads "
         "it. Synthetic sequences are drawn from it and cost nothing: their CSV has a row for each "

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from dpviz.errors import DpvizError
-from dpviz.exports import Note, Presentation, release_page
+from dpviz.exports import (
+    Note,
+    Presentation,
+    has_picture,
+    release_page,
+    release_picture,
+    report_page,
+)
 from dpviz.exports.presentation import LENGTHS, NOTES
 from dpviz.releases.counts import domain_of
 from dpviz.releases.release import Release
@@ -116,16 +123,49 @@ def _notes(
     return tuple(shown)
 
 
-def page_button(prefix: str, words: Presentation, make: Callable[[], str]) -> None:
-    """Button that downloads a release's page as one HTML file."""
-    name = words.file_name(".html", "map.html")
-    file_button("Map (HTML)", make, name, f"{prefix}.share.map.html")
+def file_buttons(
+    prefix: str,
+    words: Presentation,
+    page: Callable[[], str],
+    releases: Sequence[Release],
+    labels: Sequence[str] = (),
+    rects: Sequence[Bounds] = (),
+) -> None:
+    """Buttons that download a page, a report and a picture, made when they are pressed.
+
+    Args:
+        prefix: of the widgets' keys.
+        words: of the files, which are named after the title.
+        page: makes the page.
+        releases: one of any kind, or those that are compared.
+        labels: one each, or none.
+        rects: rectangles whose answers the report lists; the picture outlines the first.
+    """
+    rect = rects[0] if rects else None
+    made: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
+        "Map (HTML)": ("map.html", ".html", page),
+        "Report (HTML)": (
+            "report.html",
+            "-report.html",
+            lambda: report_page(releases, labels=labels, rects=rects, presentation=words),
+        ),
+        "Picture (PNG)": (
+            "map.png",
+            ".png",
+            lambda: release_picture(releases, labels, rect, words),
+        ),
+    }
+    if not has_picture(releases[0]):
+        del made["Picture (PNG)"]
+    for label, (name, ending, make) in made.items():
+        file_button(label, make, words.file_name(ending, name), f"{prefix}.share.{name}")
 
 
 def share_page(prefix: str, release: Release) -> None:
-    """Draw the words, link and page of a release whose map has no rectangles."""
+    """Draw the words, link and files of a release whose map has no rectangles."""
     words = presentation_form(prefix, release, note_place(f"{prefix}.map", release))
-    page_button(prefix, words, lambda: release_page(release, words))
+    with st.container(horizontal=True):
+        file_buttons(prefix, words, lambda: release_page(release, words), [release])
 
 
 def note_place(

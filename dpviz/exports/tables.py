@@ -1,0 +1,148 @@
+"""Counts of a release in words, for readers without the map: by category, time, area, street."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dpviz.errors import DpvizError
+from dpviz.exports.facts import Mapped, quotient_words
+from dpviz.releases.counts import AreaRelease, RoadRelease, is_areas, is_points, is_roads
+from dpviz.releases.points.window import window_cuts
+from dpviz.releases.release import Release
+from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.render.flows import path_words
+from dpviz.render.numbers import count_words, with_noise
+from dpviz.sequences.moves import frequent, visit_sd, visits
+from dpviz.trees.lattice import Float
+
+ROWS = 30
+"""Most rows of a table: those with the highest counts."""
+
+COUNT = "Noisy count"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Counts in words.
+
+    Attributes:
+        title: what the rows are, such as "Streets".
+        head: names of the columns; the first names each row.
+        rows: texts.
+        of: number of rows of the release, of which these are those with the highest counts.
+    """
+
+    title: str
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    of: int
+
+    @property
+    def summary(self) -> str:
+        """Title and number of rows."""
+        if self.of > len(self.rows):
+            return f"{self.title}: {len(self.rows)} of {self.of:,}, those with the most records"
+        return f"{self.title}: {self.of:,}"
+
+
+def tables_of(release: Release) -> list[Table]:
+    """Tables of a release of any kind; none where there is nothing to list."""
+    if is_roads(release):
+        return [_streets(release)]
+    if isinstance(release, SequenceRelease):
+        return _places(release)
+    if is_areas(release):
+        return [*_categories(release), *_steps(release), *_areas(release)]
+    if is_points(release):
+        return [*_categories(release), *_steps(release)]
+    return []
+
+
+def _categories(release: Mapped) -> Iterator[Table]:
+    """Noisy total and share of each category."""
+    if len(release.kinds) > 1:
+        box = release.domain.without_time.bounds
+        rows = [
+            (
+                name,
+                count_words(release.count(box, kind=name)),
+                quotient_words(release.share(box, name), shares=True),
+            )
+            for name in release.kinds
+        ]
+        yield Table("Categories", ("Category", COUNT, "Share (95 %)"), rows, len(rows))
+
+
+def _steps(release: Mapped) -> Iterator[Table]:
+    """Noisy total of each step of time, of twelve for a release that is counted at any time."""
+    if release.steps is not None:
+        periods: list[Any] = [release.steps.step_limits(step) for step in range(len(release.steps))]
+        names = [start for start, _ in periods]
+    elif is_points(release) and release.domain.time is not None:
+        periods = list(pairwise(window_cuts(release.domain, 12)))
+        names = [release.domain.calendar.text(start) for start, _ in periods]
+    else:
+        return
+    box = release.domain.without_time.bounds
+    rows = [
+        (name, count_words(release.count(box, period)))
+        for name, period in zip(names[:ROWS], periods, strict=False)
+    ]
+    yield Table("Steps of time", ("From", COUNT), rows, len(names))
+
+
+def _areas(release: AreaRelease) -> list[Table]:
+    """Areas level by level, the finest first."""
+    areas, count = release.frame, release.answers.count
+    above = areas.parent_names
+    half = release.header.interval_sds * release.answers.noise_sd
+    tables = []
+    for level, part in zip(areas.levels, areas.slices, strict=True):
+        order = part.start + np.argsort(-count[part], kind="stable")
+        rows: list[tuple[str, ...]] = [
+            (areas.names[row], above[row] or "", with_noise(count[row], half[row]))
+            for row in order[:ROWS].tolist()
+        ]
+        head: tuple[str, ...] = (level, "In", COUNT)
+        if not part.start:
+            rows, head = [(name, words) for name, _, words in rows], (level, COUNT)
+        tables.append(Table(level, head, rows, len(order)))
+    return tables[::-1]
+
+
+def _streets(release: RoadRelease) -> Table:
+    """Streets with the largest counts."""
+    names = list(map(str, release.frame.graph.edge_id.tolist()))
+    half = release.header.interval_sds * release.answers.noise_sd
+    return _ranked("Streets", "Street", names, release.answers.count, half)
+
+
+def _places(release: SequenceRelease) -> list[Table]:
+    """Most visited places and most frequent moves; a model that only ranks moves has no counts."""
+    names, model = release.alphabet.names, release.model
+    moves = frequent(model, ROWS, 2, 2)
+    words = [path_words(each, names) for each in moves.symbols]
+    if moves.count is None:
+        return [Table("Moves", ("Move",), [(each,) for each in words], len(words))]
+    sds = release.header.interval_sds
+    half = np.zeros(len(moves)) if moves.sd is None else sds * moves.sd
+    tables = [_ranked("Most frequent moves", "Move", words, moves.count, half)]
+    try:
+        count, sd = visits(model), visit_sd(model)
+    except DpvizError:  # a model without counts of single places
+        return tables
+    half = np.zeros(len(count)) if sd is None else sds * sd
+    return [_ranked("Places", "Place", list(names), count, half), *tables]
+
+
+def _ranked(title: str, what: str, names: list[str], count: Float, half: Float) -> Table:
+    order = np.argsort(-count, kind="stable")
+    rows: list[tuple[str, ...]] = [
+        (names[row], with_noise(count[row], half[row])) for row in order[:ROWS].tolist()
+    ]
+    return Table(title, (what, COUNT), rows, len(order))

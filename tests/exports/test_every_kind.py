@@ -1,0 +1,104 @@
+"""A release of any kind has a page, a report, a picture where there is a map, and data."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpviz
+from dpviz.errors import ReleaseError
+from dpviz.exports import Presentation, has_picture, release_page, release_picture, report_page
+from tests.wards import voronoi
+
+WORDS = Presentation("Crimes, 2024", "By <month>", "crimes")
+KINDS = {"kind": "offense", "kinds": ["theft", "fraud"]}
+YEAR = {"time": "at", "period": ("2024-01-01", "2025-01-01")}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(7)
+    rows = pd.DataFrame(rng.random((400, 2)), columns=["lon", "lat"])
+    rows["at"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 366, 400), "D")
+    rows["offense"] = rng.choice(["theft", "fraud"], 400)
+    return rows.assign(trip=np.arange(400) // 4)
+
+
+def points(table, **attributes):
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], **attributes)
+    return dpviz.build(dpviz.load(table, domain, public=True), "ugrid", 2.0, cells=4, seed=1)
+
+
+def areas(table, **attributes):
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], **attributes)
+    every = {"every": "1mo"} if "time" in attributes else {}
+    data = dpviz.load(table, domain, public=True)
+    return dpviz.build(
+        data, "areas", 2.0, areas=voronoi(domain.without_time.counts_only, 9, 0), seed=1, **every
+    )
+
+
+def boxes(dims):
+    domain = dpviz.Domain((0.0,) * dims, (1.0,) * dims)
+    records = np.random.default_rng(8).random((400, dims))
+    return dpviz.build(dpviz.from_points(records, domain, public=True), "ugrid", 2.0, seed=1)
+
+
+def roads(_table):
+    from tests.roads.conftest import RoadData, commuter_trips, grid
+
+    streets = grid(5)
+    trips = commuter_trips(streets, 200, mean_edges=3, hubs=5, seed=3)
+    return dpviz.build(RoadData("grid", streets, trips, public=True), epsilon=1.0, seed=1)
+
+
+def symbols(_table):
+    from tests.sequences.cases import public
+
+    return dpviz.build(public([[0, 1, 2], [1, 2], [0, 2, 1]] * 50), "markov", 5.0, seed=1)
+
+
+def moves(_table):
+    data = dpviz.load("city", kind="sequences", side=4, gap=12.0)
+    return dpviz.build(data, "markov", 1.0, seed=1)
+
+
+RELEASES = {
+    "points": points,
+    "categories": lambda table: points(table, **KINDS),
+    "time": lambda table: points(table, **YEAR),
+    "time and categories": lambda table: points(table, **YEAR, **KINDS),
+    "areas": areas,
+    "areas by month and category": lambda table: areas(table, **YEAR, **KINDS, every="1d"),
+    "roads": roads,
+    "moves": moves,
+    "symbols": symbols,
+    "trips": lambda _: boxes(4),
+    "one dimension": lambda _: boxes(1),
+}
+WITHOUT_MAP = ("symbols", "one dimension")
+
+
+@pytest.mark.parametrize("kind", RELEASES)
+def test_every_kind_has_a_page_a_report_a_picture_and_data(kind, table, tmp_path):
+    release = RELEASES[kind](table)
+    sentence = f"{release.header.privacy_status[1]}."
+    for page in (release_page(release, WORDS), report_page([release], presentation=WORDS)):
+        assert "<h1>Crimes, 2024</h1>" in page
+        assert "By &lt;month&gt;" in page
+        seen = re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL).partition('"more"')[0]
+        assert seen.count(sentence) == 1
+        if "categories" in kind:
+            assert re.search(r">theft</th><td class=number>[^<]*±", seen)
+        if "time" in kind or "month" in kind:
+            assert re.search(r">2024-03-01</th><td class=number>[^<]*±", seen)
+    report = report_page([release], presentation=WORDS)
+    assert ('src="data:image/png' in report) == has_picture(release) == (kind not in WITHOUT_MAP)
+    if has_picture(release):
+        assert release_picture([release], presentation=WORDS).startswith(b"\x89PNG")
+    else:
+        with pytest.raises(ReleaseError, match="no map to draw: 'dpviz report' lists its counts"):
+            release_picture([release], presentation=WORDS)
+    rows = pd.read_csv(dpviz.export(release, tmp_path / "data.csv"))
+    assert {"count", "noise_sd", "half_width"} <= set(rows)
