@@ -32,11 +32,6 @@ OF_SIZE = ("scrollable-region-focusable", "target-size")
 """The rules that see how wide a page is; what it shows at one width only is in its frame."""
 SIDEWAYS = "(e => e.scrollWidth - e.clientWidth)(document.querySelector('[data-testid=stMain]'))"
 """By how many pixels a page has to be moved to be seen."""
-UNAVOIDABLE = {"list": ("['ul']",), "listitem": ("> li:nth-child",)}
-"""Violations that only Streamlit can repair: rule → parts of selectors.
-
-On a phone, its list of pages has the title of a menu between the items.
-"""
 
 
 def settled(page):
@@ -81,7 +76,6 @@ def violations(page, impacts=IMPACTS, rules=None, within=None):
         for each in results
         if each["impact"] in impacts
         for node in each["nodes"]
-        if not any(part in str(node["target"]) for part in UNAVOIDABLE.get(each["id"], ()))
     ]
 
 
