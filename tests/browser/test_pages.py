@@ -193,6 +193,10 @@ def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it
     card.scroll_into_view_if_needed()
     assert lower(map_view) < upper(card)  # the answer stands below the map
     expect(epsilon).to_be_in_viewport()
+    page.set_viewport_size({"width": 640, "height": 360})  # as at 200 %: nothing but pages stays
+    settled(page)
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
+    expect(epsilon).not_to_be_in_viewport()
 
 
 def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(app, open_page):
