@@ -230,5 +230,5 @@ def _planned(graph: RoadGraph, workload: Paths, decomposition: str, index: str) 
     plan = prepared_plan(graph, workload, decomposition, index)
     if plan is None:
         return INDEXES[index](DECOMPOSITIONS[decomposition](graph, workload), workload)
-    graph.remembered((plan.forest, workload), lambda: plan.variance)
+    graph.cached((plan.forest, workload), lambda: plan.variance)
     return plan.forest
