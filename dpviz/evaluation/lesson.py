@@ -7,7 +7,6 @@ others work on plain numbers. All noise is simulated.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +28,9 @@ METRES = 111_320.0
 WIDE, MOVED = 200.0, 8
 """Side of the rectangle of a lesson, and how far it is moved, in metres: the record that it singles
 out is met half-way."""
+
+TRIED = 500
+"""Records that are tried at each distance from the middle."""
 
 NOISELESS = 1e6
 """An ε at which the geometric mechanism's noise is 0 but for odds of e^(−10^6)."""
@@ -93,32 +95,35 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
     half = WIDE / 2 / METRES
     late = MOVED // 2
     moves = np.arange(MOVED + 1)[:, None] * step * np.array([1, 0, 1, 0])
-    for tried in _thinned_rows(order):
-        x, y = places[tried].T
+    eastward = places[np.argsort(places[:, 0])]
+    for x, y in places[_thinned_rows(order)].tolist():
         east = x - (late - 0.5) * step  # the edge meets the record between two whole metres
-        rects = np.column_stack([east - WIDE * step, y - half, east, y + half])
-        moved_rects = rects[:, None] + moves
-        counts = exact_counts(handle, moved_rects.reshape(-1, 4)).reshape(len(tried), MOVED + 1)
+        rects = np.array([east - WIDE * step, y - half, east, y + half]) + moves
+        start, stop = np.searchsorted(eastward[:, 0], [rects[0, 0], rects[-1, 2]])
+        counts = _counts(eastward[start:stop], rects)
         change = np.diff(counts)
-        isolated = (change[:, late - 1] == 1) & (np.count_nonzero(change, axis=1) == 1)
-        rows = np.flatnonzero(isolated & (counts[:, 0] >= 5))
-        if len(rows):
-            at = rows[0]
-            west, south, right, north = rects[at].tolist()
-            person = (float(x[at]), float(y[at]))
+        if counts[0] >= 5 and change[late - 1] == 1 and np.count_nonzero(change) == 1:
+            west, south, right, north = rects[0].tolist()
             return IsolatedRecord(
-                (west, south, right, north), step, tuple(counts[at].tolist()), late, person
+                (west, south, right, north), step, tuple(counts.tolist()), late, (x, y)
             )
     raise PrivacyError("this data set has no isolated record: choose another one")
 
 
-def _thinned_rows(order: Int) -> Iterator[Int]:
-    """All of the first few hundred, then fewer and fewer: no record of a crowd may be isolated."""
-    start, size, stride = 0, 7, 1  # the first few are counted without compiled code
+def _counts(places: Float, rects: Float) -> Int:
+    """Exact counts of few places in few rectangles: the compiled count would first be loaded."""
+    inside = (places >= rects[:, None, :2]) & (places < rects[:, None, 2:])
+    return np.asarray(inside.all(axis=2).sum(axis=1))
+
+
+def _thinned_rows(order: Int) -> Int:
+    """The first few hundred, then fewer and fewer: no record of a crowd may be isolated."""
+    start, stride, chosen = 0, 1, []
     while start < len(order):
-        stop = start + size * stride
-        yield order[start:stop:stride]
-        start, size, stride = stop, 500, 1 if size < 500 else 2 * stride
+        stop = start + TRIED * stride
+        chosen.append(order[start:stop:stride])
+        start, stride = stop, 2 * stride
+    return np.concatenate(chosen)
 
 
 def noisy_counts(count: int, epsilon: float, n: int, seed: int) -> Int:

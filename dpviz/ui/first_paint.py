@@ -60,6 +60,14 @@ HISTORY = """<script>
 </script>"""
 """Script that keeps one browser history entry per page, and per chapter of Learn. Streamlit adds
 one for every parameter written to the address, so that Back would never leave a page."""
+NAVIGATION = """<script>
+new MutationObserver(() => {
+  const list = "[data-testid=stSidebarNavItems]";
+  for (const each of document.querySelectorAll(`${list}, ${list} li`)) each.role = "none";
+}).observe(document, {childList: true, subtree: true});
+</script>"""
+"""Script for phones, where Streamlit puts a menu's title and items into its list of pages: no list
+may hold those, and a screen reader counts it wrong. They stay links of a navigation."""
 ROOT = '<div id="root"></div>'
 
 
@@ -92,7 +100,7 @@ def first_page(deck: str, with_demo: bool = False) -> str:
     script = f'<script async data-dpviz-deck onerror="this.remove()" src="{deck}"></script>'
     font = re.search(r'href="(\./static/media/SourceSansVF-Upright[^"]*)"', page)
     face = FACE % font[1] if font else ""  # Streamlit declares it once its program runs
-    head = f"<style>\n{face}{style()}</style>\n{HISTORY}\n{script}\n"
+    head = f"<style>\n{face}{style()}</style>\n{HISTORY}\n{NAVIGATION}\n{script}\n"
     page = page.replace("<title>Streamlit</title>", "<title>dpviz</title>")
     page = page.replace("</head>", f"{head}</head>", 1)
     return page.replace(ROOT, f"{SKETCH % (demo() if with_demo else '')}\n{ROOT}", 1)

@@ -401,8 +401,9 @@ def pressed_until(page, button, shown):
 
 
 def onward(page, step):
-    """Page Publish from the step of this number to the next one."""
-    page.locator(f".st-key-publish-step-{step}").get_by_role("button", name="Continue").click()
+    """Page Publish from the step of this number to the next one, by key."""
+    button = page.locator(f".st-key-publish-step-{step}").get_by_role("button", name="Continue")
+    button.press("Enter")
     page.locator(f".st-key-publish-step-{step + 1}").wait_for()
     idle(page)
 

@@ -37,11 +37,14 @@ def visits(tmp_path):
     return path
 
 
-def test_a_file_is_checked_placed_paid_for_and_its_release_outlives_a_reload(
+def test_by_keyboard_a_file_is_checked_placed_paid_for_and_its_release_outlives_a_reload(
     app, open_page, visits
 ):
     page = open_page(f"{app}/publish")
-    upload(page, visits)
+    idle(page)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Upload").last.press("Enter")
+    chooser.value.set_files(visits)
     facts = page.get_by_text("For your eyes only").first
     expect(facts).to_contain_text(f"{RECORDS:,} records read, {RECORDS - 50:,} kept")
     expect(page.get_by_role("combobox", name="Longitude / x")).to_have_value("MapLongitude")

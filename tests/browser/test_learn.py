@@ -146,6 +146,8 @@ def test_presenter_mode_has_large_letters_and_keeps_title_and_epsilon(app, open_
     settled(page)
     words = page.get_by_text(chapter.REVEAL)
     assert words.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 20
+    assert page.get_by_role("button", name="Zoom in").bounding_box()["height"] >= 48
+    assert page.get_by_test_id("dpviz-map").first.evaluate(WIDER_LEGEND) <= 0
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
     for each in (heading(page, chapter), page.locator(".st-key-learn-epsilon")):
         expect(each).to_be_in_viewport()

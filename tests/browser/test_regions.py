@@ -52,6 +52,8 @@ def what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page):
     )
     assert chosen.evaluate(colour) == highlight != other.evaluate(colour)
     page.keyboard.press("Escape")
+    below = "e => getComputedStyle(e).borderBottomWidth"
+    assert [tab.evaluate(below) for tab in page.get_by_role("tab").all()[:2]] == ["3px", "0px"]
     page.keyboard.press("Tab")  # from here on what has the focus shows it
     here = page.get_by_test_id("stTopNavLink").first
     here.focus()

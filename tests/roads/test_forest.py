@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpviz.errors import ParameterError
+from dpviz.releases.roads.graph_file import WORKLOAD, city, workload_of
 from dpviz.roads import trees
 from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.forest import Forest, answer_variance, consistent
 from dpviz.roads.paths import Paths
+from dpviz.roads.prepared import prepared_plan
 from tests.methods.cases import path_totals
 
 from .conftest import are_paths, joined, star
@@ -212,3 +214,18 @@ def test_a_long_path_with_long_queries_gets_a_tree():
     forest = trees.best(domains, workload)
     assert len(forest) > 64
     assert trees.workload_variance(forest, workload) < 20  # flat: 64
+
+
+@pytest.mark.slow
+def test_the_plan_that_comes_with_the_city_is_the_one_its_search_finds():
+    graph = city()
+    workload = workload_of(WORKLOAD, graph)
+    plan = prepared_plan(graph, workload, "min", "best")
+    assert plan is not None, "the file is out of date: run data/make_city_plan.py"
+    found = trees.best(min_cut(graph, workload), workload)
+    for name in ("lo", "hi", "parent", "relative_scale"):
+        np.testing.assert_array_equal(getattr(plan.forest, name), getattr(found, name))
+    np.testing.assert_array_equal(plan.forest.domains.order, found.domains.order)
+    np.testing.assert_array_equal(plan.forest.domains.start, found.domains.start)
+    assert plan.variance == pytest.approx(trees.workload_variance(found, workload))
+    assert prepared_plan(graph, workload, "min", "opt") is None

@@ -1,6 +1,5 @@
 """A release of areas in the app: its map level by level, a rectangle, its table."""
 
-import itertools
 import json
 
 import numpy as np
@@ -9,13 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
-from dpviz.datasets.geography import BOUNDS
-from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.table import rank_limits
 from dpviz.render import with_noise
 from dpviz.render.areas import areas_scene
-from dpviz.ui.points.cells_table import MOST_PLACES, place_rows, place_squares
 from dpviz.ui.server import OPENED
 from tests.ui.opening import metrics, open_tab, opened_page, table, texts
 
@@ -204,30 +200,3 @@ def test_the_map_as_a_table_rounds_to_the_noise_and_says_whether_all_is_there(tm
     forms = {name: looks[name]["type_config"]["format"] for name in table.columns}
     assert forms["west"] == forms["north"] == "%.5f"
     assert forms["noisy count"] == forms["95 % interval ±"] == forms["per km²"] == "%,f"
-
-
-def test_places_by_name_have_disjoint_squares_of_the_public_area_alone():
-    london = (-0.5, 51.3, 0.3, 51.7)
-    for bounds, first in ((BOUNDS, "Port Meridian"), (london, "London")):
-        squares = place_squares(bounds)
-        assert squares[0][0] == first
-        assert 5 < len(squares) <= MOST_PLACES
-        for (_, _, a), (_, _, b) in itertools.combinations(squares, 2):
-            assert min(a[2], b[2]) <= max(a[0], b[0]) or min(a[3], b[3]) <= max(a[1], b[1])
-        for _, side, (west, south, east, north) in squares:
-            assert side == pytest.approx(111.2 * (north - south), rel=1e-3)
-            assert west < east
-    assert place_squares((-40.0, 20.0, -39.0, 21.0)) == []  # the open sea
-
-
-def test_counts_of_named_places_are_those_of_their_squares_densest_first():
-    data = dpviz.load("city-50k", public=True)
-    rows = place_rows(dpviz.build(data, "ugrid", 10.0, seed=0))
-    squares = {name: box for name, _, box in place_squares(BOUNDS)}
-    assert {row["place"] for row in rows} == {*squares}
-    (first, *_), (*_, last) = rows, rows
-    assert first["place"] == "Port Meridian"
-    for row in (first, last):
-        count, error = (float(word.replace(",", "")) for word in row["noisy count"].split(" ± "))
-        (exact,) = exact_counts(data, squares[row["place"]])
-        assert abs(count - exact) <= 3 * error  # seeded: no false alarms

@@ -61,3 +61,10 @@ def test_a_publication_s_step_method_and_epsilon_are_in_its_address():
     app.select_slider(key="publish.epsilon").set_value(2.0).run()
     assert app.query_params["epsilon"] == "2"
     assert app.query_params["step"] == "2"
+
+
+@pytest.mark.parametrize("page", ["explore", "roads", "sequences", "trips"])
+def test_each_map_has_a_table_that_names_places(page):
+    app = opened_page(page, tab="Table", **({"data": "city-50k"} if page == "explore" else {}))
+    tables = [each.value for each in (*app.table, *app.dataframe)]
+    assert any("Port Meridian" in each.to_string() for each in tables)

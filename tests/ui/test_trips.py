@@ -43,7 +43,7 @@ def test_one_rectangle_asks_for_all_trips_of_that_end(end, rect, asked):
 
 
 def test_a_file_is_offered_only_where_a_release_of_trips_can_be_written_as_one(tmp_path):
-    app = opened(data="trips-50k")
+    app = opened(tab="Share", data="trips-50k")
     offered = [each.proto.label for each in app.get("download_button")]
     assert offered == ["Map (HTML)", "Report (HTML)", "Picture (PNG)", *WITHOUT_SHAPES]
     release = dpviz.build(dpviz.load("trips-50k"), "ladder_tree", 1.0, seed=0)

@@ -27,6 +27,7 @@ from dpviz.roads.decompose import Subdomains, min_cut, random_pairs, separate
 from dpviz.roads.forest import Forest, consistent, flat
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
+from dpviz.roads.prepared import prepared_plan
 
 QUANTILE_SHARE = 0.05
 """Part of ε for a private quantile of the lengths, as in the paper."""
@@ -226,4 +227,8 @@ class EventHistogram(RoadMethod):
 
 def _planned(graph: RoadGraph, workload: Paths, decomposition: str, index: str) -> Forest:
     """Public plan, the same for every ε: cached for later releases on the same graph."""
-    return INDEXES[index](DECOMPOSITIONS[decomposition](graph, workload), workload)
+    plan = prepared_plan(graph, workload, decomposition, index)
+    if plan is None:
+        return INDEXES[index](DECOMPOSITIONS[decomposition](graph, workload), workload)
+    graph.cached((plan.forest, workload), lambda: plan.variance)
+    return plan.forest

@@ -34,7 +34,7 @@ from dpviz.releases.roads.path_variance import path_variance
 from dpviz.roads.decompose import Subdomains, separate
 from dpviz.roads.forest import covering_leaf
 from dpviz.roads.graph import Float, Int, RoadGraph
-from dpviz.roads.paths import Paths, require_paths, require_workload
+from dpviz.roads.paths import Paths, distinct_keys, require_paths, require_workload
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
 
@@ -125,17 +125,27 @@ class Streets(Frame):
         edge = questions.edge
         return Cover(questions.owner, leaf[edge], share[edge], len(questions))
 
-    def top_down(self, nodes: Decomposition, edges: Int) -> Int:
-        """Nodes of the shortest top-down answer: inside the path, or leaves cut by it."""
-        inside = np.zeros(len(self.graph) + 1, dtype=np.int64)
-        inside[self.domains.position[edges] + 1] = 1
-        running = np.cumsum(inside)
-        filled = running[nodes.hi[:, 0]] - running[nodes.lo[:, 0]]
-        whole = filled == nodes.volume
-        answered = whole | (nodes.leaf & (filled > 0))
-        below = nodes.parent >= 0
-        answered[below] &= ~whole[nodes.parent[below]]
-        return np.flatnonzero(answered)
+    def top_down(self, nodes: Decomposition, questions: Paths) -> tuple[Int, Int]:
+        """Nodes of the shortest top-down answer to each path: inside it, or leaves cut by it.
+
+        Returns:
+            Path and node of each, int64, sorted by path, then node.
+        """
+        n, m = len(nodes), len(self.graph)
+        edges = distinct_keys(questions.owner * m + questions.edge)
+        path, above = edges // m, self.leaves(nodes)[0][edges % m].astype(np.int64)
+        keys = []
+        while len(above):  # every node above every edge of a path
+            keys.append(path * n + above)
+            above = nodes.parent[above].astype(np.int64)
+            path, above = path[above >= 0], above[above >= 0]
+        key, filled = np.unique(np.concatenate(keys), return_counts=True)
+        path, node = key // n, key % n
+        whole = filled == nodes.volume[node]
+        parent = nodes.parent[node]
+        covered = whole[np.searchsorted(key, path * n + np.maximum(parent, 0))] & (parent >= 0)
+        answered = (whole | nodes.leaf[node]) & ~covered
+        return path[answered], node[answered]
 
     def sums(self, nodes: Decomposition, noise: HaarNoise | None, questions: Paths) -> Float:
         """Sums over the nodes that answer, float64 (q, 4), with exact noise variances.
@@ -148,7 +158,7 @@ class Streets(Frame):
         columns = sums_of(nodes, noise, cover, common=0.0)
         columns[:, 1] = path_variance(nodes, cover)
         columns[:, 2] = 0.0
-        columns[:, 3] = [len(self.top_down(nodes, questions[row])) for row in range(len(questions))]
+        columns[:, 3] = np.bincount(self.top_down(nodes, questions)[0], minlength=len(questions))
         return columns
 
     def sum_frame(self, frames: Sequence[Streets], alike: bool) -> Streets:

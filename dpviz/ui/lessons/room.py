@@ -130,7 +130,7 @@ class Room:
     def show(self, scene: Scene, words: str, **heard: Callable[[], None]) -> None:
         """Show the chapter's map, and below it the same in words; on a phone they come last."""
         with self.map_side:
-            height = round(HEIGHT * self.enlarged) - (LEGEND_HEIGHT if scene.legend else 0)
+            height = round((HEIGHT - (LEGEND_HEIGHT if scene.legend else 0)) * self.enlarged)
             map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
             with st.container(key=f"{self.key}.aside"):
                 st.caption(words)

@@ -7,7 +7,7 @@ from functools import partial
 from dpviz.releases.counts import PointRelease
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.points.trip_maps import FIELDS, maps_and_answer
+from dpviz.ui.points.trip_maps import FIELDS, ends_table, maps_and_answer
 from dpviz.ui.shared.domain_map import show_domain
 from dpviz.ui.shared.downloads import release_panels
 from dpviz.ui.shared.frame import tabs
@@ -35,4 +35,4 @@ def page() -> None:
 
 def _show(release: PointRelease, source: PointSource, choice: Choice | None) -> None:
     maps_and_answer(KEY, release, source)
-    tabs(KEY, release_panels(KEY, release))
+    tabs(KEY, {"Table": partial(ends_table, release), **release_panels(KEY, release)})

@@ -15,15 +15,18 @@ from dpviz.releases.points.marginal import marginal
 from dpviz.render import Camera, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
+from dpviz.render.nearby import place_rows
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.answers import CUT, LARGER, error_lines, in_domain, numbers_of, rectangle_form
+from dpviz.ui.points.cells_table import table_of_places
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.text import plain
@@ -126,3 +129,18 @@ def _scene(seen: PointRelease, source: PointSource, title: str) -> Scene:
 def _drawn(prefix: str, end: str) -> None:
     shape = events(f"{prefix}.map.{end}").shape
     st.session_state[f"{prefix}.{end}"] = shape.rect if shape else None
+
+
+def ends_table(release: PointRelease) -> None:
+    """Show how many trips begin and end around each named place, for those who see no map."""
+    tables = cached(
+        "trips.table",
+        release,
+        lambda: [place_rows(marginal(release, axes, None, CELLS)) for _, _, axes in ENDS],
+    )
+    for (_, title, _), rows in zip(ENDS, tables, strict=True):
+        st.markdown(f"**{title}** by named place, densest first")
+        if rows:
+            table_of_places(rows)
+        else:
+            st.caption("No place of this area has a name on the map.")

@@ -12,7 +12,10 @@ from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import EVENTS, facts_of_each_step, limits
 from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
+from dpviz.render.nearby import near
 from dpviz.render.numbers import percent
+from dpviz.render.roads import bounds, node_degrees
+from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.ui.shared.downloads import count_columns, file_buttons, release_panels
 from dpviz.ui.shared.frame import Panels
@@ -78,8 +81,19 @@ def _table(release: RoadRelease) -> None:
     ends = release.frame.graph.node_id[release.frame.graph.ends[order]]
     half = INTERVAL_SDS * release.answers.noise_sd[order]
     names = {"edge": release.frame.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
+    if any(places := _near(release, order)):
+        names["near"] = np.array(places)
     counts = count_columns(release.answers.count[order], half)
     st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
     st.caption(
         rows_in_words(len(order), len(release.frame.graph), "streets", "largest noisy counts")
     )
+
+
+def _near(release: RoadRelease, edges: Int) -> list[str]:
+    """The named place nearest to the middle of each of these streets."""
+    graph = release.frame.graph
+    if not graph.crs:
+        return []
+    middles = node_degrees(graph)[graph.ends[edges]].mean(axis=1)
+    return near(middles, bounds(graph), release.header.source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -179,9 +180,20 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
     return strings, int(rows[0])
 
 
-def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
-    """Table of strings with their counts, rounded to the noise; return its state."""
+def strings_table(
+    view: MoveView, strings: Strings, places: Sequence[str] = (), **options: Any
+) -> Any:
+    """Table of strings with their counts, rounded to the noise; return its state.
+
+    Args:
+        view: names the symbols.
+        strings: the rows.
+        places: what each symbol is near, in words; none for symbols that are not places.
+        options: of the table.
+    """
     columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
+    if any(places):
+        columns["near"] = [path_words(each, places) for each in strings.symbols]
     if strings.count is not None:
         sd = np.zeros(len(strings)) if strings.sd is None else strings.sd
         columns["times (noisy)"] = list(map(with_noise, strings.count, INTERVAL_SDS * sd))

@@ -400,8 +400,11 @@ export class MapApp {
     this.root.dataset.painted = this.counter; // by whichever of the two
     if (by.isFlat && !this.staysFlat) return;
     this.pending = false;
-    this.flat?.finalize();
-    this.flat = null;
+    if (this.flat) {
+      this.flat.finalize();
+      this.flat = null;
+      this.moveHandles(); // over deck.gl's picture, which may have another size
+    }
     this.surround.draw(); // a flat one that never drew has no camera
     this.paper.drawn();
     this.root.dataset.rendered = this.counter;

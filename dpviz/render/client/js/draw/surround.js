@@ -42,7 +42,8 @@ export class Surround {
       canvas.width = Math.round(width * scale);
       canvas.height = Math.round(height * scale);
     }
-    this.paint(canvas.getContext('2d'), app.camera ? app.sight.viewports : [], scale, {width, height}, 1, app.controls.boxes());
+    const text = Number(getComputedStyle(app.root).getPropertyValue('--map-zoom')) || 1; // as the buttons are by the style sheet
+    this.paint(canvas.getContext('2d'), app.camera ? app.sight.viewports : [], scale, {width, height}, text, app.controls.boxes());
   }
 
   /** The same onto any canvas: a picture is painted at a scale of its own, and has no buttons to keep clear of. */

@@ -1,0 +1,112 @@
+"""Named places of a map, for those who read it as a table: counts around them, and what is near."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.datasets.basemap import DEGREE, towns
+from dpviz.datasets.geography import TOWNS, to_lonlat
+from dpviz.lazy import scipy
+from dpviz.releases.counts import PointRelease
+from dpviz.render.basemap import is_city
+from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import short, with_noise
+from dpviz.render.projection import from_degrees
+from dpviz.render.scene import Bounds
+from dpviz.trees.lattice import Float
+
+MOST_PLACES = 20
+"""Most named places of one table."""
+NEAREST = 0.02
+"""Least distance between two of them, as a share of the area's shorter side."""
+WIDEST = 20.0
+"""Longest side of the square around a place, in kilometres."""
+HERE = 1.0
+"""Kilometres within which something is at a place, not beside it."""
+POINTS = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
+"""Of the compass, from the east on."""
+
+
+def place_rows(release: PointRelease) -> list[dict[str, str]]:
+    """Noisy counts in squares around the named places of a map, densest first."""
+    crs = release.domain.crs
+    rows: list[tuple[float, dict[str, str]]] = []
+    for name, side, box in place_squares(domain_bounds(release.domain)):
+        answer = release.count(from_degrees(box, crs))
+        count, error = float(answer.count[0]), float(answer.larger_error[0])
+        row = {
+            "place": name,
+            "noisy count": with_noise(count, error),
+            "per km²": with_noise(count / side**2, error / side**2),
+            "square": f"{short(side)} × {short(side)} km",
+        }
+        rows.append((count / side**2, row))
+    return [row for _, row in sorted(rows, key=lambda each: -each[0])]
+
+
+def place_squares(bounds: Bounds) -> list[tuple[str, float, Bounds]]:
+    """Names of the largest places in an area, with sides in km and boxes of disjoint squares.
+
+    The squares depend on the public area alone. Each reaches halfway to the nearest other place.
+    """
+    west, south, east, north = bounds
+    scale = _kilometres(bounds)
+    shorter = float((np.array([east - west, north - south]) * scale).min())
+    names: list[str] = []
+    middle = np.empty((0, 2))
+    for name, at in zip(*_named(bounds), strict=True):
+        away = np.abs((middle - at) * scale).max(axis=1)
+        if len(names) < MOST_PLACES and (away >= NEAREST * shorter).all():
+            names.append(name)
+            middle = np.vstack([middle, at])
+    away = np.abs((middle[:, None] - middle) * scale).max(axis=2)
+    np.fill_diagonal(away, np.inf)
+    sides = np.minimum(away.min(axis=1, initial=np.inf), min(WIDEST, shorter / 4))
+    half = sides[:, None] / 2 / scale
+    boxes = np.hstack([middle - half, middle + half]).tolist()
+    return [
+        (name, side, (low, bottom, high, top))
+        for name, side, (low, bottom, high, top) in zip(names, sides.tolist(), boxes, strict=True)
+    ]
+
+
+def near(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[str]:
+    """The named place nearest to each spot in words, such as "4 km NE of Port Meridian".
+
+    Args:
+        spots: longitude and latitude in degrees, shape (n, 2).
+        bounds: area whose places count.
+        source: name of the data; of the built-in city's, its towns count in a part of it too.
+
+    Returns:
+        Texts; empty ones where the area has no named place.
+    """
+    at = np.asarray(spots, dtype=np.float64)
+    names, middle = _named(bounds, source)
+    if not names:
+        return [""] * len(at)
+    scale = _kilometres(bounds)
+    away, rows = scipy.spatial.cKDTree(middle * scale).query(at * scale)
+    east, north = ((at - middle[rows]) * scale).T
+    turn = np.rint(np.arctan2(north, east) / (np.pi / 4)).astype(int) % len(POINTS)
+    return [
+        names[row] if km < HERE else f"{short(float(f'{km:.1g}'))} km {POINTS[way]} of {names[row]}"
+        for row, km, way in zip(rows.tolist(), away.tolist(), turn.tolist(), strict=True)
+    ]
+
+
+def _named(bounds: Bounds, source: str = "") -> tuple[list[str], Float]:
+    """Names of the places in an area, the large first, and their middles (n, 2) in degrees."""
+    if is_city(bounds, source):
+        order = sorted(TOWNS, key=lambda town: -town.share)
+        return [town.name for town in order], to_lonlat(np.array([[t.x, t.y] for t in order]))
+    found = towns(bounds, np.inf)
+    middles = np.array([[town.lon, town.lat] for town in found]).reshape(-1, 2)
+    return [town.name for town in found], middles
+
+
+def _kilometres(bounds: Bounds) -> Float:
+    """Kilometres of one degree to the east and to the north in the middle of an area."""
+    across = np.cos(np.radians((bounds[1] + bounds[3]) / 2))
+    return np.asarray(DEGREE * np.array([across, 1.0]))
