@@ -318,7 +318,7 @@ def test_too_little_memory_is_one_line_without_a_number(points, tmp_path, monkey
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("build | --nope", "no such option: --nope (Possible options: --name, --order, --zone)"),
+        ("build | --nope", "no such option: --nope (Possible options: --name, --per, --zone)"),
         ("build |", "missing argument 'SOURCE'"),
         ("build | a.csv", "missing option '--output'"),
         ("build | a.csv b.csv -o r.parquet", "got unexpected extra argument(s) (b.csv)"),
