@@ -99,7 +99,7 @@ def test_a_table_shows_one_category_in_a_window_and_compares_two_counts(
     open_tab(app, "Table")
     assert len(table(app, "rank")["step by step"][0]) == 2
     open_tab(app, "Compare counts")
-    names = [app.selectbox(key=f"explore.compare.{side}.area").value for side in "ab"]
+    names = [app.selectbox(key=f"explore.compare.{side}.place").value for side in "ab"]
     app.selectbox(key="explore.compare.b.kind").set_value("bus").run()
     asked = [dpviz.Subset(names[0]), dpviz.Subset(names[1], kind="bus")]
     difference = counted.compare(*asked)

@@ -224,3 +224,12 @@ def test_the_share_of_epsilon_for_sums_is_in_the_address():
     assert "sums" not in app.query_params
     app = rides_opened(sums="7")
     assert app.slider(key="explore.sum_share").value == 0.5
+
+
+def test_two_categories_of_a_drawn_rectangle_are_compared(path):
+    app = opened(path)
+    open_tab(app, "Compare counts")
+    release = dpviz.read(path)
+    one, other = (dpviz.Subset(RECT, kind=kind) for kind in ("bike", "walk"))
+    answer = release.compare(one, other)
+    assert metrics(app)["A − B"] == with_noise(answer.value, answer.half_width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -11,13 +12,14 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import part_counts, rank_limits
 from dpviz.releases.counts import AreaRelease
 from dpviz.render import Camera, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
-from dpviz.ui.areas.comparing import WHOLE, area_labels, compare_panel
 from dpviz.ui.points.attributes import kinds_view
+from dpviz.ui.points.comparing import compare_panel
 from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -29,6 +31,9 @@ from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
 from dpviz.ui.shared.text import level_title, plain
 from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, window_part
 from dpviz.ui.shared.timeline import PERIOD
+
+WHOLE = "All areas"
+"""Choice of all areas together."""
 
 
 @fragment
@@ -61,7 +66,7 @@ def show_areas(
     own: Panels = {
         "Summary": partial(_summary, prefix, part, source if part is release else None),
         "Table": partial(_table, part, level),
-        "Compare counts": partial(compare_panel, prefix, release),
+        "Compare counts": partial(_compare, prefix, release),
         **panels,
     }
     if window is not None:
@@ -111,6 +116,24 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
         return int(exact_by_area(source.data, release.frame)[release.frame.slices[0]].sum())
 
     return cached(f"{prefix}.areas.exact", (source.key, release), count)
+
+
+def _compare(prefix: str, release: AreaRelease) -> None:
+    """Compare two areas, at first the two with the most records."""
+    labels = area_labels(release.frame)
+    finest = len(labels) - release.frame.leaves
+    largest = np.argsort(-release.nodes.count[finest:], kind="stable")[:2] + finest
+    places = {WHOLE: None} | {label: label for label in labels}
+    compare_panel(prefix, release, places, [labels[row] for row in largest[[0, -1]]])
+
+
+def area_labels(areas: Areas) -> list[str]:
+    """Names of the areas of all levels, with the area above where several have one name."""
+    several = Counter(areas.names)
+    return [
+        name if several[name] == 1 or above is None else f"{above}/{name}"
+        for name, above in zip(areas.names, areas.parent_names, strict=True)
+    ]
 
 
 def _timeline(prefix: str, release: AreaRelease, window: TimeWindow) -> None:

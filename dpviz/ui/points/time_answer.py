@@ -25,6 +25,7 @@ from dpviz.render.view import MOST, film_scene
 from dpviz.ui.points.answers import LARGER, as_csv, in_domain, overlaps
 from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.cells_table import tables_of_map
+from dpviz.ui.points.comparing import compare_panel
 from dpviz.ui.points.map_answer import (
     CAMERA,
     FIELDS,
@@ -82,6 +83,8 @@ def points_map(
     with controls:
         shown, records, look = kinds_view(prefix, release, source)
     own: Panels = panels(shown, records)
+    if len(release.kinds) > 1:
+        own["Compare counts"] = partial(_compare, prefix, release)
     if shown.domain.time is not None:
         _in_time(prefix, shown, records, look, own, controls)
         return
@@ -98,6 +101,15 @@ def points_map(
     ask_on_map(
         prefix, shown, records, answer, scene, fields=FIELDS, panels=own, others=unused, flat=shown
     )
+
+
+def _compare(prefix: str, release: PointRelease) -> None:
+    """Compare two categories, in the whole area or in the drawn rectangle."""
+    places: dict[str, Any] = {"Whole area": None}
+    rect, _ = question(prefix)
+    if rect is not None and overlaps(rect, release.domain):
+        places["Drawn rectangle"] = from_degrees(rect, release.domain.crs)
+    compare_panel(prefix, release, places, [list(places)[-1]] * 2)
 
 
 def _in_time(

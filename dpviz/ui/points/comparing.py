@@ -1,22 +1,21 @@
-"""Two counts of a table of areas compared: their difference and ratio, with intervals."""
+"""Two counts of one release compared: their difference and ratio, with intervals."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from dpviz.releases.areas.partition import Areas
-from dpviz.releases.counts import AreaRelease
+from dpviz.releases.counts import CountRelease
 from dpviz.releases.joint import ADDED, EXACT, NOISE_ONLY
 from dpviz.releases.subset import Subset
 from dpviz.render import interval_words, with_noise
 from dpviz.ui.points.attributes import ALL
 from dpviz.ui.shared.text import plain
 
-WHOLE, ALWAYS = "All areas", "All steps"
-"""Choices without an area and without a step."""
+ALWAYS = "All steps"
+"""Choice of all steps of time."""
 
 ABOUT = {
     EXACT: "The interval counts the noise that both share: it is narrower than two ±.",
@@ -26,21 +25,24 @@ ABOUT = {
 """Sentence on an interval, by its basis."""
 
 
-def compare_panel(prefix: str, release: AreaRelease) -> None:
+def compare_panel(
+    prefix: str, release: CountRelease[Any], places: Mapping[str, Any], first: Sequence[str]
+) -> None:
     """Choose two counts, A and B; show A − B and A / B.
 
     Args:
-        prefix: of the page.
-        release: of areas, with all its categories and steps.
+        prefix: prefix of the page's keys.
+        release: a release of points or areas, with all its categories and steps.
+        places: places to choose from, by their labels, see :class:`Subset`.
+        first: labels that A and B start with; from one place, they start with two categories.
     """
-    finest = slice(len(release.frame) - release.frame.leaves, None)
-    largest = np.argsort(-release.nodes.count[finest], kind="stable") + (finest.start or 0)
+    kinds = (1, 2) if first[0] == first[1] and len(release.kinds) > 1 else (0, 0)
     one, other = (
-        _subset(f"{prefix}.compare.{side.lower()}", side, release, int(largest[at]))
-        for at, side in zip((0, min(1, len(largest) - 1)), "AB", strict=True)
+        _subset(f"{prefix}.compare.{side.lower()}", side, release, places, label, kind)
+        for side, label, kind in zip("AB", first, kinds, strict=True)
     )
     if vars(one) == vars(other):
-        st.caption("Choose another area, category or step for B.")
+        st.caption("Choose something else for B: its place, category or step.")
         return
     difference, ratio = release.compare(one, other), release.ratio(one, other)
     with st.container(horizontal=True, gap="large"):
@@ -57,23 +59,28 @@ def compare_panel(prefix: str, release: AreaRelease) -> None:
     st.caption(ABOUT.get(difference.basis, ABOUT[EXACT]))
 
 
-def area_labels(areas: Areas) -> list[str]:
-    """Names of the areas of all levels, with the area above where several have one name."""
-    several = Counter(areas.names)
-    return [
-        name if several[name] == 1 or above is None else f"{above}/{name}"
-        for name, above in zip(areas.names, areas.parent_names, strict=True)
-    ]
-
-
-def _subset(key: str, side: str, release: AreaRelease, first: int) -> Subset:
-    """Ask for one count in a row of boxes: an area, at first this row, a category and a step."""
-    names, kind, period = [WHOLE, *area_labels(release.frame)], ALL, None
+def _subset(
+    key: str,
+    side: str,
+    release: CountRelease[Any],
+    places: Mapping[str, Any],
+    first: str,
+    first_kind: int,
+) -> Subset:
+    """Ask for one count in a row of boxes: a place, a category and a step."""
+    labels, kind, period = list(places), ALL, None
     with st.container(horizontal=True):
-        area = st.selectbox(f"{side}: area", names, first + 1, key=f"{key}.area", format_func=plain)
+        place = labels[0]
+        if len(labels) > 1:
+            start = labels.index(first)
+            place = st.selectbox(
+                f"{side}: place", labels, start, key=f"{key}.place", format_func=plain
+            )
         if release.kinds:
             kinds = [ALL, *release.kinds]
-            kind = st.selectbox(f"{side}: category", kinds, key=f"{key}.kind", format_func=plain)
+            kind = st.selectbox(
+                f"{side}: category", kinds, first_kind, key=f"{key}.kind", format_func=plain
+            )
         if (steps := release.steps) is not None:
             row = st.selectbox(
                 f"{side}: step",
@@ -82,4 +89,4 @@ def _subset(key: str, side: str, release: AreaRelease, first: int) -> Subset:
                 format_func=lambda row: ALWAYS if row < 0 else steps.step_limits(row)[0],
             )
             period = None if row < 0 else tuple(steps.edges[row : row + 2].tolist())
-    return Subset(None if area == WHOLE else area, period, None if kind == ALL else kind)
+    return Subset(places[place], period, None if kind == ALL else kind)
