@@ -28,6 +28,7 @@ __all__ = [  # noqa: F405
     "Domain",
     "DpvizError",
     "Estimate",
+    "Flows",
     "Header",
     "Ledger",
     "Map",

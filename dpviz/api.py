@@ -16,6 +16,7 @@ from dpviz.releases.areas.hexagons import hexagons
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import CountRelease
 from dpviz.releases.export import export
+from dpviz.releases.flows.frame import Flows
 from dpviz.releases.header import Header
 from dpviz.releases.joint import Estimate
 from dpviz.releases.points.matching import Matching, match

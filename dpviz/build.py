@@ -18,6 +18,7 @@ from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.areas import AreaData
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import Price, header_of, noise_for
+from dpviz.private.flows import FlowData
 from dpviz.private.handle import DataHandle, Handle, R
 from dpviz.private.index import PointIndex
 from dpviz.private.layers import checked_share, measure_points
@@ -111,9 +112,10 @@ def build(
     """Spend epsilon on one release.
 
     Args:
-        data: points, sequences or trips along roads, from :func:`dpviz.load`.
+        data: points, flows, sequences or trips along roads, from :func:`dpviz.load`.
         method: a registered name or alias, or a method instance; by default ``ladder_tree`` on
-            points, ``markov`` on sequences, ``event-histogram`` on roads, ``areas`` with areas.
+            points, ``markov`` on sequences, ``event-histogram`` on roads, ``areas`` with areas,
+            ``pairs`` on flows.
         epsilon: the whole price for one privacy unit.
         areas: public areas to count points in, instead of cells: from :func:`dpviz.read_areas` or
             :func:`dpviz.hexagons`, or a file's path, ``h3:8`` or ``rect=W,S,E,N;rect=…``. Points
@@ -239,6 +241,10 @@ def _measured(
         first = areas.nodes(each[0], variance)
         tables = [(areas, first.replace(count=row), None) for row in each]
         return lambda header: count_release(by, tables, header), {}
+    if isinstance(data, FlowData):
+        nodes, each = method.build(data.flows, data.parts, *data._counted, budget, noise)
+        pairs = [(data.flows, nodes.replace(count=row), None) for row in each]
+        return lambda header: count_release(data.by, pairs, header), {}
     if isinstance(data, RoadData):
         return _measured_roads(data, method, budget, noise, workload, progress)
     if not isinstance(data, SequenceData):

@@ -67,6 +67,7 @@ TABLES = {
             method_table, "roads", "name", "releases", "also known as", "not for", "paper"
         ),
         "area methods": partial(method_table, "areas", "name", "releases", "not for", "paper"),
+        "flow methods": partial(method_table, "flows", "name", "releases", "not for", "paper"),
     },
 }
 """Pages under ``assets`` and their generated tables."""

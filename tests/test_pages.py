@@ -14,6 +14,7 @@ EXAMPLES = {
     "areas.md": 6,
     "calendar.md": 6,
     "commands.md": 2,
+    "flows.md": 7,
     "kinds.md": 5,
     "plan.md": 5,
     "publish.md": 11,
@@ -49,6 +50,7 @@ def files(tmp_path, monkeypatch):
     for name in ("pickups", "rides", "visits"):
         table.to_parquet(f"{name}.parquet")
     _write_wards()
+    _write_commutes(table[n:])
     _write_streets(random)
 
 
@@ -63,6 +65,18 @@ def _write_wards():
     frame[["ward", "geometry"]].to_file("mine.gpkg")
     frame[["ward", "geometry"]].to_file("cities.gpkg", layer="wards")
     frame[["district", "geometry"]].to_file("cities.gpkg", layer="districts")
+
+
+def _write_commutes(visits):
+    """Trips between the wards, by place and by the names of both ends."""
+    visits = visits.reset_index(drop=True)
+    there = visits[["lon", "lat"]].to_numpy()
+    ends = pd.DataFrame(
+        np.hstack([there, there[::-1]]), columns=["start_lon", "start_lat", "end_lon", "end_lat"]
+    )
+    ward = np.arange(len(visits)) % 30
+    ends["home"], ends["work"] = [f"w{at}" for at in ward], [f"w{at // 2}" for at in ward]
+    ends.join(visits[["person", "mode", "visited_at"]]).to_csv("commutes.csv", index=False)
 
 
 def _write_streets(random):

@@ -40,7 +40,7 @@ def build(
     data: Data,
     method: str | None = option(
         "Method's name or alias, see 'dpviz methods' (default: ladder_tree; areas with --areas, "
-        "event-histogram with --graph, markov for sequences)."
+        "pairs with --from and --to, event-histogram with --graph, markov for sequences)."
     ),
     workload: str | None = option(
         "Expected queries; they set parameters by a public rule, except those given by --set."
@@ -63,9 +63,9 @@ def build(
     Example: dpviz build visits.csv --bounds=-74.3,40.4,-73.6,41 --unit person --max-per-unit 5
     --epsilon 1 -o map.parquet
 
-    What is counted follows from the options: points with --bounds alone, areas with --areas, trips
-    or events on streets with --graph, sequences of symbols with --alphabet, sequences of places in
-    time with --side. Public data (--public) cost nothing.
+    What is counted follows from the options: points with --bounds alone, areas with --areas, flows
+    between them with --from and --to, trips or events on streets with --graph, sequences of symbols
+    with --alphabet, sequences of places in time with --side. Public data (--public) cost nothing.
     """
     from dpviz.build import build as build_release
     from dpviz.methods import method_with

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from dpviz.cli.data import AREAS, OPTIONS_OF, PLACES, POINTS, SYMBOLS, TRIPS, Data
+from dpviz.cli.data import AREAS, FLOWS, OPTIONS_OF, PLACES, POINTS, SYMBOLS, TRIPS, Data
 from dpviz.cli.groups import given, grouped, require_applicable
 from dpviz.cli.root import Json, app, emit, print_stderr
 from dpviz.errors import ParameterError
 
-CHECKED = {kind: OPTIONS_OF[kind] for kind in (POINTS, AREAS, TRIPS, SYMBOLS, PLACES)}
+CHECKED = {kind: OPTIONS_OF[kind] for kind in (POINTS, AREAS, FLOWS, TRIPS, SYMBOLS, PLACES)}
 
 
 @app.command()
@@ -60,7 +60,7 @@ def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str, s
             f"{source} holds counts or built-in data: there is nothing to check, build from it"
         )
     how = {name: each for name, each in options.items() if each is not None and name != "kind"}
-    if kind == TRIPS and (clock := data.clock.steps()):
+    if kind in (FLOWS, TRIPS) and (clock := data.clock.steps()):
         how = {name: each for name, each in how.items() if name not in clock}
         how["steps"] = Steps.of(**clock)
     tally, taken = check_source(source, domain, **how)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import dpviz
-from dpviz.cli.groups import given, option
+from dpviz.cli.groups import flag, given, option
 from dpviz.cli.options import Attributes, Places, TableName, TextFormats, TimeOptions, Units
 from dpviz.cli.root import numbers, print_stderr, public_box
 from dpviz.errors import DomainError, ParameterError
@@ -15,12 +15,14 @@ from dpviz.lists import split_list
 if TYPE_CHECKING:
     from dpviz.domain import Domain
     from dpviz.releases.areas.partition import Areas
+    from dpviz.releases.flows.frame import Flows
     from dpviz.roads.graph import RoadGraph
 
-POINTS, AREAS, TRIPS, SYMBOLS, PLACES = "points", "areas", "trips", "symbols", "places in time"
+POINTS, AREAS, FLOWS, TRIPS = "points", "areas", "flows", "trips"
+SYMBOLS, PLACES = "symbols", "places in time"
 CITY_TRIPS, CITY_PLACES = "the built-in trips", "the built-in sequences"
 
-RELEASES = {POINTS: "points", AREAS: "areas", TRIPS: "roads", CITY_TRIPS: "roads"}
+RELEASES = {POINTS: "points", AREAS: "areas", FLOWS: "flows", TRIPS: "roads", CITY_TRIPS: "roads"}
 RELEASES |= dict.fromkeys((SYMBOLS, PLACES, CITY_PLACES), "sequences")
 """The kind of release that each kind of data becomes."""
 
@@ -28,10 +30,12 @@ _FILES = "unit max_per_unit table dataset"
 _PLACES = f"{_FILES} columns crs decimal thousands time_format order"
 _BOX = f"{_PLACES} bounds"
 _STEPS = "time period zone cycle every"
+_ENDS = "bounds crs decimal thousands time_format"
 _CELLS = "side steps gap"
 OPTIONS_OF = {
     POINTS: f"{_BOX} {_STEPS} per bits kind kinds sum clip grid sum_share want workload delta",
     AREAS: f"{_BOX} {_STEPS} per bits want areas levels name kind kinds delta",
+    FLOWS: f"{_FILES} {_ENDS} {_STEPS} from_ to to_areas areas levels name kind kinds",
     TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",
     SYMBOLS: f"{_FILES} alphabet column drop_unknown",
     PLACES: f"{_BOX} {_CELLS} time",
@@ -61,6 +65,14 @@ class FrameOptions:
         "Columns of the --areas file that name its levels, coarsest first: country,district,ward."
     )
     name: str | None = option("Column of the --areas file that names its areas.")
+    from_: str | None = option(
+        "Count flows from area to area: columns X,Y of the start, or one of area names; requires "
+        "--areas and --to."
+    )
+    to: str | None = option("Columns X,Y of the end, or one of area names, for flows.")
+    to_areas: str | None = option(
+        "Areas of destination, for flows: as --areas, with the same --levels (default: --areas)."
+    )
     graph: str | None = option(
         "Public road graph, for trips: two tables NODES,EDGES, or one GraphML, GeoPackage or "
         "GeoJSON file; 'city' is the built-in one."
@@ -140,7 +152,14 @@ class Data:
         """
         from dpviz.datasets.geography import CITY
 
-        frames = {kind: name for name, kind in FRAMES.items() if name in given(self.frame)}
+        stated = given(self.frame)
+        frames = {kind: name for name, kind in FRAMES.items() if name in stated}
+        if flows := [name for name in ("from_", "to", "to_areas") if name in stated]:
+            if not {"from_", "to", "areas"} <= stated.keys():
+                raise ParameterError(
+                    f"{flag(flows[0])} is for flows: give --areas, --from and --to"
+                )
+            frames = {FLOWS if kind == AREAS else kind: name for kind, name in frames.items()}
         if len(frames) > 1:
             one, other, *_ = frames.values()
             raise ParameterError(
@@ -164,7 +183,8 @@ class Data:
     def files(self) -> list[str | None]:
         """Files that are read in addition to the source."""
         frame = self.frame
-        return [frame.areas, frame.alphabet, *split_list(frame.graph, "--graph")]
+        files = [frame.areas, frame.to_areas, frame.alphabet]
+        return [*files, *split_list(frame.graph, "--graph")]
 
     def arguments(self, source: str) -> tuple[Any, dict[str, Any]]:
         """The public frame, and the other arguments of :func:`dpviz.load`.
@@ -189,6 +209,12 @@ class Data:
             columns = None if frame.column is None else (frame.column,)
             how |= {"columns": columns, "drop_unknown": frame.drop_unknown}
             return alphabet_of(frame.alphabet or ""), how
+        if kind == FLOWS:
+            ends = split_list(frame.from_, "--from"), split_list(frame.to, "--to")
+            if len(ends[0]) != len(ends[1]):
+                raise ParameterError("--from and --to: give one column of names each, or X,Y each")
+            how |= {"columns": sum(ends, ()), "crs": self.places.crs, **self.clock.steps()}
+            return self.flows(source), how
         how |= self.places.reading()
         if kind == AREAS:
             return self.areas(source), how
@@ -265,8 +291,35 @@ class Data:
         limits = numbers(self.places.bounds, "--bounds")
         return public_box(limits, (), self.places.crs or "EPSG:4326")
 
-    def areas(self, source: str) -> Areas:
+    def flows(self, source: str) -> Flows:
+        """The pairs of areas, with the kinds of the records.
+
+        Raises:
+            DataError: a file cannot be read as areas.
+        """
+        from dpviz.domain.attributes import Kinds
+        from dpviz.releases.areas.source import H3, RECT, areas_of
+        from dpviz.releases.flows.frame import Flows
+
+        stated = self.attributes.axis()
+        kinds = Kinds.of(stated.get("kind"), stated.get("kinds"))
+        origins = self.areas(source)
+        origins = replace(
+            origins, domain=replace(origins.domain.without_time.counts_only, kinds=kinds)
+        )
+        to = self.frame.to_areas
+        if to is None:
+            return Flows(origins)
+        if to.lower().startswith((H3, RECT)):
+            return Flows(origins, areas_of(to, origins.domain.without_time.counts_only))
+        return Flows(origins, self.areas(source, to))
+
+    def areas(self, source: str, file: str | None = None) -> Areas:
         """Read the areas, in the declared box, or in the areas' own extent.
+
+        Args:
+            source: of the records.
+            file: of the areas; --areas by default.
 
         Raises:
             DataError: the file cannot be read as areas.
@@ -278,7 +331,7 @@ class Data:
         stated = places.bounds is not None or stated_domain(source) is not None
         domain = places.domain(source) or stated_domain(source) if stated else None
         return areas_of(
-            frame.areas or "",
+            frame.areas or "" if file is None else file,
             domain,
             levels=split_list(frame.levels, "--levels"),
             name_column=frame.name,

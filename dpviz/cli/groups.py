@@ -83,7 +83,12 @@ def require_applicable(what: str, options: Mapping[str, Any], takes: Mapping[str
         fitting = [kind for kind, names in takes.items() if name in names.split()]
         if what not in fitting:
             use = f"is for {' and '.join(fitting)}, not" if fitting else "is not"
-            raise ParameterError(f"--{name.replace('_', '-')} {use} for {what}: leave it out")
+            raise ParameterError(f"{flag(name)} {use} for {what}: leave it out")
+
+
+def flag(name: str) -> str:
+    """Flag of an option; a final underscore sets its field apart from a word of Python."""
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 _is_group = dataclasses.is_dataclass
@@ -105,7 +110,7 @@ def _parameter(name: str, hint: Any, field: Any) -> inspect.Parameter:
     if settings:
         names = settings.pop("names")
         if len(name) > 1 and not any(each.startswith("--") for each in names):
-            names = (f"--{name.replace('_', '-')}", *names)
+            names = (flag(name), *names)
         hint = Annotated[hint, typer.Option(*names, **settings)]
     missing = field.default is MISSING
     default = inspect.Parameter.empty if missing else field.default

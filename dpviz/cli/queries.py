@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpviz
 from dpviz.cli.attributes import attribute_lines, attribute_rows, cut_words, region_rows
-from dpviz.cli.groups import given, grouped, option, require_applicable
+from dpviz.cli.groups import flag, given, grouped, option, require_applicable
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import (
     COUNT,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from dpviz.releases.answers import RangeAnswers
     from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
+    from dpviz.releases.flows.release import FlowRelease
     from dpviz.releases.sequences.release import SequenceRelease
     from dpviz.roads.graph import Int, RoadGraph
 
@@ -48,6 +49,7 @@ INSIDE = "of it in the area of the release"
 QUESTIONS_OF = {
     "points": "rect rects regions name period less kind every",
     "areas": "rect rects areas period kind area",
+    "flows": "from_ to period kind",
     "roads": "path between period",
     "sequences": "string",
 }
@@ -80,6 +82,8 @@ class Question:
     name: str | None = option("Column of the --regions file that names its polygons.")
     less: str | None = option("Another period, whose counts are subtracted from those of --period.")
     areas: bool = option("Answer every area of a release of areas, finest last.", default=False)
+    from_: str | None = option("Area of origin of a release of flows (default: all areas).")
+    to: str | None = option("Area of destination of a release of flows (default: all areas).")
     path: list[str] | None = option(
         "Path of a release of trips: edge ids in order, separated by commas; repeatable."
     )
@@ -96,8 +100,8 @@ class Question:
 def query(release: ReleaseFile, question: Question, part: Period, as_json: Json = False) -> None:
     """Answer queries from a release, with 95 % intervals.
 
-    Points: rectangles and regions. Areas: all areas, or rectangles. Trips: paths. Sequences:
-    strings of symbols.
+    Points: rectangles and regions. Areas: all areas, or rectangles. Flows: pairs of areas. Trips:
+    paths. Sequences: strings of symbols.
     """
     if question.name is not None and question.regions is None:
         raise ParameterError("--name requires --regions: give both, or leave it out")
@@ -106,12 +110,14 @@ def query(release: ReleaseFile, question: Question, part: Period, as_json: Json 
     opened = dpviz.read(release)
     require_applicable(opened.kind, given(question, part), QUESTIONS_OF)
     if not given(question):
-        options = ", ".join(f"--{name}" for name in QUESTIONS_OF[opened.kind].split()[:3])
+        options = ", ".join(map(flag, QUESTIONS_OF[opened.kind].split()[:3]))
         raise ParameterError(f"nothing to answer: give one of {options}")
     if opened.kind == "sequences":
         answers = _strings(opened, question.string or [])
     elif opened.kind == "roads":
         answers = _paths(opened, question, part.period)
+    elif opened.kind == "flows":
+        answers = _flows(_one_kind(opened, part.kind), question, part.period)
     elif opened.kind == "areas":
         answers = _areas(_one_kind(opened, part.kind), question, part.period)
     else:
@@ -133,13 +139,16 @@ def timeline(
     path: str | None = option("Path, for trips: edge ids in order, separated by commas."),
     between: str | None = option("Two node ids A,B, for trips: the shortest path between them."),
     area: str | None = option("Name of an area, for areas (default: all of them)."),
+    from_: str | None = option("Area of origin, for flows (default: all of them)."),
+    to: str | None = option("Area of destination, for flows (default: all of them)."),
     as_json: Json = False,
 ) -> None:
     """List the counts of each time step, with 95 % intervals."""
     beside = {"rect": rect, "every": every, "path": path, "between": between, "area": area}
+    beside |= {"from_": from_, "to": to}
     asked = {name: value for name, value in beside.items() if value is not None}
     opened = dpviz.read(release)
-    if opened.kind not in ("points", "roads", "areas"):
+    if opened.kind not in ("points", "roads", "areas", "flows"):
         raise ParameterError(f"a release of {opened.kind} has no time axis: use 'dpviz query'")
     require_applicable(opened.kind, given(part) | asked, QUESTIONS_OF)
     answers: Any
@@ -149,6 +158,9 @@ def timeline(
         rows = step_rows(answers, opened.domain.calendar.text, RANGE)
     elif opened.steps is None:
         raise ParameterError("this release has no time axis: use 'dpviz query'")
+    elif opened.kind == "flows":
+        answers = _one_kind(opened, part.kind).timeline((from_, to), period=part.period)
+        rows = step_rows(answers, opened.steps.calendar.words, RANGE)
     elif opened.kind == "areas":
         if rect is not None and area is not None:
             raise ParameterError("--rect and --area exclude each other: give one")
@@ -224,6 +236,16 @@ def _areas(opened: AreaRelease, question: Question, period: str | None) -> Answe
         for row in rows
     ]
     return "areas", rows, lines
+
+
+def _flows(opened: FlowRelease, question: Question, period: str | None) -> Answers:
+    """The count from one area to another, from a release of flows."""
+    ends = (question.from_, question.to)
+    answers = opened.count([ends], period)
+    rows = [{"from": ends[0], "to": ends[1], **row} for row in answer_rows(answers, RANGE)]
+    words = [escaped_line(name or "all areas") for name in ends]
+    cut = cut_words(rows[0]["uniformity_sd"], "pairs")
+    return "answers", rows, [f"{words[0]} to {words[1]}: {_interval(rows[0])}{cut}"]
 
 
 def _paths(opened: RoadRelease, question: Question, period: str | None) -> Answers:

@@ -14,7 +14,7 @@ from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line, print_std
 from dpviz.cli.sizes import SIZES
 from dpviz.errors import ParameterError
 
-EXPORTED = {"points": "all_nodes", "areas": "all_nodes"}
+EXPORTED = {"points": "all_nodes", "areas": "all_nodes", "flows": "all_nodes"}
 """The options of an export of each kind of release."""
 
 CODES = ("all", "command", "python", "notebook", "statement")
@@ -123,7 +123,9 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
 def export(
     release: ReleaseFile,
     output: str = option(
-        "File to write (.geojson, .gpkg or .csv; of areas also .parquet).", "-o", default=MISSING
+        "File to write (.geojson, .gpkg or .csv; of areas and flows also .parquet).",
+        "-o",
+        default=MISSING,
     ),
     all_nodes: bool = option("Write every node, not only the leaves.", default=False),
     as_json: Json = False,
@@ -148,6 +150,9 @@ def export(
         from dpviz.sequences.moves import frequent
 
         rows, noun = len(frequent(opened.model, STRINGS, 1, 2)), "symbols and moves"
+    elif opened.kind == "flows":
+        lines = path.suffix.lower() not in (".csv", ".parquet")
+        rows, noun = len(opened.rows("all" if all_nodes else None, shapes=lines)), "rows"
     else:
         nodes = opened.joined_nodes
         rows, noun = len(nodes) if all_nodes else int(nodes.leaf.sum()), "rows"

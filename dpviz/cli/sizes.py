@@ -8,6 +8,7 @@ from dpviz.cli.root import escaped_line
 
 if TYPE_CHECKING:
     from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
+    from dpviz.releases.flows.release import FlowRelease
     from dpviz.releases.sequences.release import SequenceRelease
 
 Facts = tuple[dict[str, Any], list[str]]
@@ -32,13 +33,30 @@ def area_facts(release: AreaRelease) -> Facts:
     levels = dict(zip(areas.levels, sizes, strict=True))
     words = (f"{size:,} on level {escaped_line(name)}" for name, size in levels.items())
     facts: dict[str, Any] = {"areas": len(areas), "levels": levels}
-    lines = ["areas: " + ", ".join(words)]
-    if release.steps is not None:
-        steps = release.steps
-        facts |= {"time": steps.to_dict(), "steps": len(steps)}
-        first, last = steps.step_limits(0)[0], steps.step_limits(len(steps) - 1)[1]
-        lines.append(f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}")
-    return facts, lines
+    times, more = _step_facts(release)
+    return facts | times, ["areas: " + ", ".join(words), *more]
+
+
+def flow_facts(release: FlowRelease) -> Facts:
+    """Number of measured pairs on each level, and of all pairs."""
+    nodes, flows = release.parts[0].nodes, release.frame
+    sizes = [part.stop - part.start for part in nodes.levels]
+    levels = dict(zip(flows.levels, sizes, strict=False))
+    one, two = flows.shape
+    words = ", ".join(f"{size:,} on level {escaped_line(name)}" for name, size in levels.items())
+    times, more = _step_facts(release)
+    facts = {"pairs": len(nodes), "levels": levels, "areas": [one, two], **times}
+    return facts, [f"pairs of {one:,} and {two:,} areas: measured {words}", *more]
+
+
+def _step_facts(release: AreaRelease | FlowRelease) -> Facts:
+    """Steps of time; empty without any."""
+    steps = release.steps
+    if steps is None:
+        return {}, []
+    first, last = steps.step_limits(0)[0], steps.step_limits(len(steps) - 1)[1]
+    line = f"{len(steps):,} steps of {steps.every} from {first} to {last} {steps.zone}"
+    return {"time": steps.to_dict(), "steps": len(steps)}, [line]
 
 
 def road_facts(release: RoadRelease) -> Facts:
@@ -73,6 +91,7 @@ def sequence_facts(release: SequenceRelease) -> Facts:
 SIZES: dict[str, Any] = {
     "points": point_facts,
     "areas": area_facts,
+    "flows": flow_facts,
     "roads": road_facts,
     "sequences": sequence_facts,
 }

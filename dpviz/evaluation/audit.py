@@ -13,6 +13,7 @@ from typing import Any
 from dpviz.errors import ParameterError
 from dpviz.evaluation.area_audit import area_subject
 from dpviz.evaluation.exact import structure_loss, whole_loss
+from dpviz.evaluation.flow_audit import flow_subject
 from dpviz.evaluation.point_audit import point_subject
 from dpviz.evaluation.road_audit import road_subject
 from dpviz.evaluation.search import Finding, Search
@@ -70,6 +71,7 @@ SUBJECTS: dict[str, Callable[[Any, float], Subject]] = {
     "points": point_subject,
     "sequences": sequence_subject,
     "areas": area_subject,
+    "flows": flow_subject,
     "roads": road_subject,
 }
 """Subjects by kind of data, of a method and an epsilon."""

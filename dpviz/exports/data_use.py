@@ -33,6 +33,7 @@ LATTICE = (
 )
 PRODUCTS = {
     "areas": "noisy counts of records in public areas",
+    "flows": "noisy counts of records from one public area to another",
     "points": "noisy counts of records in cells of a map",
     "roads": "noisy counts of {records} on a road network",
     "sequences": "a noisy model of sequences of symbols",

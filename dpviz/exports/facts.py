@@ -13,6 +13,7 @@ from dpviz.methods import METHODS
 from dpviz.planning.calls import code_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points, is_roads
+from dpviz.releases.flows.release import is_flows
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import promises
 from dpviz.releases.points.quotient import Quotients
@@ -97,6 +98,9 @@ def facts(release: Release, label: str) -> ReleaseFacts:
         sizes = {"Streets": len(release.frame.graph)}
     elif is_areas(release):
         sizes = {"Areas": release.frame.leaves, "Levels": len(release.frame.levels)}
+    elif is_flows(release):
+        sizes = {"Pairs": int(release.parts[0].nodes.leaf.sum())}
+        total = count_words(release.count([(None, None)]))
     elif is_points(release):
         nodes = release.joined_nodes
         sizes = {"Cells": int(nodes.leaf.sum()), "Levels": nodes.depth}

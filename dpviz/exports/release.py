@@ -25,8 +25,7 @@ def release_page(
     """Self-contained HTML page of a release of any kind; without a map it has tables.
 
     Args:
-        release: a release of points (with time: a series of windows), trips, areas, roads or
-            sequences.
+        release: a release of any kind; points with time become a series of windows.
         presentation: title, subtitle, noun and notes of the page.
         rects: see :func:`map_page`.
         camera: see :func:`map_page`.

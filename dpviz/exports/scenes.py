@@ -1,4 +1,4 @@
-"""Page with a map of road trips or of moves between places; it answers no queries."""
+"""Page with a map of flows, road trips or moves between places; it answers no queries."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from dpviz.exports.html import (
 from dpviz.exports.pack import Packer
 from dpviz.exports.presentation import Presentation
 from dpviz.releases.counts import RoadRelease, is_roads
+from dpviz.releases.flows.release import is_flows
 from dpviz.releases.release import Release
 from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.flow_legends import move_legend
 from dpviz.render.flows import move_marks, places_scene
+from dpviz.render.pairs import flow_scene
 from dpviz.render.projection import to_degrees
 from dpviz.render.roads import street_legend, street_marks, streets_scene, top_count
 from dpviz.render.scene import Scene
@@ -64,12 +66,14 @@ def scene_page(release: Release, presentation: Presentation = PLAIN, *, table: b
 
 
 def release_scene(release: Release, noun: str = "") -> Scene | None:
-    """Map of streets or moves; None of another release, without places, or if it is too large.
+    """Map of flows, streets or moves; None of others, without places, or if it is too large.
 
     Args:
         release: of any kind.
         noun: plural of what is counted on streets; the release's own word by default.
     """
+    if is_flows(release):
+        return flow_scene(release, release.frame.levels[-1])
     if is_roads(release):
         return _streets(release, noun)
     return _moves(release) if isinstance(release, SequenceRelease) else None

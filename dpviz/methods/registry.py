@@ -55,7 +55,7 @@ class Method:
     """Base of every kind of method.
 
     Class attributes:
-        kind: kind of data that it works on: "points", "sequences", "roads" or "areas".
+        kind: kind of data that it works on: "points", "sequences", "roads", "areas" or "flows".
         name: the registered name.
         title: the name for people.
         guarantee: "ε-DP", "(ε,δ)-DP" or "none".
@@ -124,6 +124,7 @@ KINDS = {
     "sequences": "sequence method",
     "roads": "road method",
     "areas": "area method",
+    "flows": "flow method",
 }
 """Kinds of data, and what messages call their methods."""
 

@@ -15,6 +15,7 @@ from dpviz.errors import ParameterError
 from dpviz.methods.points.declared import Declared
 from dpviz.methods.registry import Method, method_with
 from dpviz.private.areas import AreaData
+from dpviz.private.flows import FlowData
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.roads import RoadData
 from dpviz.queries.wishes import parse_all
@@ -29,6 +30,7 @@ DEFAULT_METHODS = {
     "roads": "event-histogram",
     "sequences": "markov",
     "areas": "areas",
+    "flows": "pairs",
 }
 """Default method of each kind of data; that of points works in 1 to 4 dimensions."""
 
@@ -84,6 +86,9 @@ def chosen_method(
         known_crs(data.domain.crs)
     elif isinstance(data, AreaData):
         known_crs(data.areas.domain.crs)
+    elif isinstance(data, FlowData):
+        chosen.check(data.flows, data.parts)
+        known_crs(data.flows.domain.crs)
     elif isinstance(data, RoadData) and data.graph.crs:
         known_crs(data.graph.crs)
     queries = _paths(data, chosen, workload)

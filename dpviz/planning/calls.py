@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -20,6 +21,7 @@ from dpviz.lists import join_list
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
 from dpviz.planning.code import Code, arguments
+from dpviz.planning.flows import code_for_flows
 from dpviz.private.ledger import account_key
 from dpviz.private.ledger.names import clean_name
 from dpviz.queries.wishes import parse_all
@@ -34,6 +36,7 @@ from dpviz.releases.counts import (
     is_points,
     is_roads,
 )
+from dpviz.releases.flows.release import is_flows
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.release import Release
@@ -41,6 +44,7 @@ from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 
 WORKLOAD, AREAS, GRAPH, TIME = "WORKLOAD", "AREAS", "GRAPH", "TIME"
+DESTINATIONS = "DESTINATIONS"
 """Placeholders for unknown names: files of queries, of areas and of a graph, and a column."""
 
 NOTATION = ("decimal", "thousands", "time_format", "order")
@@ -97,6 +101,10 @@ def code_of(release: Release, source: str | None = None) -> Code:
     builtin = header.source == CITY and header.synthetic
     if is_roads(release):
         given = _code_for_roads(release, builtin)
+    elif is_flows(release):
+        kinds = None if release.by is None else release.by.kinds
+        stated = _domain_options(replace(release.domain, kinds=kinds))
+        given = code_for_flows(release, AREAS, DESTINATIONS, stated)
     else:
         assert isinstance(release, SequenceRelease)
         given = _code_for_sequences(release, builtin)

@@ -81,7 +81,7 @@ class Handle(ABC, Generic[R]):
     """An opaque handle on a data set of any kind: its public facts, never written or sent.
 
     Attributes:
-        kind: kind of data: "points", "sequences", "roads" or "areas".
+        kind: kind of data: "points", "sequences", "roads", "areas" or "flows".
         records: plural noun for the records in messages, such as ``trips``.
         name: public name of the data set, under which the ledger accounts for it.
         account: name of the ledger account that pays for builds; ``name`` by default.

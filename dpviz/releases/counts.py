@@ -19,6 +19,8 @@ from dpviz.releases.areas.table import area_timeline, table_of
 from dpviz.releases.axis import Axis
 from dpviz.releases.comparisons import Comparisons
 from dpviz.releases.files import with_header
+from dpviz.releases.flows.frame import Flows
+from dpviz.releases.flows.table import flow_table
 from dpviz.releases.frame import Frame
 from dpviz.releases.header import Header
 from dpviz.releases.points.box import Box
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 F = TypeVar("F", bound=Frame)
+Pairs = Sequence[tuple[str | None, str | None]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +79,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
 
     @property
     def kind(self) -> str:
-        """Kind of the records: "points", "roads" or "areas"."""
+        """Kind of the records, that of the frame."""
         return self.frame.kind
 
     @property
@@ -123,15 +126,15 @@ class CountRelease(Comparisons, Release, Generic[F]):
         return limit
 
     def count(
-        self, queries: ArrayLike | Paths, period: Any = None, kind: str | None = None
+        self, queries: ArrayLike | Paths | Pairs, period: Any = None, kind: str | None = None
     ) -> RangeAnswers:
-        """Estimated records in rectangles, or on the edges of paths.
+        """Estimated records in rectangles, from area to area, or on the edges of paths.
 
         Args:
             queries: of points and areas rectangles, shape (q, 2·dims) or (2·dims,), in the domain's
                 CRS: all lower limits, then all upper limits (2-D: west, south, east, north). The
                 part outside the domain is cut. Of a release with time also (q, 4): places alone.
-                On streets paths; an edge used twice counts twice.
+                On streets paths; an edge used twice counts twice. Of flows pairs of names, or None.
             period: period of a release with time: start and end (exclusive), in ISO 8601 (UTC
                 unless it says otherwise), Python dates or seconds since 1970; all of it by default.
             kind: kind of a release of several kinds, one of them; all together by default.
@@ -274,8 +277,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
         """
         if not is_points(self):
             raise DomainError(f"period {period!r}: this release has no time, leave the period out")
-        part: Any = self.map_during(period)
-        return part  # type: ignore[no-any-return]
+        return self.map_during(period)  # type: ignore[no-any-return]
 
     def of(self, kind: str) -> CountRelease[F]:
         """The release of one kind.
@@ -309,7 +311,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
             level: see :meth:`Frame.rows`.
             shapes: likewise.
         """
-        if is_areas(self) and self.by is not None:
+        if self.kind == Flows.kind or (is_areas(self) and self.by is not None):
             return self.table(level, shapes=shapes)
         made = [part.frame.rows(part, level, shapes=shapes) for part in self.parts]
         if self.by is not None:
@@ -323,20 +325,21 @@ class CountRelease(Comparisons, Release, Generic[F]):
     def table(
         self, level: str | None = "all", *, shapes: bool = False, margins: bool = True
     ) -> pd.DataFrame:
-        """One row per area, kind and step of a release of areas; see :func:`table_of`.
+        """One row per area or pair of areas, kind and step: :func:`table_of`, :func:`flow_table`.
 
         Args:
             level: the name of one level of areas; None for the finest, "all" for all of them.
-            shapes: as a GeoDataFrame with the outline of each area.
+            shapes: as a GeoDataFrame, with the outline of each area or the line of each pair.
             margins: add the sums over all kinds, over all steps and over both.
 
         Raises:
             ReleaseError: a release of another kind.
             DataError: no such level.
         """
-        if not is_areas(self):
-            raise ReleaseError(f"a release of {self.kind} has no table: give one of areas")
-        return table_of(self, level, shapes=shapes, margins=margins)
+        made = {Areas.kind: table_of, Flows.kind: flow_table}.get(self.kind)
+        if made is None:
+            raise ReleaseError(f"a release of {self.kind} has no table: give one of areas or flows")
+        return made(self, level, shapes=shapes, margins=margins)
 
     def to_geopandas(self, level: str | None = "all") -> geopandas.GeoDataFrame:
         """One row per cell, area or street: shape, count, noise sd and labels.

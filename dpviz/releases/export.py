@@ -15,7 +15,7 @@ from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
-from dpviz.releases.counts import CountRelease, PointRelease, is_areas
+from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.releases.files import require_not_paid
 from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
@@ -37,7 +37,8 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     Endings are .geojson, .gpkg and .csv.
 
     Areas may also be GeoParquet (.parquet); with time or kinds they are the rows of
-    :meth:`CountRelease.table`, sums included.
+    :meth:`CountRelease.table`, sums included. So are flows, Parquet without shapes; on a map they
+    are lines, without the sums.
 
     GeoJSON is in EPSG:4326 where the release has a CRS; shapes over the meridian of 180° are
     refused there. The header travels in its top-level member ``dpviz``.
@@ -54,7 +55,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     require(release, Release, "release", ReleaseError)
     require_path(path, ReleaseError)
     ending = Path(path).suffix.lower()
-    table = ending == ".parquet" and is_areas(release)
+    table = ending == ".parquet" and release.kind in ("areas", "flows")
     if ending not in EXPORTS and not table:
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
     if isinstance(release, SequenceRelease):
@@ -62,7 +63,8 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
             raise ReleaseError("a release of sequences has no shapes to export: write a .csv file")
         rows = _strings(release)
     elif isinstance(release, CountRelease):
-        rows = release.rows(None if leaves else "all", shapes=ending != ".csv")
+        plain = ending == ".csv" or (table and release.kind == "flows")
+        rows = release.rows(None if leaves else "all", shapes=not plain)
     else:
         raise ReleaseError(
             f"a release of {release.kind} has no cells or edges: save it as .parquet"
@@ -71,7 +73,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     rows.insert(list(rows.columns).index("noise_sd") + 1, "half_width", half_width)
     if ending == ".csv":
         return write_file(path, lambda temporary: rows.to_csv(temporary, index=False))
-    if table:  # GeoParquet
+    if table:  # GeoParquet, if it has shapes
         require_not_paid(path)
         return write_file(path, lambda temporary: rows.to_parquet(temporary, index=False))
     assert isinstance(release, CountRelease)

@@ -26,7 +26,7 @@ class Frame(ABC):
     """A box of space and time, a partition into areas, or a network of streets.
 
     Attributes:
-        kind: kind of its releases: "points", "areas" or "roads".
+        kind: kind of its releases: "points", "areas", "flows" or "roads".
         NEEDED: columns of a file that reading needs where they are.
         FACTS: names of the header fields that state the frame.
     """
@@ -43,6 +43,11 @@ class Frame(ABC):
         Raises:
             ReleaseError: the nodes do not divide the frame.
         """
+
+    @property
+    def everything(self) -> Any:
+        """The query for all records, as :meth:`questions` takes it."""
+        return self.domain.without_time.bounds
 
     @abstractmethod
     def questions(self, queries: Any, period: Any = None) -> Any:

@@ -34,7 +34,7 @@ class Release(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """Kind of the records: "points", "sequences", "roads" or "areas"."""
+        """Kind of the records: "points", "sequences", "roads", "areas" or "flows"."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.header.method!r}, {self.header.guarantee!r})"

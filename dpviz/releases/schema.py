@@ -249,9 +249,30 @@ class AreaHeader(CountHeader):
     extra: MapExtra = MapExtra()
 
 
-HEADERS: TypeAdapter[PointHeader | RoadHeader | SequenceHeader | AreaHeader] = TypeAdapter(
-    Annotated[PointHeader | RoadHeader | SequenceHeader | AreaHeader, Field(discriminator="kind")]
-)
+class AreasEntry(Strict):
+    """Public areas of a release of flows."""
+
+    domain: DomainEntry
+    levels: Annotated[list[Word], Field(min_length=1, max_length=16)]
+    resolution: Annotated[int, Field(ge=0, le=15)] | None = None
+
+
+class FlowExtra(MapExtra):
+    """Extra header fields of flows: the columns that were read as their ends."""
+
+    columns: list[Word] = []
+
+
+class FlowHeader(AreasEntry, CountHeader):
+    """Header of a release of flows: the areas of origin, and those of destination."""
+
+    kind: Literal["flows"]
+    to: AreasEntry | None = None
+    extra: FlowExtra = FlowExtra()
+
+
+AnyHeader = PointHeader | RoadHeader | SequenceHeader | AreaHeader | FlowHeader
+HEADERS: TypeAdapter[AnyHeader] = TypeAdapter(Annotated[AnyHeader, Field(discriminator="kind")])
 
 
 def checked(packed: bytes, name: str) -> tuple[str, dict[str, Any]]:

@@ -57,7 +57,7 @@ class SplitRelease(CountRelease[F]):
         )
         same = all(same_boxes(parts[0].nodes, part.nodes) for part in parts[1:])
         frame: Any = parts[0].frame.sum_frame([part.frame for part in parts], same)
-        if by.kinds is not None and "domain" in frame.FACTS:
+        if by.kinds is not None and "domain" in vars(frame):
             frame = replace(frame, domain=replace(frame.domain, kinds=by.kinds))
         fields = {"by": by, "header": header, "frame": frame, "_parts": parts, "_same_boxes": same}
         vars(self).update(fields)  # the class is frozen
@@ -162,7 +162,7 @@ class SplitRelease(CountRelease[F]):
         steps = self.by.steps if period is None else self.by.steps.restricted_to(period)
         if self.kind == "roads":
             query = Paths.of([query])
-        asked = self.frame.questions(self.domain.bounds if query is None else query)
+        asked = self.frame.questions(self.frame.everything if query is None else query)
         each = [
             total([self.parts[row].answers_to(asked) for row in rows], self.header.interval_sds)
             for rows in self.by.rows.T[self.by.steps.rows(steps)].tolist()

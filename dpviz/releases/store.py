@@ -14,6 +14,8 @@ from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis
 from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease
 from dpviz.releases.files import KEY, header_of, metadata_of, opened, reading
+from dpviz.releases.flows.frame import Flows
+from dpviz.releases.flows.release import FlowRelease
 from dpviz.releases.frame import Frame
 from dpviz.releases.header import Header
 from dpviz.releases.points.box import Box
@@ -23,7 +25,7 @@ from dpviz.releases.sequences import columns as sequences
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import count_release
 
-FRAMES: dict[str, type[Frame]] = {each.kind: each for each in (Box, Areas, Streets)}
+FRAMES: dict[str, type[Frame]] = {each.kind: each for each in (Box, Areas, Flows, Streets)}
 """Frames of releases of counts, by the kind that a file's header states."""
 
 NEEDED = {kind: (*axis.NEEDED, *each.NEEDED) for kind, each in FRAMES.items()}
@@ -40,13 +42,16 @@ def read(path: str | os.PathLike[str], kind: Literal["sequences"]) -> SequenceRe
 @overload
 def read(path: str | os.PathLike[str], kind: Literal["areas"]) -> AreaRelease: ...
 @overload
+def read(path: str | os.PathLike[str], kind: Literal["flows"]) -> FlowRelease: ...
+@overload
 def read(path: str | os.PathLike[str], kind: None = None) -> Any: ...
 def read(path: str | os.PathLike[str], kind: str | None = None) -> Release:
     """Read a release.
 
     Args:
         path: path of a file that :func:`save` wrote.
-        kind: that it must be of: "points", "sequences", "roads" or "areas"; any by default.
+        kind: that it must be of: "points", "areas", "flows", "roads" or "sequences"; any by
+            default.
 
     Raises:
         ReleaseError: not a release, damaged, too large, of another schema, or of another kind.

@@ -72,9 +72,7 @@ def answer_to(part: Any, place: Any, period: Any, covers: dict[int, Cover]) -> P
             raise DomainError("no path: give the edges of one")
         questions = frame.questions(Paths.of([place]), period)
     else:
-        questions = frame.questions(
-            frame.domain.without_time.bounds if place is None else place, period
-        )
+        questions = frame.questions(frame.everything if place is None else place, period)
     answers = part.answers_to(questions)
     if len(answers) != 1:
         raise ParameterError(f"{len(answers)} places in one subset: give one")

@@ -91,7 +91,7 @@ def choropleth(
     shapes = regions.shapes
     if simplified:
         shapes = shapely.coverage_simplify(shapes, width * DETAIL)
-    shapes = _degrees(_counted(shapes, regions.inside, domain), domain)
+    shapes = shapes_in_degrees(_counted(shapes, regions.inside, domain), domain)
     density = answers.count / np.maximum(_areas(shapes), 1e-9)
     clear = answers.count > NOISE_SDS * answers.noise_sd
     scale = scale_of(density[clear], answers.count[clear])
@@ -183,7 +183,8 @@ def _counted(shapes: NDArray[np.object_], inside: Float, domain: Domain) -> NDAr
     return shapes
 
 
-def _degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np.object_]:
+def shapes_in_degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np.object_]:
+    """Shapes of a domain's CRS in degrees, (n,)."""
     if is_degrees(domain.crs):
         return shapes
     change = transformation(domain.crs, DEGREES)

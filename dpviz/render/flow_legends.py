@@ -15,6 +15,11 @@ def move_legend(moves: Strings, visited: float | None) -> Legend:
     return _lines("Moves between cells", moves, (*pale, *_visits(visited)))
 
 
+def pair_legend(moves: Strings) -> Legend:
+    """Widths of arrows between areas by noisy count."""
+    return _lines("Trips between areas", moves, (WITHIN_NOISE,))
+
+
 def path_legend(strings: Strings, visited: float | None) -> Legend:
     """Widths of paths by noisy count."""
     chosen = Swatch("the chosen path", ACCENT)

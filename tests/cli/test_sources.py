@@ -48,7 +48,7 @@ def test_an_option_of_other_data_is_refused(command, source, unfit, line, tmp_pa
     ("source", "unfit", "line"),
     [
         (POINTS, ["--areas=h3:8", "--sum=v", "--clip=0,1"], "not for areas: leave it out"),
-        (POINTS, ["--levels=a"], "--levels is for areas, not for points"),
+        (POINTS, ["--levels=a"], "--levels is for areas and flows, not for points"),
         (TRIPS, ["--bits=9"], "--bits is for points and areas, not for trips"),
         (PLACES, ["--workload=hot"], "--workload is for points and trips"),
         *(

@@ -12,6 +12,7 @@ from dpviz.methods import method as find
 from dpviz.methods.request import DEFAULT_METHODS
 from dpviz.private import driver
 from dpviz.private.areas import AreaData
+from dpviz.private.flows import FlowData
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData, Sequences
 from dpviz.roads.generate import commuter_trips
@@ -23,7 +24,7 @@ from tests.strategies import watched_noise
 from .cases import CASES, handle, quick, skewed_points
 
 COMBINED = ("min+opt+tru", "tru+best+min", "random+boost", "hm+tru", "min+opt")
-KINDS = ("areas", "roads", "sequences")
+KINDS = ("areas", "flows", "roads", "sequences")
 EVERY = [*CASES, *((name, kind) for kind in KINDS for name in names(kind))]
 EVERY += [(name, "roads") for name in COMBINED]
 every = pytest.mark.parametrize(
@@ -48,6 +49,10 @@ def records(kind, *, turned=False, none=False, public=True, name="test", **unit)
         graph, trips = street_trips()
         order = np.random.default_rng(0).permutation(0 if none else len(trips))
         return RoadData(name, graph, trips.take(order if turned else np.sort(order)), **how)
+    if kind == "flows":
+        flows = dpviz.Flows(dpviz.hexagons(1, dpviz.Domain((0.0, 0.0), (1.0, 1.0))))
+        cells = np.random.default_rng(0).integers(0, flows.shape[0], (0 if none else 400, 3))
+        return FlowData(name, flows, (cells[::-1] if turned else cells) * [0, 1, 1], **how)
     dims = 2 if kind == "areas" else kind
     points = np.empty((0, dims)) if none else skewed_points(400, dims)
     points = handle(points[::-1] if turned else points, dims, **how)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpviz.methods.areas.hierarchy import exact_sums, whole_numbers
+from dpviz.trees.wholes import exact_sums, whole_numbers
 
 from .leaves import families
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from dpviz.domain import Domain
 from dpviz.domain.zones import ZONE
+from dpviz.private.load.flows import read_flows
 from dpviz.private.load.notation import with_notation
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
@@ -18,6 +19,7 @@ from dpviz.private.load.source import File, source_of
 from dpviz.private.load.sources import read_points
 from dpviz.private.load.survey import time_forms
 from dpviz.private.load.tally import Tally
+from dpviz.releases.flows.frame import Flows
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.steps import Steps
 from dpviz.sequences.alphabet import Alphabet
@@ -29,14 +31,14 @@ CHECK_HEADING = (
 
 
 def check_source(
-    source: Any, domain: Domain | RoadGraph | Alphabet, **how: Any
+    source: Any, domain: Domain | RoadGraph | Alphabet | Flows, **how: Any
 ) -> tuple[Tally, str]:
     """Exact counts of a source's records by outcome, and a description of their form.
 
     Args:
         source: a source of :func:`dpviz.load`.
         domain: decides the form of the records: points, or places in time if ``how`` names a time;
-            trips or events; sequences of symbols.
+            trips or events; sequences of symbols; flows.
         **how: further arguments of the reader. The cells of places do not matter: sequences are cut
             at session gaps.
 
@@ -44,7 +46,10 @@ def check_source(
         DataError: the source cannot be read in this form, or holds counts instead of records.
     """
     facts, how = Tally(), with_notation(how)
-    if isinstance(domain, RoadGraph):
+    if isinstance(domain, Flows):
+        read_flows(source, domain, counts=facts, **how)
+        words = f"flows: {', '.join(how['columns'])}"
+    elif isinstance(domain, RoadGraph):
         data = read_trips(source, domain, counts=facts, **how)
         words = f"events, each on its nearest street: {data.placed}" if data.placed else "trips"
     elif isinstance(domain, Alphabet):
@@ -62,7 +67,7 @@ def check_source(
 
 def time_advice(
     source: Any,
-    domain: Domain | RoadGraph | Alphabet,
+    domain: Domain | RoadGraph | Alphabet | Flows,
     *,
     table: str | None = None,
     time: str | None = None,

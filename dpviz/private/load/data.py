@@ -13,8 +13,10 @@ from dpviz.checks import NUMPY_ERRORS, flag, require, texts
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.errors import DataError
+from dpviz.private.flows import FlowData
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.ledger.names import checked_name
+from dpviz.private.load.flows import read_flows
 from dpviz.private.load.notation import OPTIONS, with_notation
 from dpviz.private.load.roads import city_paths, city_trips, read_trips, synthetic
 from dpviz.private.load.selection import Selection
@@ -25,6 +27,7 @@ from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
 from dpviz.private.sequences import SequenceData
 from dpviz.progress import Progress
+from dpviz.releases.flows.frame import Flows
 from dpviz.releases.roads.graph_file import city
 from dpviz.roads.graph import RoadGraph
 from dpviz.roads.steps import Steps
@@ -38,6 +41,7 @@ ARGUMENTS = {
     "places in time": ("columns", "crs", "time", "side", "gap", "neighbours", *OPTIONS),
     "sequences of symbols": ("columns", "drop_unknown"),
     "trips": ("columns", "crs", "drop_unknown", "time", *TIMES, *OPTIONS),
+    "flows": ("columns", "crs", "time", *TIMES, *OPTIONS),
 }
 """Forms of a source's records, and the arguments of each that not all forms take."""
 
@@ -55,6 +59,8 @@ _NEEDED = {"places in time": "the box or an Alphabet", "trips": "the RoadGraph"}
 # The signature at the end lists the options of all kinds.
 @overload
 def load(source: Any, domain: RoadGraph, **options: Any) -> RoadData: ...
+@overload
+def load(source: Any, domain: Flows, **options: Any) -> FlowData: ...
 @overload
 def load(source: Any, domain: Alphabet, **options: Any) -> SequenceData: ...
 @overload
@@ -76,7 +82,7 @@ def load(
 @np.errstate(**NUMPY_ERRORS)  # type: ignore[misc]
 def load(
     source: Any,
-    domain: Domain | Alphabet | RoadGraph | None = None,
+    domain: Domain | Alphabet | RoadGraph | Flows | None = None,
     *,
     kind: str | None = None,
     columns: Sequence[str] | None = None,
@@ -103,7 +109,7 @@ def load(
     order: str | None = None,
     progress: Progress | None = None,
 ) -> Handle[Any]:
-    """Read points, sequences or trips into a handle.
+    """Read points, flows, sequences or trips into a handle.
 
     Args:
         source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile,
@@ -114,7 +120,8 @@ def load(
             folder of (cell, count) rows, the result of :func:`cell_sql`.
         domain: the public domain, chosen without looking at the records: a :class:`Domain`, the box
             of points or places; an :class:`Alphabet` for sequences of symbols; a :class:`RoadGraph`
-            for trips. A built-in data set has its own. Records outside are dropped.
+            for trips; :class:`Flows`, pairs of areas, for flows. A built-in data set has its own.
+            Records outside are dropped.
         kind: kind of data, "points", "sequences" or "roads"; by default the domain decides. With
             "sequences" and a box, each unit's places in time become sequences of cells.
         columns: coordinate columns in the domain's order, or in 2-D one column of points; by
@@ -123,7 +130,8 @@ def load(
             lists; by default the only one, or one row per symbol with the columns ``sequence`` and
             ``symbol``, or text with one sequence per line. Trips have the columns ``trip`` and
             ``edge``, or a list column ``edges`` or ``nodes``; or records are events at places, like
-            points, each of which counts on the nearest street.
+            points, each of which counts on the nearest street. Flows have four columns, x and y of
+            the start and of the end, or two, the names of its areas.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
             domain's by default for columns, the graph's for events. It is an error if the file
             states another CRS.
@@ -181,7 +189,7 @@ def load(
         _ = yes is None or flag(yes, label, DataError)
     require(progress, Callable | None, "progress", DataError)
     given = dict(locals())  # the arguments by name
-    require(domain, Domain | Alphabet | RoadGraph | None, "domain", DataError)
+    require(domain, Domain | Alphabet | RoadGraph | Flows | None, "domain", DataError)
     form = _form(domain, kind)
     built_in = domain is None and isinstance(source, str) and source == CITY
     source = source_of(source, table, built_in=form == "points")
@@ -198,7 +206,7 @@ def load(
     if form == "points" and "order" in notation:
         notation["columns"] = list(columns or ())
     options = with_notation(options)
-    if form == "trips":
+    if form in ("trips", "flows"):
         frame = {each: options.pop(each, None) for each in ("time", *TIMES)}
         options["steps"] = Steps.of(**frame)
     if built_in and form in BUILT_IN:
@@ -220,7 +228,8 @@ def load(
         raise DataError(
             f"{form} need a domain: give {_NEEDED[form]}, chosen without looking at the records"
         )
-    read: Any = {"places in time": read_places, "trips": read_trips}.get(form, read_sequences)
+    readers = {"places in time": read_places, "trips": read_trips, "flows": read_flows}
+    read: Any = readers.get(form, read_sequences)
     tally = Tally()
     handle: Handle[Any] = read(source, domain, public=bool(public), counts=tally, **options)
     handle.tally = tally if handle.public else None
@@ -228,9 +237,9 @@ def load(
     return handle
 
 
-def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str:
+def _form(domain: Domain | Alphabet | RoadGraph | Flows | None, kind: str | None) -> str:
     """The form of the source's records: a key of `ARGUMENTS`."""
-    stated = {RoadGraph: "roads", Alphabet: "sequences"}.get(type(domain))
+    stated = {RoadGraph: "roads", Alphabet: "sequences", Flows: "flows"}.get(type(domain))
     if kind not in ("points", "sequences", "roads", None):
         raise DataError(f"no data of kind {kind!r}: give points, sequences or roads")
     if stated is not None and kind not in (stated, None):
@@ -239,4 +248,6 @@ def _form(domain: Domain | Alphabet | RoadGraph | None, kind: str | None) -> str
         raise DataError("trips need a road graph, not a box: give domain=dpviz.read_graph(…)")
     if stated == "sequences":
         return "sequences of symbols"
+    if stated == "flows":
+        return stated
     return {"sequences": "places in time", "roads": "trips"}.get(kind or stated or "", "points")

@@ -212,10 +212,10 @@ class Areas(Frame):
 
     def nodes(self, counts: Float, variance: Float) -> Decomposition:
         """Areas as intervals of finest areas, with an estimate of each."""
-        return Decomposition(*self._intervals, self.parent, counts, variance)
+        return Decomposition(*self.intervals, self.parent, counts, variance)
 
     @cached_property
-    def _intervals(self) -> tuple[Int, Int]:
+    def intervals(self) -> tuple[Int, Int]:
         """First and last (exclusive) of the finest areas in each area, int64 (n, 1) each."""
         lo = np.zeros(len(self), dtype=np.int64)
         hi = np.zeros(len(self), dtype=np.int64)
@@ -272,9 +272,14 @@ class Areas(Frame):
     def _tree(self) -> Any:
         return shapely.STRtree(self.shapes)
 
+    def stated(self, *, shapes: bool = True) -> dict[str, Any]:
+        """The columns of a file that state the areas; finest areas have their polygons."""
+        above: list[Any] = [None] * self.first_leaf
+        outlines = [*above, *shapely.to_wkb(self.shapes)] if shapes else [None] * len(self)
+        return {"geometry": pa.array(outlines, pa.binary()), **self._labels}
+
     @cached_property
-    def _columns(self) -> dict[str, Any]:
-        """The columns that state the areas, without their polygons."""
+    def _labels(self) -> dict[str, Any]:
         return {
             "level": pa.array(self.level_of.tolist(), pa.string()).dictionary_encode(),
             "name": pa.array(self.names, pa.string()),
@@ -285,12 +290,9 @@ class Areas(Frame):
         self, nodes: Decomposition, sums: Sums | None, *, first: bool = True
     ) -> dict[str, Any]:
         """One row per area, breadth-first, GeoParquet 1.1; finest areas have their polygons."""
-        above: list[Any] = [None] * self.first_leaf
-        shapes = [*above, *shapely.to_wkb(self.shapes)] if first else [None] * len(self)
         answers = self.answers(nodes)
         return {
-            "geometry": pa.array(shapes, pa.binary()),
-            **self._columns,
+            **self.stated(shapes=first),
             "count": pa.array(answers.count),
             "variance": pa.array(nodes.variance),
             "low": pa.array(answers.low),
@@ -312,6 +314,14 @@ class Areas(Frame):
         cls, table: pa.Table, stated: dict[str, Any], first: Areas | None = None
     ) -> tuple[Areas, Decomposition, Sums | None]:
         """The inverse of :meth:`columns` and :meth:`facts`."""
+        areas = cls.from_stated(table, stated, first)
+        return areas, areas.nodes(numbers(table, "count"), numbers(table, "variance")), None
+
+    @classmethod
+    def from_stated(
+        cls, table: pa.Table, stated: dict[str, Any], first: Areas | None = None
+    ) -> Areas:
+        """The inverse of :meth:`stated` and :meth:`facts`; ``first`` if the areas must be those."""
         names = identifiers(table, "name")
         if names.dtype.kind != "O":
             raise ReleaseError("column 'name' holds numbers: expected text")
@@ -319,13 +329,11 @@ class Areas(Frame):
         if first is not None:
             if tuple(names.tolist()) != first.names or not np.array_equal(parent, first.parent):
                 raise ReleaseError("a part has other areas than the first")
-            return first, first.nodes(numbers(table, "count"), numbers(table, "variance")), None
+            return first
         finest = int(parent.max(initial=-1)) + 1  # the first row after the last parent
         shapes = _shapes(table.slice(finest), resolution)
         domain, levels = Domain.from_dict(stated["domain"]), tuple(stated["levels"])
-        areas = cls(domain, levels, tuple(names.tolist()), parent, shapes, resolution)
-        nodes = areas.nodes(numbers(table, "count"), numbers(table, "variance"))
-        return areas, nodes, None
+        return cls(domain, levels, tuple(names.tolist()), parent, shapes, resolution)
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
         """One row per area: polygon, level, name, parent, count, noise sd, 95 % interval.

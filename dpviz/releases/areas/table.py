@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
@@ -40,20 +41,13 @@ def table_of(
     """
     areas, by = release.frame, release.by or Axis()
     part = slice(0, len(areas)) if level == "all" else areas.rows_of(level)
-    counts = part_counts(release)[..., part]
-    variance = release.parts[0].nodes.variance[part]
-    how = by, counts, variance, release.header.interval_sds
-    blocks = [_block(*how)]
-    if margins:
-        each = [(axis,) for axis, split in enumerate((by.kinds, by.steps)) if split is not None]
-        every = [*each, (0, 1)] if len(each) == 2 else each
-        blocks += [_block(*how, axes) for axes in every]
-    cells = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     parents = np.array([*areas.parent_names, ""], dtype=object)[:-1][part]
     names = np.array([*areas.names, ""], dtype=object)[:-1][part]
     columns = {"level": areas.level_of[part], "name": names, "parent": parents}
-    times = len(cells["count"]) // len(names)
-    frame = pd.DataFrame({name: np.tile(each, times) for name, each in columns.items()} | cells)
+    variance = release.parts[0].nodes.variance[part]
+    sds = release.header.interval_sds
+    frame = tidy(by, columns, part_counts(release)[..., part], variance, sds, margins=margins)
+    times = len(frame) // max(len(names), 1)
     if release.by is None:
         frame = frame.drop(columns="margin")
     if not shapes:
@@ -64,6 +58,39 @@ def table_of(
         frame, geometry=np.tile(outlines, times), crs=known_crs(areas.domain.crs)
     )
     return made
+
+
+def tidy(
+    by: Axis,
+    columns: dict[str, NDArray[np.object_]],
+    counts: Float,
+    variance: Float,
+    sds: float,
+    *,
+    margins: bool = True,
+) -> pd.DataFrame:
+    """Counts of public things as rows, kind by kind and step by step.
+
+    Args:
+        by: kinds and steps.
+        columns: what is counted, (n,) each; ``margin`` may name what a row sums already.
+        counts: estimates, (kinds, steps, n).
+        variance: of the noise in them, (n,).
+        sds: half-width of an interval in standard deviations of the noise.
+        margins: add the sums over kinds, over steps and over both.
+    """
+    blocks = [_block(by, counts, variance, sds)]
+    if margins:
+        each = [(axis,) for axis, split in enumerate((by.kinds, by.steps)) if split is not None]
+        every = [*each, (0, 1)] if len(each) == 2 else each
+        blocks += [_block(by, counts, variance, sds, axes) for axes in every]
+    cells = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    times = len(cells["count"]) // max(len(variance), 1)
+    labels = {name: np.tile(each, times) for name, each in columns.items()}
+    if "margin" in labels:
+        words = zip(labels.pop("margin"), cells["margin"], strict=True)
+        cells["margin"] = np.array([" and ".join(filter(None, pair)) for pair in words], object)
+    return pd.DataFrame(labels | cells)
 
 
 def area_timeline(release: Any, steps: Steps, area: str) -> Timeline:
@@ -101,7 +128,7 @@ def row_named(areas: Areas, name: str) -> int:
 
 
 def part_counts(release: Any) -> Float:
-    """Counts of all areas of a release, float64 (kinds, steps, n)."""
+    """Counts of all nodes of a release, float64 (kinds, steps, n)."""
     shape = (release.by or Axis()).shape
     return np.array([part.nodes.count for part in release.parts]).reshape(*shape, -1)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from dpviz.releases.counts import PointRelease
+from dpviz.releases.flows.release import FlowRelease, is_flows
+from dpviz.ui.flows.map_answer import show_flows
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.trip_maps import FIELDS, ends_table, maps_and_answer
@@ -33,6 +35,9 @@ def page() -> None:
     )
 
 
-def _show(release: PointRelease, source: PointSource, choice: Choice | None) -> None:
+def _show(release: PointRelease | FlowRelease, source: PointSource, choice: Choice | None) -> None:
+    if is_flows(release):
+        show_flows(KEY, release, release_panels(KEY, release))
+        return
     maps_and_answer(KEY, release, source)
     tabs(KEY, {"Table": partial(ends_table, release), **release_panels(KEY, release)})

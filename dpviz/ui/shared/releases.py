@@ -56,6 +56,8 @@ class Opened:
         kind: str = self.release.kind
         if kind == "points" and self.release.domain.dims == 4:
             return "trips"
+        if kind == "flows":
+            return "trips"
         return "explore" if kind in ("points", "areas") else kind
 
 

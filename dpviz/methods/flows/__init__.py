@@ -1,0 +1,1 @@
+"""Methods on pairs of areas, one file each."""

@@ -1,0 +1,103 @@
+"""The map of a release of flows: arrows between areas of one level, as wide as their counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpviz.lazy import shapely
+from dpviz.releases.answers import Answers, interval
+from dpviz.releases.flows.release import FlowRelease
+from dpviz.render.districts import shapes_in_degrees
+from dpviz.render.flow_legends import pair_legend
+from dpviz.render.flows import move_marks
+from dpviz.render.marks import paths, polygons
+from dpviz.render.scene import Camera, Row, Scene
+from dpviz.render.view import domain_scene
+from dpviz.sequences.moves import Strings
+from dpviz.trees.lattice import Int
+
+MOST = 300
+"""Most arrows of a map: those of the largest counts."""
+
+
+def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple[Int, Int, Answers]:
+    """Pairs of different areas of a level, all steps and kinds together, the largest first.
+
+    Args:
+        release: of flows.
+        level: of pairs.
+        area: row of an area: the pairs that begin or end in it alone.
+
+    Returns:
+        Rows of origins and of destinations, and the counts.
+    """
+    nodes, flows = release.nodes, release.frame
+    at = flows.levels.index(level)
+    part = nodes.levels[at] if at < len(nodes.levels) else slice(0, 0)
+    origin, destination = (ends[part] for ends in flows.ends(nodes))
+    count = nodes.count[part]
+    chosen = np.ones(len(count), dtype=np.bool_)
+    if flows.to is None:
+        chosen = origin != destination
+        if area is not None:
+            chosen &= (origin == area) | (destination == area)
+    elif area is not None:
+        chosen = origin == area
+    rows = np.flatnonzero(chosen)
+    rows = rows[np.argsort(-count[rows], kind="stable")]
+    answers = Answers(**interval(count[rows], np.sqrt(nodes.variance[part][rows])))
+    return origin[rows], destination[rows], answers
+
+
+def flow_scene(
+    release: FlowRelease, level: str, area: int | None = None, camera: Camera | None = None
+) -> Scene:
+    """Arrows of the largest flows of a level; pale where they cannot be told from none.
+
+    Args:
+        release: of flows.
+        level: of pairs.
+        area: row of the area of origin whose flows are drawn; those of all by default.
+        camera: where to look first; the whole domain by default.
+    """
+    flows = release.frame
+    origin, destination, answers = pairs_of(release, level, area)
+    shapes, starts, names = [], [], list[str]()
+    for areas, depth in zip(
+        (flows.origins, flows.destinations), flows.depths[flows.levels.index(level)], strict=True
+    ):
+        starts.append(areas.slices[depth].start)
+        shapes.append(shapes_in_degrees(areas.outlines(areas.levels[depth]), areas.domain))
+        names += areas.names[areas.slices[depth]]
+    first = len(shapes[0])
+    ends = np.column_stack([origin - starts[0], destination - starts[1] + first])[:MOST]
+    moves = Strings(tuple(map(tuple, ends.tolist())), answers.count[:MOST], answers.noise_sd[:MOST])
+    outlines = np.concatenate(shapes if flows.to is not None else shapes[:1])
+    parts, owner = shapely.get_parts(outlines, return_index=True)
+    rings = [shapely.get_coordinates(each) for each in shapely.get_exterior_ring(parts)]
+    marks = [
+        polygons(
+            "areas",
+            rings,
+            color=(0, 0, 0, 1),
+            rows=(Row("area", "name"),),
+            extra={"name": np.array(names)[owner]},
+        ),
+        paths("area-borders", rings, themed=90, width=0.7),
+        *move_marks(shapely.bounds(np.concatenate(shapes)), names, moves),
+    ]
+    if area is not None:
+        chosen = [ring for ring, row in zip(rings, owner, strict=True) if row == area - starts[0]]
+        marks.append(paths("chosen", chosen, width=2.5))
+    description = f"Flows between areas: {release.header.privacy_status[1]}"
+    legend = pair_legend(moves)
+    return domain_scene(
+        release.domain,
+        marks,
+        legend,
+        description,
+        camera=camera,
+        tools=(),
+        picks=True,
+        title="Flows",
+    )

@@ -1,0 +1,109 @@
+"""Map of a release of flows, the ins and outs of a clicked area, and the matrix of a level."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import streamlit as st
+
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.flows.release import FlowRelease
+from dpviz.render import Camera
+from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import count_words
+from dpviz.render.pairs import flow_scene, pairs_of
+from dpviz.render.projection import from_degrees
+from dpviz.ui.map import map_view
+from dpviz.ui.map.component import events
+from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.downloads import ROWS, count_columns
+from dpviz.ui.shared.frame import Panels, answer_card, map_container, tabs
+from dpviz.ui.shared.memory import cached
+from dpviz.ui.shared.panels import rows_in_words, sortable
+from dpviz.ui.shared.text import level_title, plain
+
+
+@fragment
+def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
+    """Map of a level, the answer for the chosen area, and tabs below; a click reruns this."""
+    flows = release.frame
+    with st.container(horizontal=True, key="dpviz-controls"):
+        level = str(
+            st.segmented_control(
+                "Level",
+                flows.levels,
+                default=flows.levels[-1],
+                format_func=level_title,
+                key=f"{prefix}.level.{'|'.join(flows.levels)}",
+                required=True,
+                label_visibility="collapsed",
+            )
+        )
+    depth = flows.depths[flows.levels.index(level)][0]
+    part, key = flows.origins.slices[depth], f"{prefix}.area.{len(flows.origins)}.{level}"
+    area: int | None = st.session_state.get(key)
+    area = area if area in range(part.start, part.stop) else None
+    camera = Camera(bounds=domain_bounds(release.domain), key="flows")
+    with map_container():
+        scene = cached(
+            f"{prefix}.flows",
+            (release, level, area),
+            lambda: flow_scene(release, level, area, camera),
+        )
+        map_view(
+            scene, key=f"{prefix}.flowmap", on_pick=partial(_picked, prefix, key, release, depth)
+        )
+        with answer_card():
+            st.selectbox(
+                "Area",
+                range(part.start, part.stop),
+                index=None,
+                format_func=lambda row: flows.origins.names[row],
+                placeholder="All: choose one, or click it",
+                key=key,
+            )
+            _answer(release, area)
+    tabs(prefix, {"Table": partial(_table, release, level, area), **panels})
+
+
+def _answer(release: FlowRelease, area: int | None) -> None:
+    """Outs and ins of the chosen area, or the total."""
+    if area is None:
+        st.metric("Trips (noisy)", count_words(release.count([(None, None)])))
+        return
+    name = release.frame.origins.names[area]
+    low, high = (side[area, 0] for side in release.frame.origins.intervals)
+    for label, end in (("begin", 0), ("end", 1))[: 2 if release.frame.to is None else 1]:
+        box = [[0, 0], list(release.frame.shape)]
+        box[0][end], box[1][end] = int(low), int(high)
+        counted = release.count_boxes(*(np.array([side]) for side in box))
+        st.metric(f"Trips that {label} in {plain(name)}", count_words(counted))
+
+
+def _table(release: FlowRelease, level: str, area: int | None) -> None:
+    """Pairs with the largest counts."""
+    origin, destination, answers = pairs_of(release, level, area)
+    flows, most = release.frame, min(ROWS, len(origin))
+    columns = {
+        "from": [flows.origins.names[row] for row in origin[:most].tolist()],
+        "to": [flows.destinations.names[row] for row in destination[:most].tolist()],
+    }
+    half = INTERVAL_SDS * answers.noise_sd[:most]
+    counts = count_columns(answers.count[:most], half)
+    st.dataframe(pa.table(columns | counts), hide_index=True, column_config=sortable(*counts))
+    st.caption(rows_in_words(most, len(origin), "pairs", "largest counts"))
+
+
+def _picked(prefix: str, key: str, release: FlowRelease, depth: int) -> None:
+    """Choose the clicked area of origin; clear the choice if it was already chosen."""
+    pick = events(f"{prefix}.flowmap").pick
+    if not pick:
+        return
+    place = [pick["lon"], pick["lat"]]
+    areas = release.frame.origins
+    west, south, *_ = from_degrees([*place, place[0] + 1e-6, place[1] + 1e-6], areas.domain.crs)
+    (number,) = areas.located(np.array([[west, south]]))
+    row = None if number < 0 else int(areas.ancestors(depth)[number])
+    st.session_state[key] = None if st.session_state.get(key) == row else row
