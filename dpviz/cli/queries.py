@@ -160,7 +160,7 @@ def timeline(
         raise ParameterError("this release has no time axis: use 'dpviz query'")
     elif opened.kind == "flows":
         answers = _one_kind(opened, part.kind).timeline((from_, to), period=part.period)
-        rows = step_rows(answers, opened.steps.calendar.words, RANGE)
+        rows = step_rows(answers, opened.steps.calendar.text, RANGE)
     elif opened.kind == "areas":
         if rect is not None and area is not None:
             raise ParameterError("--rect and --area exclude each other: give one")
