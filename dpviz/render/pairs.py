@@ -24,8 +24,8 @@ def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple
     """Pairs of different areas of a level, all steps and kinds together, the largest first.
 
     Args:
-        release: of flows.
-        level: of pairs.
+        release: a release of flows.
+        level: name of a level of pairs.
         area: row of an area: the pairs that begin or end in it alone.
 
     Returns:
@@ -55,10 +55,10 @@ def flow_scene(
     """Arrows of the largest flows of a level; pale where they cannot be told from none.
 
     Args:
-        release: of flows.
-        level: of pairs.
+        release: a release of flows.
+        level: name of a level of pairs.
         area: row of the area of origin whose flows are drawn; those of all by default.
-        camera: where to look first; the whole domain by default.
+        camera: view to open with; the whole domain by default.
     """
     flows = release.frame
     origin, destination, answers = pairs_of(release, level, area)

@@ -39,7 +39,7 @@ class FlowMethod(Method):
             parts: kinds times steps, at least 1.
             cells: part, number of the finest area of origin and of destination, int64 (k, 3).
             counts: exact records in each, int64 (k,); one record is in one of them.
-            budget: of one record.
+            budget: budget of one record.
             noise: the source of randomness.
         """
         raise ParameterError(f"method {self.name} has no build")

@@ -163,11 +163,11 @@ def exact_counts(
 
     Args:
         flows: the frame.
-        level: of the pairs.
+        level: level of the pairs.
         ends: rows of their areas of origin and of destination, (n,) each, different pairs.
-        parts: as for :meth:`FlowMethod.build`.
-        cells: likewise.
-        counts: likewise.
+        parts: kinds times steps.
+        cells: part, origin and destination of the occupied cells, (k, 3).
+        counts: records in them, (k,).
     """
     one, two = flows.depths[level]
     width = len(flows.destinations)

@@ -75,7 +75,7 @@ def tidy(
         by: kinds and steps.
         columns: what is counted, (n,) each; ``margin`` may name what a row sums already.
         counts: estimates, (kinds, steps, n).
-        variance: of the noise in them, (n,).
+        variance: variance of the noise in them, (n,).
         sds: half-width of an interval in standard deviations of the noise.
         margins: add the sums over kinds, over steps and over both.
     """

@@ -97,9 +97,9 @@ class Flows(Frame):
         """The pairs of a level that divide some pairs of the level above, one after another.
 
         Args:
-            level: of the pairs to return; those of level 0 divide the pair (−1, −1).
+            level: level of the pairs to return; those of level 0 divide the pair (−1, −1).
             origin: rows of areas of origin, int64 (k,).
-            destination: likewise.
+            destination: rows of areas of destination, int64 (k,).
 
         Returns:
             Position of the divided pair, row of the origin and of the destination, int64 (m,).

@@ -34,10 +34,10 @@ def flow_table(
     interval is not for them.
 
     Args:
-        release: of flows.
-        level: of pairs: the name of one; None for the finest pairs that were measured, "all" for
-            all pairs. A pair whose parts were not measured stands on its own level.
-        shapes: as a GeoDataFrame with a line from the origin to the destination of each pair.
+        release: a release of flows.
+        level: name of a level of pairs; None for the finest pairs that were measured, "all" for all
+            pairs. A pair whose parts were not measured stands on its own level.
+        shapes: return a GeoDataFrame with a line from the origin to the destination of each pair.
         margins: add the rows of sums.
 
     Raises:
@@ -103,8 +103,8 @@ def sums_along(flows: Flows, nodes: Decomposition, level: int, end: int) -> tupl
 
     Args:
         flows: the frame.
-        nodes: of a release.
-        level: of pairs: sums are for its areas.
+        nodes: pairs of a release.
+        level: level of pairs whose areas the sums are for.
         end: 0 for sums of origins, 1 for those of destinations.
 
     Returns:
