@@ -143,7 +143,7 @@ def test_unfit_options_are_one_line_and_nothing_is_paid(visits, wards, tmp_path)
         ((*build, "--areas", wards, "--levels", "country,town"), "no column 'town'"),
         ((*build, "--areas", wards, "--method", "privtree"), "choose one of areas"),
         ((*build, box, "--method", "areas"), "method areas works on areas, the data are points"),
-        ((*build, box, "--levels", "a,b"), "--levels is for areas, not for points"),
+        ((*build, box, "--levels", "a,b"), "--levels is for areas and flows, not for points"),
         ((*build, "--areas", wards, "--bounds=0,0,0.5,0.5"), "reaches out of the bounds"),
         ((*build, "--areas", wards, "--time", "t", "--period", "2024,2025"), "--every is missing"),
         (("build", counted, *build[2:], "--areas", wards, box), "may lie in several areas"),
@@ -156,7 +156,7 @@ def test_unfit_options_are_one_line_and_nothing_is_paid(visits, wards, tmp_path)
         (("query", output, "--areas", "--rect=0,0,1,1"), "give one"),
         (("sample", output, "-o", tmp_path / "s.csv"), "a release of areas"),
         (("timeline", output), "this release has no time axis"),
-        (("share", output, output, "-o", tmp_path / "x.html"), "those have a map alone"),
+        (("share", output, output, "-o", tmp_path / "x.html"), "give that alone"),
     ]:
         refused(tmp_path, words, line)
 
