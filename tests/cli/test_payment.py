@@ -94,7 +94,7 @@ def dying(*words, connect=file.sqlite3.connect, **more):
     return connect(*words, factory=Dying, **more)
 
 def unsealed(path, head, **_):
-    return None if book.sealed(path) == head else die()
+    return None if book.read_seal(path) == head else die()
 
 def half(writer, *table):
     written(writer, *table)
@@ -108,12 +108,12 @@ written, commands = pq.ParquetWriter.write_table, json.loads(sys.argv[2])
 for kind, step, place, name, instead in (
     ("points", "entry", book, "Entry", die),
     ("points", "commit", file.sqlite3, "connect", dying),
-    ("points", "seal", book, "seal", unsealed),
+    ("points", "seal", book, "write_seal", unsealed),
     *map(build, commands),
     ("points", "made", import_module("dpviz.build"), "header_of", die),
     ("points", "half", pq.ParquetWriter, "write_table", half),
     ("points", "whole", Path, "replace", die),
-    ("points", "named", Ledger, "conclude", die),
+    ("points", "named", Ledger, "record_outcome", die),
 ):
     if os.fork() == 0:
         setattr(place, name, instead)

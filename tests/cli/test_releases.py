@@ -209,7 +209,7 @@ def test_bad_queries(points, tmp_path):
     ]:
         line = fails("query", output, *words)
         assert message in line
-    assert "not a release" in fails("query", points, "--rect=0,51,1,52")
+    assert "without the header of a release" in fails("query", points, "--rect=0,51,1,52")
 
 
 @pytest.mark.slow
