@@ -362,8 +362,6 @@ def test_one_part_of_the_period_is_a_map(release, tmp_path):
     march = ("--period", "2024-03-01,2024-04-01")
     assert cli("share", path, "-o", tmp_path / "r.html", *march)[0] == 0
     assert "2024-03-01 to 2024-04-01" in (tmp_path / "r.html").read_text()
-    needed = fails("picture", path, "-o", tmp_path / "x.png")
-    assert "give the part that is drawn, such as --period 2024-01-01,2025-01-01" in needed
     flat = during(release, march[1]).save(tmp_path / "flat.parquet")
     refused = fails("share", flat, "-o", tmp_path / "x.html", *march)
     assert "this release has no time" in refused
