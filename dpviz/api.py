@@ -10,6 +10,7 @@ from dpviz.planning.search import Plan, plan
 from dpviz.private.ledger import Ledger
 from dpviz.private.load.cell_counts import cell_counts, cell_sql, from_counts
 from dpviz.private.load.data import load
+from dpviz.private.load.priors import prior
 from dpviz.releases.answers import Answers, RangeAnswers, Timeline
 from dpviz.releases.areas.area_file import read_areas
 from dpviz.releases.areas.hexagons import hexagons
@@ -31,6 +32,7 @@ from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.prior import Prior
 
 Release.html = frame
 CountRelease.map_during = during

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Any, overload
 
@@ -41,6 +42,7 @@ from dpviz.releases.roads.streets import Streets
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.releases.split import count_release
 from dpviz.roads.paths import Paths
+from dpviz.trees.prior import Prior
 
 Result = tuple[Callable[[Header], Release], dict[str, Any]]
 """Result of a method: a function from header to release, and entries for the header."""
@@ -97,6 +99,7 @@ def build(
     every: str | None = None,
     delta: float | None = None,
     workload: Any = None,
+    prior: Prior | str | os.PathLike[str] | None = None,
     neighbours: str = "add-remove",
     simulate: bool = False,
     seed: int | None = None,
@@ -131,6 +134,8 @@ def build(
             "hot", "districts", or public rectangles: what is not given follows by a public rule
             (:mod:`dpviz.methods.points.declared`) that the header records; an instance keeps its
             own. Of ``dawa`` a number: queries of each size.
+        prior: PUBLIC data about the same place, from :func:`dpviz.prior`, or their file: where they
+            describe the noisy counts, ``ladder_tree`` follows them. They cost nothing.
         neighbours: "add-remove" of a record, or "replace" one: at half the ε, since replacing is
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.
@@ -162,6 +167,7 @@ def build(
     require(method, str | Method | None, "method", ParameterError)
     require(areas, Areas | str | None, "areas", ParameterError)
     require(every, str | None, "every", ParameterError)
+    require(prior, Prior | str | os.PathLike | None, "prior", ParameterError)
     require(ledger, Ledger | None, "ledger", ParameterError)
     require(progress, Callable | None, "progress", ParameterError)
     simulate = flag(simulate, "simulate", ParameterError)
@@ -180,7 +186,7 @@ def build(
         data = by_area(data, areas, every)
     elif every is not None:
         raise ParameterError(f"every={every!r} is the step of a table: give areas too")
-    chosen, queries, declared = chosen_method(data, method, workload, parameters)
+    chosen, queries, declared = chosen_method(data, method, workload, parameters, prior)
     epsilon = positive_epsilon(epsilon)
     stated = promises(data, wishes)
     price = Price.of(data, chosen, epsilon, delta, neighbours)

@@ -13,6 +13,10 @@ class DataError(DpvizError):
     """A data source cannot be read as records of the declared kind."""
 
 
+class ShapesError(DataError):
+    """A file holds shapes other than points."""
+
+
 class ParameterError(DpvizError):
     """A method, a parameter or an epsilon is unknown or out of range."""
 

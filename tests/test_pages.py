@@ -17,6 +17,7 @@ EXAMPLES = {
     "flows.md": 7,
     "kinds.md": 5,
     "plan.md": 5,
+    "prior.md": 3,
     "publish.md": 11,
     "python.md": 0,
     "sequences.md": 4,
@@ -49,8 +50,11 @@ def files(tmp_path, monkeypatch):
     table.assign(pickup_datetime=october).to_csv("trips-us.csv", index=False)
     for name in ("pickups", "rides", "visits"):
         table.to_parquet(f"{name}.parquet")
+    table.iloc[::2].to_parquet("last_year.parquet")
+    table.iloc[::9].assign(addresses=20).to_csv("postcodes.csv", index=False)
     _write_wards()
     _write_commutes(table[n:])
+    _write_population()
     _write_streets(random)
 
 
@@ -77,6 +81,14 @@ def _write_commutes(visits):
     ward = np.arange(len(visits)) % 30
     ends["home"], ends["work"] = [f"w{at}" for at in ward], [f"w{at // 2}" for at in ward]
     ends.join(visits[["person", "mode", "visited_at"]]).to_csv("commutes.csv", index=False)
+
+
+def _write_population():
+    """Squares with inhabitants in the rectangle around New York."""
+    west, south = np.meshgrid(np.arange(-74.3, -73.6, 0.1), np.arange(40.4, 41.0, 0.1))
+    shapes = shapely.box(west, south, west + 0.1, south + 0.1).ravel()
+    frame = geopandas.GeoDataFrame({"people": np.arange(len(shapes))}, geometry=shapes, crs=4326)
+    frame.to_file("population.gpkg")
 
 
 def _write_streets(random):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from filecmp import cmp
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import dpviz
 from dpviz.cli.data import OPTIONS_OF, POINTS, RELEASES, SYMBOLS, Data
 from dpviz.cli.groups import given, grouped, option, require_applicable
 from dpviz.cli.options import Bits, BuildOptions
@@ -51,6 +53,11 @@ def build(
     want: list[str] | None = option(
         "Accuracy target to state in the release, worded as in 'dpviz plan'; repeatable."
     ),
+    prior: str | None = option(
+        "PUBLIC data about the same place, which the map may follow at no price: a file of points, "
+        "polygons or cells, or a release."
+    ),
+    prior_weight: str | None = option("Column of weights of --prior, such as inhabitants."),
     bits: Bits = None,
     sum_share: float | None = option("Share of epsilon for --sum (default: half)."),
     delta: float | None = option(
@@ -77,6 +84,7 @@ def build(
     kind = data.kind(source)
     beside = {"workload": workload, "want": want, "bits": bits, "sum_share": sum_share}
     beside["delta"] = delta
+    beside |= {"prior": prior, "prior_weight": prior_weight}
     beside["dataset"] = common.dataset
     stated = {name: value for name, value in beside.items() if value is not None}
     require_applicable(kind, given(data) | stated, OPTIONS_OF)
@@ -90,7 +98,8 @@ def build(
     require_writable(common.output)
     with locked(common.output):
         account = Ledger(common.ledger)
-        require_free(common.output, source, workload, *data.files, ledger=common.ledger)
+        require_free(common.output, source, workload, prior, *data.files, ledger=common.ledger)
+        require_other(prior, prior_weight, source)
         started = time.perf_counter()
         if common.declare_public and not common.public:
             raise ParameterError("--declare-public requires --public: give both, or neither")
@@ -101,6 +110,9 @@ def build(
             raise ParameterError(
                 "--ledger is not for built-in data, which cost nothing: leave it out"
             )
+        public_prior = None
+        if prior is not None:
+            public_prior = dpviz.prior(prior, handle.domain, prior_weight)
         queries = workload_for(handle)
         if isinstance(queries, Declared):
             chosen = queries.method(name, parameters)
@@ -112,6 +124,7 @@ def build(
             chosen,
             common.epsilon,
             workload=queries,
+            prior=public_prior,
             neighbours=common.neighbours,
             seed=common.seed,
             ledger=account,
@@ -145,6 +158,23 @@ def build(
     }
     lines = [f"{common.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
     emit(facts, common.as_json, "\n".join(lines), made=common.output)
+
+
+def require_other(prior: str | None, weight: str | None, source: str) -> None:
+    """Refuse a prior that is the records themselves; only their owner sees this message.
+
+    Raises:
+        ParameterError: the same path or the same bytes, or a weight without a prior.
+    """
+    if prior is None:
+        if weight is not None:
+            raise ParameterError("--prior-weight requires --prior: give both, or neither")
+        return
+    one, other = Path(prior), Path(source)
+    if one.is_file() and other.is_file() and (one.samefile(other) or cmp(one, other, False)):
+        raise ParameterError(
+            f"--prior {prior!r} is the file of the records: a prior must be PUBLIC, leave it out"
+        )
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:

@@ -33,7 +33,8 @@ _STEPS = "time period zone cycle every"
 _ENDS = "bounds crs decimal thousands time_format"
 _CELLS = "side steps gap"
 OPTIONS_OF = {
-    POINTS: f"{_BOX} {_STEPS} per bits kind kinds sum clip grid sum_share want workload delta",
+    POINTS: f"{_BOX} {_STEPS} per bits kind kinds sum clip grid sum_share want workload delta"
+    " prior prior_weight",
     AREAS: f"{_BOX} {_STEPS} per bits want areas levels name kind kinds delta",
     FLOWS: f"{_FILES} {_ENDS} {_STEPS} from_ to to_areas areas levels name kind kinds",
     TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",

@@ -89,6 +89,8 @@ def replicated(release: CountRelease[Any], count: int = COUNT) -> Replicates:
         raise ReleaseError(
             "replicates are of counts of records, and this release counts persons: leave them out"
         )
+    if "prior" in release.header.extra:
+        raise ReleaseError("replicates know no prior, and this release follows one: leave them out")
     if count < 2:
         raise ParameterError(f"{count} replicates: give at least 2")
     seeds = np.random.SeedSequence(_digest(release)).generate_state(len(release.parts) * count)

@@ -5,6 +5,7 @@ Each check compares arguments with public facts of the data.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from numbers import Number
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 from dpviz.checks import require
 from dpviz.domain.crs import known_crs
 from dpviz.errors import ParameterError
+from dpviz.methods.points.base import PointMethod
 from dpviz.methods.points.declared import Declared
-from dpviz.methods.registry import Method, method_with
+from dpviz.methods.registry import METHODS, Method, method_with
 from dpviz.private.areas import AreaData
 from dpviz.private.flows import FlowData
 from dpviz.private.handle import DataHandle, Handle
+from dpviz.private.load.priors import prior as read_prior
 from dpviz.private.roads import RoadData
 from dpviz.queries.wishes import parse_all
 from dpviz.releases.areas.partition import Areas
@@ -24,6 +27,7 @@ from dpviz.releases.areas.source import areas_of
 from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.roads.graph_file import WORKLOAD, workload_of
 from dpviz.roads.paths import Paths, require_paths, require_workload
+from dpviz.trees.prior import Prior
 
 DEFAULT_METHODS = {
     "points": "ladder_tree",
@@ -45,7 +49,11 @@ def by_area(data: Handle[Any], areas: Areas | str, every: str | None = None) -> 
 
 
 def chosen_method(
-    data: Handle[Any], method: str | Method | None, workload: Any, parameters: dict[str, Any]
+    data: Handle[Any],
+    method: str | Method | None,
+    workload: Any,
+    parameters: dict[str, Any],
+    prior: Prior | str | os.PathLike[str] | None = None,
 ) -> tuple[Any, Paths, dict[str, Any]]:
     """The method, the public paths that it is tuned for, and what the header says of a workload."""
     declared = None
@@ -68,6 +76,8 @@ def chosen_method(
             chosen = method_with(name, data.kind, parameters)
         else:
             chosen = declared.method(name, parameters)
+    if prior is not None:
+        chosen = with_prior(data, chosen, prior)
     if chosen.kind != data.kind:
         raise ParameterError(
             f"method {chosen.name} works on {chosen.kind}, the data are {data.kind}: choose "
@@ -96,6 +106,18 @@ def chosen_method(
         return chosen, queries, {"workload": queries.name}
     facts = {} if declared is None else {"workload": declared.to_dict()}
     return chosen, queries, facts
+
+
+def with_prior(data: Handle[Any], method: Method, prior: Prior | str | os.PathLike[str]) -> Method:
+    """The method with a public prior, or the file of one."""
+    if not (isinstance(method, PointMethod) and method.takes_prior):
+        able = [name for name, cls in METHODS.items() if getattr(cls, "takes_prior", False)]
+        raise ParameterError(
+            f"method {method.name} takes no prior: leave it out, or choose {' or '.join(able)}"
+        )
+    if not isinstance(data, DataHandle):
+        raise ParameterError(f"a prior is for points, the data are {data.kind}: leave it out")
+    return method.with_prior(prior if isinstance(prior, Prior) else read_prior(prior, data.domain))
 
 
 def promises(data: Handle[Any], wishes: Iterable[str]) -> dict[str, list[str]]:

@@ -43,7 +43,7 @@ from dpviz.releases.release import Release
 from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 
-WORKLOAD, AREAS, GRAPH, TIME = "WORKLOAD", "AREAS", "GRAPH", "TIME"
+WORKLOAD, AREAS, GRAPH, TIME, PRIOR = "WORKLOAD", "AREAS", "GRAPH", "TIME", "PRIOR"
 DESTINATIONS = "DESTINATIONS"
 """Placeholders for unknown names: files of queries, of areas and of a graph, and a column."""
 
@@ -90,6 +90,8 @@ def code_of(release: Release, source: str | None = None) -> Code:
         building["delta"] = header.extra["asked_delta"]
     if simulated:
         building["simulate"] = True
+    if "prior" in header.extra:
+        building["prior"] = PRIOR
     made: dict[str, Any] = {
         "method": header.method,
         "epsilon": header.epsilon,

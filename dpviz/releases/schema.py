@@ -148,8 +148,20 @@ class WorkloadEntry(Strict):
     side: NotNegative | None = None
 
 
+class PriorEntry(Strict):
+    """A public prior: its kind and hash; γ, a, misfit and gain of each level's fit."""
+
+    kind: Literal["points", "cells", "polygons", "release"]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    fits: Annotated[
+        list[Annotated[list[NotNegative], Field(min_length=4, max_length=4)]], Field(max_length=64)
+    ] = []
+
+
 class MapExtra(Extra):
     """Extra header fields of points and areas: workload, and part of a larger release."""
+
+    prior: PriorEntry | None = None
 
     bits: Annotated[int, Field(ge=1, le=62)] | None = None
     workload: WorkloadEntry | None = None

@@ -6,7 +6,7 @@ The slopes come from the estimates of neighbouring cells, so this is post-proces
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     density = records / nodes.volume
 
     def fill(part: slice) -> None:
-        _fill(columns, first[part], nodes, leaves[part], _pulls(nodes, leaves[part], density))
+        _fill(columns, first[part], nodes, leaves[part], density)
 
     parallel_map(fill, strips(len(leaves), STRIP))
     for column in columns.values():
@@ -120,30 +120,22 @@ def _with_room(
 
 
 def _fill(
-    columns: dict[str, NDArray[Any]],
-    first: Int,
-    nodes: Decomposition,
-    leaves: Int,
-    pulls: Iterable[tuple[Float, Float]],
+    columns: dict[str, NDArray[Any]], first: Int, nodes: Decomposition, leaves: Int, density: Float
 ) -> None:
     """Write the 2^d sub-cells of each of some leaves, from the row of its first one on, (k,)."""
     dims = nodes.dims
     count, variance = nodes.count.take(leaves), nodes.variance.take(leaves)
     lows, highs = nodes.lo.take(leaves, axis=0), nodes.hi.take(leaves, axis=0)
     corners = range(1 << dims)
-    shares = np.ones((len(corners), len(leaves)))
+    shares = sloped_shares(nodes, leaves, density)
     boxes = np.empty((2, len(corners), *lows.shape), dtype=np.int64)
-    for axis, both in enumerate(pulls):
+    for axis in range(dims):
         lo, hi = lows[:, axis], highs[:, axis]
-        middle, side = (lo + hi) >> 1, hi - lo
-        lower = (middle - lo) / side
-        below, above = lower * np.exp(both[0]), (1.0 - lower) * np.exp(both[1])
-        lower = below / (below + above)
-        halves = (lo, middle, lower), (middle, hi, 1.0 - lower)
+        middle = (lo + hi) >> 1
+        halves = (lo, middle), (middle, hi)
         for corner in corners:
-            low, high, part = halves[(corner >> (dims - 1 - axis)) & 1]
+            low, high = halves[(corner >> (dims - 1 - axis)) & 1]
             boxes[0, corner, :, axis], boxes[1, corner, :, axis] = low, high
-            shares[corner] *= part
     values = {
         "lo": boxes[0],
         "hi": boxes[1],
@@ -154,6 +146,26 @@ def _fill(
         column = rowwise(columns[name])
         for corner in corners:
             column[first + corner] = rowwise(cells[corner])
+
+
+def sloped_shares(nodes: Decomposition, leaves: Int, density: Float) -> Float:
+    """Shares of the 2^d sub-cells of leaves, as :func:`refine` describes, (2^d, k).
+
+    Args:
+        nodes: the tree.
+        leaves: rows of leaves, (k,).
+        density: records per volume in each node, above 0 in these, (n,).
+    """
+    dims = nodes.dims
+    shares = np.ones((1 << dims, len(leaves)))
+    for axis, both in enumerate(_pulls(nodes, leaves, density)):
+        lo, hi = nodes.lo[leaves, axis], nodes.hi[leaves, axis]
+        lower = (((lo + hi) >> 1) - lo) / (hi - lo)
+        below, above = lower * np.exp(both[0]), (1.0 - lower) * np.exp(both[1])
+        lower = below / (below + above)
+        for corner, share in enumerate(shares):
+            share *= (1.0 - lower) if (corner >> (dims - 1 - axis)) & 1 else lower
+    return shares
 
 
 def _pulls(nodes: Decomposition, leaves: Int, density: Float) -> Iterator[tuple[Float, Float]]:

@@ -6,8 +6,8 @@ methods, the contract tests and the audit follow from the registry.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
@@ -17,6 +17,7 @@ from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.prior import Prior
 
 __all__ = ["DECOMPOSITIONS", "GRIDS", "PRIVTREE", "PointMethod", "parameter", "register"]
 
@@ -38,12 +39,14 @@ class PointMethod(Method):
             is not the count of its box.
         measured: parameters that switch off models of unmeasured data (a density inside
             leaves), so that every node's count tends to the exact one as ε grows.
+        takes_prior: True if it has a field ``prior``, public data that it may follow.
     """
 
     kind: ClassVar[str] = "points"
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     overlapping: ClassVar[bool] = False
     measured: ClassVar[dict[str, Any]] = {}
+    takes_prior: ClassVar[bool] = False
 
     def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:
         """Random split decisions of a build at this ε; None if the method makes none."""
@@ -54,6 +57,14 @@ class PointMethod(Method):
 
         Empty if the variance of a sum of disjoint nodes is at most the sum of their variances.
         """
+        return {}
+
+    def with_prior(self, prior: Prior) -> Self:
+        """The method that follows a public prior, where it takes one."""
+        return replace(self, prior=prior)  # type: ignore[call-arg]
+
+    def findings(self, nodes: Decomposition) -> dict[str, Any]:
+        """Header entries on what a build found out from noisy counts: public."""
         return {}
 
     def check(self, domain: Domain) -> None:

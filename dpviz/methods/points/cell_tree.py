@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +22,10 @@ from dpviz.progress import checkpoint
 from dpviz.trees.consistency import combine, downward
 from dpviz.trees.cores import parallel_map, run_both, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
-from dpviz.trees.density import refine
+from dpviz.trees.density import refine, sloped_shares
+from dpviz.trees.guided import detailed, fits_of, guided
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
+from dpviz.trees.prior import Fit, Prior
 from dpviz.trees.shrinkage import (
     DECIDED,
     Decisions,
@@ -35,6 +39,8 @@ PLANE = 2
 
 DEEPEST = 52
 """Public cap on the depth, which the lattice reaches with one axis at a time."""
+
+_FITS: WeakKeyDictionary[Decomposition, list[Fit]] = WeakKeyDictionary()
 
 Split = Callable[[Int, int], NDArray[np.bool_]]
 
@@ -99,6 +105,17 @@ class CellTree:
         self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
         self.parents.append(np.repeat(rows + nodes - len(codes), self.fanout))
         self.codes.append(children.ravel())
+
+    def with_codes(self, codes: list[Codes]) -> CellTree:
+        """A tree of these Morton cells, in ascending order on each level; nothing is counted."""
+        tree, shift = copy(self), np.uint64(self.axis_bits)
+        starts = np.cumsum([0, *map(len, codes)])
+        tree.codes, tree._runs = codes, []
+        tree.parents = [self.parents[0]] + [
+            start + np.searchsorted(above, below >> shift)
+            for start, above, below in zip(starts, codes, codes[1:], strict=False)
+        ]
+        return tree
 
     def has_room(self, chosen: NDArray[np.bool_], twice: NDArray[np.bool_]) -> bool:
         """Return whether splitting these deepest nodes, some of them twice, fits the public cap."""
@@ -169,6 +186,7 @@ class ShrunkTree(PointMethod):
     slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
 
     shrink: bool = True
+    prior: Prior | None = None
     max_depth: int = DEEPEST
 
     def cap(self, tree: CellTree) -> int:
@@ -208,9 +226,38 @@ class ShrunkTree(PointMethod):
             spread += selection_variance(parent, variance)
         for column in (count, spread):
             column.flags.writeable = False  # no other owner, so that it need not be copied
+        fits: list[Fit] = []
+        if self.prior is not None:
+            fits, share = fits_of(tree.codes, parent, raw, self.prior)
+            if self.shrink and any(fit.trusted for fit in fits):
+                count = guided(parent, raw, fits, share)
         nodes = nodes.replace(count=count, variance=spread)
         nodes = self.improved(nodes, raw)
+        if self.prior is not None and any(fit.used for fit in fits):
+            return self.with_cells(tree, nodes, fits, self.prior)
         return refine(nodes) if self.slopes else nodes
+
+    def with_cells(
+        self, tree: CellTree, nodes: Decomposition, fits: list[Fit], prior: Prior
+    ) -> Decomposition:
+        """The tree with sub-cells that follow a public prior."""
+        slope = np.full((len(nodes), 4), 0.25)
+        if self.slopes:
+            rows = np.flatnonzero(nodes.leaf & (nodes.count > 0) & (nodes.volume > 1))
+            slope[rows] = sloped_shares(nodes, rows, nodes.count / nodes.volume).T
+        columns = nodes.leaf, nodes.count, nodes.variance, slope
+        codes, count, variance = detailed(tree.codes, columns, fits, prior)
+        fine = tree.with_codes(codes).decomposition(count, variance)
+        _FITS[fine] = fits
+        return fine
+
+    def findings(self, nodes: Decomposition) -> dict[str, Any]:
+        """The prior of a build and how far it was used: γ, a, φ and gain of each level's fit."""
+        if self.prior is None:
+            return {}
+        fits = [[round(float(each), 4) for each in fit] for fit in _FITS.get(nodes, [])]
+        kind, digest = self.prior.facts["kind"], self.prior.facts["sha256"]
+        return {"prior": {"kind": kind, "sha256": digest, "fits": fits}}
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
         """Further post-processing, before slopes: none.

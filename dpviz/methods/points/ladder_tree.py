@@ -9,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.domain import Domain
+from dpviz.errors import ParameterError
 from dpviz.methods.points.base import parameter, register
 from dpviz.methods.points.cell_tree import PLANE, CellTree, ShrunkTree, path_part, rate_variances
 from dpviz.private.budget import Budget, Share
@@ -16,6 +18,7 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, nested_counts
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
+from dpviz.trees.prior import Fit, Fitting, Prior
 from dpviz.trees.sharing import reshared_counts
 from dpviz.trees.shrinkage import Decisions
 
@@ -25,7 +28,7 @@ CERTAIN_WEIGHT = 12.0
 SINGLE_AXIS_DIMS = 4
 """Number of dimensions at which one axis is cut at a time."""
 
-LEAST_C = 0.5
+LEAST_C, MOST_C = 0.5, 50.0
 
 # The numbers below were tuned with a prototype on built-in and real sets: assets/results/ours.md,
 # "The ladder tree"; KAPPA, MOST and G were varied again under "It stops later now" there.
@@ -70,7 +73,9 @@ LEAST_UNSPENT = 2.0**-30
 class Ladder(ShrunkTree):
     """Rules for measuring and stopping in a ladder tree; see :class:`LadderTree` for the proof."""
 
-    c: float = parameter(1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, 50)
+    c: float = parameter(
+        1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, MOST_C
+    )
     reserve: float = parameter(
         0.3, "r: levels that shares are kept for beyond the expected ones", 0, 4
     )
@@ -78,6 +83,7 @@ class Ladder(ShrunkTree):
     kappa: float = KAPPA
     first: float = FIRST
     looks: int = LOOKS
+    most: float = MOST
 
     def grow(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
@@ -106,13 +112,16 @@ class Ladder(ShrunkTree):
             tree.split(unseen == 0)
         # Per node: the unspent budget of its path; the rate of its first look; and, for the middle
         # level of a double split, whose rate is 0, the rate for the next level.
-        left = np.full(len(tree.codes[-1]), share.epsilon)
+        fitting, left = Fitting(), np.full(len(tree.codes[-1]), share.epsilon)
         rate, later = self.first * left, np.zeros(len(left))
         for depth in range(level, cap + 1):
             rule, measured = self.at(dims, depth), np.flatnonzero(rate)
             budget = left.take(measured)
             rates = self.look_rates(rate.take(measured), budget)
             noisy = nested_counts(noise, share, tree.level_counts(depth).take(measured), rates)
+            if self.prior is not None and depth > 0:
+                # All first looks of a level are in the transcript before any second one.
+                rule = rule.thresholds(_fitted(fitting, self.prior, tree, rate, noisy[0]))
             step, weight, limit = rule.look(noisy, rates)
             at = step * len(measured) + np.arange(len(measured))
             last_look, paid = noisy.take(at), rates.take(at)
@@ -159,6 +168,13 @@ class Ladder(ShrunkTree):
             return self
         return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
 
+    def thresholds(self, fit: Fit) -> Ladder:
+        """The method with thresholds for a level on which a prior says how records lie in leaves.
+
+        A leaf may hold more: it is known better where in it they are.
+        """
+        return replace(self, c=min(fit.times * self.c, MOST_C), most=fit.times * self.most)
+
     def look_rates(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
         rates = np.empty((self.looks + 2, len(rate)))
@@ -196,9 +212,9 @@ class Ladder(ShrunkTree):
         budget_left = unspent(left, rate)
         weight = noisy * budget_left
         doubt = math.sqrt(2.0) * budget_left / rate
-        threshold = np.minimum(self.c + self.kappa * doubt, max(self.c, MOST))
+        threshold = np.minimum(self.c + self.kappa * doubt, max(self.c, self.most))
         doubtful = (np.abs(weight - threshold) < DOUBT_BAND * doubt) & (
-            weight < CERTAIN_WEIGHT * MOST
+            weight < CERTAIN_WEIGHT * self.most
         )
         return weight, threshold, doubtful
 
@@ -245,6 +261,13 @@ class LadderTree(Ladder):
     :mod:`dpviz.trees.sharing`. It sees estimates and their variances, no exact count, so it is
     free.
 
+    With a public prior (:func:`dpviz.prior`) each level is fitted: do its noisy families share as
+    the prior says? Where they do, thresholds rise by :attr:`~dpviz.trees.prior.Fit.times`, and
+    estimates and leaves follow it (:mod:`dpviz.trees.guided`); where not, nothing changes. The
+    first looks of all nodes of a level stand in the transcript before any second look, and fits
+    are functions of these and of public numbers: so thresholds are functions of the transcript, and
+    the proof above holds word for word.
+
     Do not use it where unbiased counts are needed: shrinkage trades bias for variance.
 
     >>> from dpviz.methods import method
@@ -255,7 +278,25 @@ class LadderTree(Ladder):
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree (ours)"
 
+    takes_prior: ClassVar[bool] = True
+
     sharing: bool = parameter(True, "Less for children whose own estimate is low (2-D)")
+
+    def check(self, domain: Domain) -> None:
+        """Refuse a prior of other bounds, or on other axes than two coordinates.
+
+        Raises:
+            ParameterError: one that does not fit the domain.
+        """
+        if self.prior is None:
+            return
+        if domain.dims != PLANE or domain.values is not None:
+            raise ParameterError(
+                "a prior is for records in two dimensions, without sums: leave it out"
+            )
+        frame = {"bounds": [*domain.lower, *domain.upper], "crs": domain.crs}
+        if any(self.prior.facts.get(name) != value for name, value in frame.items()):
+            raise ParameterError("the prior is of other bounds: read it for those of the data")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Build the decomposition as the class docstring describes."""
@@ -281,3 +322,14 @@ def unspent(left: Float, rate: Float) -> Float:
     Less 2^−52 of itself: that is one to two units of its last place, and rounding took half of one.
     """
     return np.asarray(np.maximum((left - rate) * ROUND_DOWN, 0.0))
+
+
+def _fitted(fitting: Fitting, prior: Prior, tree: CellTree, rate: Float, noisy: Float) -> Fit:
+    """The fit of the deepest level of a tree, from the first looks at its measured families."""
+    whole = np.flatnonzero((rate > 0).reshape(-1, tree.fanout).all(axis=1))
+    if not len(whole):
+        return fitting.fit
+    count = np.zeros(len(rate))
+    count[rate > 0] = noisy
+    columns = count, rate_variances(rate), prior.masses(tree.codes[-1], len(tree.codes) - 1)
+    return fitting.add(*(each.reshape(-1, tree.fanout)[whole] for each in columns))

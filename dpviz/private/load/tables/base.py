@@ -16,7 +16,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.errors import DataError
+from dpviz.errors import DataError, ShapesError
 from dpviz.files import limits
 from dpviz.files.foreign import parsing as parsing
 from dpviz.lazy import pa, pc, shapely
@@ -208,7 +208,7 @@ def _shapes(wkb: NDArray[Any]) -> NDArray[Any]:
 def refuse_other_types(name: str, types: set[str]) -> None:
     """Raise if the schema declares shapes, all of them other than points."""
     if types:
-        raise DataError(
+        raise ShapesError(
             f"{name} holds {', '.join(sorted(types))}: only points can be read; polygons are areas "
             "to count by: areas=… (--areas; in the app Count by, Areas)"
         )

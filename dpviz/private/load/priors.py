@@ -1,0 +1,233 @@
+"""Read public data that say where records are likely: points, cells, polygons, a release.
+
+Public, so its errors may name what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpviz.checks import NUMPY_ERRORS, require, texts
+from dpviz.domain import Domain
+from dpviz.errors import DataError, ShapesError
+from dpviz.files import arrow
+from dpviz.lazy import pa, shapely
+from dpviz.private.load.layout import Layout, layout
+from dpviz.private.load.points import encoded
+from dpviz.private.load.projection import finite_rows, in_crs, srid_of
+from dpviz.private.load.selection import Selection
+from dpviz.private.load.tables.base import Table
+from dpviz.private.load.tables.memory import array_points
+from dpviz.private.load.tables.opening import open_table
+from dpviz.private.load.values import numbers, text_points
+from dpviz.releases.counts import CountRelease
+from dpviz.releases.points.region_file import opened_shapes, parsed, projected
+from dpviz.releases.store import read, stated_kind
+from dpviz.trees.lattice import Float
+from dpviz.trees.prior import FINEST, Prior
+
+MOST_CELLS = 10_000_000
+"""Most rows of a table, or cells of other sources."""
+
+SIDE = 4
+"""Places along each side of a leaf, for leaves of another domain."""
+
+PLACES = 64
+"""About so many places of a grid in each polygon; fewer where there are many polygons."""
+
+Masses = tuple[Float, NDArray[np.int64] | int, Float]
+"""Places (m, 2) in the domain's CRS, the level of the cell around each, and its mass."""
+
+
+@np.errstate(**NUMPY_ERRORS)
+def prior(
+    source: Any,
+    domain: Domain,
+    weight: str | ArrayLike | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    crs: str | None = None,
+) -> Prior:
+    """Read PUBLIC data that say where records are likely, for ``build(…, prior=…)``.
+
+    Everybody may know them, and nobody looked at the private records to make or to choose them.
+    Last year's published records, addresses, a population grid, an earlier release.
+
+    Args:
+        source: a file or table of points, as for :func:`dpviz.load`; of cells, each by a place in
+            it and its ``weight``; a file of polygons, whose weights are spread evenly; an array
+            (n, 2) in the domain's CRS; a release, or its file.
+        domain: the public box of the records.
+        weight: name of the column of weights, from 0; for an array, its weights (n,). By default
+            each point weighs 1, and a polygon too. Weights in records or inhabitants do best.
+        columns: names of the coordinate columns, as for :func:`dpviz.load`.
+        crs: CRS of the source, if its file states none and it is not the domain's.
+
+    Raises:
+        DataError: it cannot be read; negative or missing weights; nothing inside the domain; or
+            more than 10,000,000 cells.
+
+    >>> box = Domain((0, 0), (1, 1))
+    >>> prior([[0.1, 0.1], [0.2, 0.1]], box).facts["kind"]
+    'points'
+    """
+    require(domain, Domain, "domain", DataError)
+    if domain.dims != 2:
+        raise DataError(f"a prior needs two coordinates, the domain has {domain.dims} axes")
+    named = None if columns is None else texts(columns, "columns", DataError)
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if isinstance(source, CountRelease) or (path and path.is_file() and stated_kind(path)):
+        if weight is not None:
+            raise DataError("a release as a prior has its own counts: leave the weight out")
+        kind, masses = "release", _of_release(read(path) if path else source, domain)
+    elif path is None and not hasattr(source, "columns"):
+        kind, masses = "points", _of_array(source, domain, weight)
+    else:
+        require(weight, str | None, "weight", DataError)
+        selection = Selection(domain.counts_only, columns=named, crs=crs, public=True)
+        kind, masses = _of_table(source, selection, weight if isinstance(weight, str) else None)
+    places, level, mass = masses
+    if not ((mass >= 0) & (mass < np.inf)).all():  # NaN fails it
+        raise DataError("the prior has negative or missing weights: give numbers from 0")
+    inside = domain.contains(places) & (mass > 0)
+    if not inside.any():
+        raise DataError(
+            "the prior has no mass inside the bounds: check its coordinates, their order and CRS"
+        )
+    codes = encoded(domain, places[inside])
+    level = np.broadcast_to(level, inside.shape)[inside]
+    digest = hashlib.sha256(codes.tobytes() + mass[inside].tobytes())
+    if path is not None:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+    bounds = [*domain.lower, *domain.upper]
+    facts = {"kind": kind, "sha256": digest.hexdigest(), "bounds": bounds, "crs": domain.crs}
+    return Prior.of_cells(codes, level, mass[inside], domain.bits, facts)
+
+
+def _of_array(points: ArrayLike, domain: Domain, weight: Any) -> Masses:
+    """Points in memory."""
+    places = array_points(points, domain)
+    _check_size(len(places))
+    mass = np.ones(len(places)) if weight is None else np.asarray(weight)
+    if mass.shape != (len(places),) or mass.dtype.kind not in "iuf":
+        raise DataError(f"weights of an array of {len(places):,} points: give one number for each")
+    return places, FINEST, mass.astype(np.float64)
+
+
+def _of_table(source: Any, chosen: Selection, weight: str | None) -> tuple[str, Masses]:
+    """Points or cells of a table; polygons where no geometry is a point."""
+    domain, crs = chosen.box("prior"), chosen.crs
+    try:
+        table = open_table(source)
+        how = layout(table, chosen)
+        places, mass = _placed(table, how, weight)
+        shapes, crs = not how.columns and not len(places), how.crs
+    except ShapesError:  # its schema says so
+        shapes = True
+    if shapes and isinstance(source, str | os.PathLike):
+        bounds = [*domain.lower, *domain.upper]
+        how_read = bounds, crs or domain.crs, domain.crs, weight
+        found = parsed(f"{__name__}:polygon_places", source, *how_read)
+        x, y, level, mass = (arrow.number_array(found[name]) for name in found.column_names)
+        return "polygons", (np.column_stack([x, y]), level.astype(np.int64), mass)
+    if shapes:
+        raise DataError("a table of polygons in memory is no prior: write it to a file")
+    places = in_crs(places, how.crs, domain.crs)
+    return "points" if weight is None else "cells", (places, FINEST, mass)
+
+
+def _placed(table: Table, how: Layout, weight: str | None) -> tuple[Float, Float]:
+    """Places (m, 2) of a table's rows, without rows that have none, and their masses."""
+    places, masses, rows = [np.empty((0, 2))], [np.empty(0)], 0
+    srid = srid_of(how.crs) if len(how.columns) == 1 else None
+    wanted = [*how.columns] if weight is None else [*how.columns, weight]
+    for block in table.blocks(list(dict.fromkeys(wanted)), geometry=not how.columns):
+        rows += block.rows
+        _check_size(rows)
+        if block.places is not None:
+            points = block.places
+        elif len(how.columns) == 1:
+            name = how.columns[0]
+            points = text_points(block.columns[name], name, how.notation, srid)
+        else:
+            axes = [numbers(block.columns[name], name, how.notation) for name in how.columns]
+            points = np.stack(axes).T
+        mass = np.ones(len(points))
+        if weight is not None:
+            mass = numbers(block.columns[weight], weight, how.notation)
+        placed = finite_rows(points)
+        places.append(points[placed])
+        masses.append(mass[placed])
+    return np.concatenate(places), np.concatenate(masses)
+
+
+def _of_release(release: Any, domain: Domain) -> Masses:
+    """Leaves of a release of points, each with a grid of places."""
+    if not isinstance(release, CountRelease) or release.kind != "points":
+        raise DataError("as a prior, give a release of points without kinds")
+    first, nodes = release.domain, release.nodes
+    if first.dims != 2:
+        raise DataError(f"a prior needs a release in two dimensions, not in {first.dims}")
+    rows = np.flatnonzero(nodes.leaf & (nodes.count > 0))
+    _check_size(len(rows) * SIDE**2)
+    step = (np.indices((SIDE, SIDE)).reshape(2, -1).T + 0.5) / SIDE
+    low, high = nodes.lo[rows, None], nodes.hi[rows, None]
+    places = first.to_coordinates((low + step * (high - low)).reshape(-1, 2))
+    share = (nodes.hi - nodes.lo)[rows] / first.side / SIDE
+    if first.crs == domain.crs:
+        share *= _widths(first) / _widths(domain)
+    levels = np.repeat(_levels(share.min(axis=1)), SIDE**2)
+    mass = np.repeat(nodes.count[rows] / SIDE**2, SIDE**2)
+    return in_crs(places, first.crs, domain.crs), levels, mass
+
+
+def polygon_places(
+    path: str, bounds: list[float], source: str, target: str, weight: str | None
+) -> Any:
+    """Places inside a file's polygons, a table of x, y, level, mass; runs in the child process."""
+    shapes, words, stated = opened_shapes(path, [weight] if weight else ())
+    shapes = projected(shapes, stated or source, target)
+    weights = [1.0] * len(shapes) if weight is None else words[weight]
+    wide = np.sqrt(np.prod(np.subtract(bounds[2:], bounds[:2])))
+    many = min(max(MOST_CELLS // (8 * len(shapes)), 4), PLACES)
+    columns: list[Any] = []
+    for shape, given in zip(shapes, weights, strict=True):
+        mass = float(given) if isinstance(given, int | float) else np.nan
+        low, high = np.split(np.array(shapely.bounds(shape)), 2)
+        if not shapely.area(shape) > 0:
+            continue
+        # As fine as puts about so many places into this polygon.
+        side = np.sqrt(shapely.area(shape) / many)
+        cells = np.clip(np.ceil((high - low) / side), 1, 16 * many).astype(np.int64)
+        step = (np.indices(tuple(cells)).reshape(2, -1).T + 0.5) / cells
+        places = low + step * (high - low)
+        places = places[shapely.contains_xy(shape, *places.T)]
+        if not len(places):
+            places = np.array([shapely.point_on_surface(shape).coords[0]])
+        level = _levels(side / wide)
+        part = np.full(len(places), mass / len(places))
+        columns.append((*places.T, np.broadcast_to(level, len(places)), part))
+    merged = map(np.concatenate, zip(*columns, strict=True)) if columns else [np.empty(0)] * 4
+    return pa.table(dict(zip(("x", "y", "level", "mass"), merged, strict=True)))
+
+
+def _widths(domain: Domain) -> Float:
+    return np.subtract(domain.upper, domain.lower)
+
+
+def _levels(share: ArrayLike) -> NDArray[np.int64]:
+    """Levels of cells of about these shares of the domain's side, at most the finest."""
+    return np.clip(np.rint(-np.log2(share)), 0, FINEST).astype(np.int64)
+
+
+def _check_size(cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise DataError(f"a prior of more than {MOST_CELLS:,} cells: give coarser ones")

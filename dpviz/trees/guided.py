@@ -1,0 +1,166 @@
+"""Estimates and sub-cells that follow a public prior, as far as noisy counts agree with it.
+
+Post-processing: it sees noisy numbers and the public prior only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpviz.progress import checkpoint
+from dpviz.trees.consistency import families
+from dpviz.trees.decomposition import MAX_NODES, is_leaf
+from dpviz.trees.density import LEAST, uniformity_variance
+from dpviz.trees.lattice import Codes, Float, Int
+from dpviz.trees.prior import Fit, Fitting, Prior
+from dpviz.trees.shrinkage import project, shrink_level
+
+LOWEST, HIGHEST = -6.0, 6.0
+"""Logarithms to base 2 of the least and largest class of expectations, in standard deviations."""
+
+CLASS = 60
+"""Nodes of a class at least: fewer are added to the next lower class."""
+
+FEW = 5.0
+"""Records below which no cell is divided further."""
+
+UNEVEN = 0.05
+"""Least difference of two shares for which a cell is divided."""
+
+MOST_CELLS = 1_000_000
+"""Public cap on sub-cells."""
+
+
+def fits_of(
+    codes: list[Codes], parent: Int, raw: tuple[Float, Float], prior: Prior
+) -> tuple[list[Fit], Float]:
+    """Fits of the levels below the root, and shares of nodes in their parents.
+
+    Args:
+        codes: Morton codes of each level of a tree.
+        parent: breadth-first parents.
+        raw: each node's estimate from its own subtree, and its variance.
+        prior: public.
+
+    Returns:
+        The fits, and the share of each node, NaN on levels where the prior is not used.
+    """
+    fitting, fits, share = Fitting(), [], np.full(len(parent), np.nan)
+    for depth, level in enumerate(families(parent), 1):
+        mass = prior.masses(codes[depth], depth).reshape(-1, 4)
+        count, variance = (each[level.part].reshape(-1, 4) for each in raw)
+        fit = fitting.add(count, variance, mass)
+        fits.append(fit)
+        if fit.used:
+            share[level.part] = fit.shares(mass).ravel()
+    return fits, share
+
+
+def guided(parent: Int, raw: tuple[Float, Float], fits: list[Fit], share: Float) -> Float:
+    """Non-negative, consistent estimates of a tree, shrunk among nodes of like expectations.
+
+    As :func:`~dpviz.trees.shrinkage.shrink_tree`, but on levels with a trusted fit the distribution
+    of true counts is fitted to each class of expectations: share × parent's final estimate.
+    """
+    leaf, final = is_leaf(parent), np.maximum(raw[0], 0.0)
+    for level, fit in zip(families(parent), fits, strict=True):
+        part, total = level.part, final[level.inner]
+        own = raw[0][part], raw[1][part], leaf[part]
+        if fit.trusted:
+            wanted, spread = _by_class(*own, share[part] * level.each(total))
+        else:
+            wanted, spread = shrink_level(*own)
+        final[part] = project(wanted, spread, level, total)
+    return final
+
+
+def _by_class(
+    estimate: Float, variance: Float, leaf: NDArray[np.bool_], expected: Float
+) -> tuple[Float, Float]:
+    """Posterior means and variances of nodes of a level, by class of their expectations.
+
+    Inside a class, counts are compared as multiples of what is expected of them.
+    """
+    wanted, spread = estimate.copy(), variance.copy()
+    least = 2.0**LOWEST * np.sqrt(np.maximum(variance, 1e-9))
+    expected = np.maximum(expected, least)
+    power = np.floor(np.log2(expected / least) + LOWEST)
+    of_class = np.minimum(power, HIGHEST)
+    rows = np.zeros(0, dtype=np.int64)
+    for each in np.unique(of_class)[::-1]:
+        rows = np.concatenate([rows, np.flatnonzero(of_class == each)])
+        if len(rows) < CLASS and each > of_class.min():
+            continue
+        scale = np.exp(np.log(expected[rows]).mean()) / expected[rows]
+        mean, square = shrink_level(estimate[rows] * scale, variance[rows] * scale**2, leaf[rows])
+        wanted[rows], spread[rows] = mean / scale, square / scale**2
+        rows = rows[:0]
+    return wanted, spread
+
+
+def detailed(
+    codes: list[Codes],
+    columns: tuple[NDArray[np.bool_], Float, Float, Float],
+    fits: list[Fit],
+    prior: Prior,
+) -> tuple[list[Codes], Float, Float]:
+    """A tree with sub-cells below its leaves, which share records out as the prior does.
+
+    A leaf is divided while its children's shares are uneven and it holds more than the noise; on
+    levels below the tree by the last fit above them. Where the prior says nothing, or is not used,
+    leaves of the tree are divided once by their slopes, as in
+    :func:`~dpviz.trees.density.refine`.
+
+    A sub-cell's variance is its share of the leaf's, so that of any union of sub-cells is never
+    understated, and that of the fit: how far noisy counts were off the prior's shares.
+
+    Args:
+        codes: Morton codes of each level.
+        columns: of each node, whether it is a leaf; count; variance; shares of its quarters by
+            slopes, (n, 4).
+        fits: of the levels below the root.
+        prior: public.
+
+    Returns:
+        Codes of each level in ascending order; counts and variances, breadth-first.
+    """
+    ends = np.cumsum([len(level) for level in codes])[:-1]
+    levels = list(zip(codes, *(np.split(column, ends) for column in columns), strict=True))
+    room = min(MOST_CELLS, MAX_NODES - len(columns[0]))
+    done: list[tuple[Codes, Float, Float]] = []
+    below = none = tuple(column[:0] for column in levels[0])
+    fit, depth = Fit(), 0
+    while depth < len(levels) or len(below[0]):
+        checkpoint()
+        cells = levels[depth] if depth < len(levels) else none
+        cells = tuple(map(np.concatenate, zip(cells, below, strict=True)))
+        order = np.argsort(cells[0], kind="stable")
+        code, leaf, count, variance, slope = (column[order] for column in cells)
+        done.append((code, count, variance))
+        fit = fits[depth] if depth < len(fits) else fit
+        rows = np.flatnonzero(leaf & (count > LEAST * np.sqrt(variance)))
+        children = (code[rows, None] << np.uint64(2)) | np.arange(4, dtype=np.uint64)
+        share, total = slope[rows], count[rows, None]
+        unsure = uniformity_variance(total, share)
+        if fit.used:
+            q = fit.shares(prior.masses(children.ravel(), depth + 1).reshape(-1, 4))
+            follows = ((np.ptp(q, axis=1) > UNEVEN) & (count[rows] > FEW))[:, None]
+            share = np.where(follows, q, share)
+            spread = q * (1.0 - q) * total * (1.0 + fit.misfit * total)
+            unsure = np.where(follows, spread, unsure)
+        divided = np.ptp(share, axis=1) > 0
+        if 4 * divided.sum() > room:
+            divided[:] = False
+        rows, children, share, unsure = (each[divided] for each in (rows, children, share, unsure))
+        room -= children.size
+        below = (
+            children.ravel(),
+            np.ones(children.size, dtype=np.bool_),
+            (share * count[rows, None]).ravel(),
+            (share * variance[rows, None] + unsure).ravel(),
+            np.full((children.size, 4), 0.25),
+        )
+        depth += 1
+    counts, variances = (np.concatenate([level[at] for level in done]) for at in (1, 2))
+    return [level[0] for level in done], counts, variances

@@ -1,0 +1,168 @@
+"""A public prior: how public data say that records share out among the children of a cell.
+
+A prior is public, and everything else here sees noisy numbers only: it costs no ε.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpviz.trees.lattice import Codes, Float
+
+FINEST = 13
+"""The finest level that masses are kept on: 4^13 cells; each is even inside."""
+
+# Tuned on halves of real sets, see assets/results/prior.md.
+KINDS = ((0.0, 1.0), *itertools.product((1 / 3, 2 / 3, 1.0), (0.1, 1.0, 10.0)))
+"""Candidates (γ, a): children share as (mass + a)^γ; the first is area."""
+
+DOUBT = 2.5
+"""z: a prior is used where it describes noisy counts better than area by so many deviations."""
+
+FEWEST = 6.0
+"""Families, with those handed on, below which a level is not fitted."""
+
+HANDED_ON = 0.5
+"""Weight of the families of a level in the fit of the next one."""
+
+CLOSE, BETTER = 0.2, 1.25
+"""A fit is trusted with a misfit below the first and a gain above the second."""
+
+MOST_TIMES = 16.0
+"""Largest factor of thresholds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Public masses on the lattice of a domain, which :func:`dpviz.prior` reads.
+
+    Masses lie along the Morton curve, evenly between the places at which their density changes, so
+    that the mass of any cell of a tree is a difference of two values.
+
+    Attributes:
+        place: positions on the curve in ascending order, (k,).
+        before: mass before each, (k,).
+        length: positions on the whole curve.
+        facts: kind and hash of the source, for the header of a release.
+    """
+
+    place: Float
+    before: Float
+    length: float
+    facts: dict[str, Any]
+
+    @classmethod
+    def of_cells(
+        cls, codes: Codes, level: ArrayLike, mass: Float, bits: int, facts: dict[str, Any]
+    ) -> Prior:
+        """Build a prior from masses of cells in the plane, which may overlap.
+
+        Args:
+            codes: Morton codes of a place in each cell, (m,).
+            level: level of each, at most :data:`FINEST`.
+            mass: mass of each, from 0.
+            bits: bits per axis of the lattice.
+            facts: see the class.
+        """
+        shift = np.broadcast_to(2 * (bits - np.asarray(level, dtype=np.int64)), codes.shape)
+        size = 2.0**shift
+        start = (codes >> shift.astype(np.uint64)).astype(np.float64) * size
+        place, which = np.unique(np.concatenate([start, start + size]), return_inverse=True)
+        change = np.concatenate([mass / size, -mass / size])
+        density = np.maximum(np.cumsum(np.bincount(which, change)), 0.0)
+        before = np.concatenate([[0.0], np.cumsum(density[:-1] * np.diff(place))])
+        return cls(place, before, 4.0**bits, facts)
+
+    def masses(self, codes: Codes, level: int) -> Float:
+        """Mass of cells of a level, given by the leading bits of their codes."""
+        size = self.length / 4.0**level
+        start = codes * size  # exact: at most 52 bits
+        ends = np.interp(np.concatenate([start, start + size]), self.place, self.before)
+        first, last = np.split(ends, 2)
+        return np.asarray(np.maximum(last - first, 0.0))
+
+
+class Fit(NamedTuple):
+    """How well shares by prior describe the families of a level.
+
+    Attributes:
+        power, added: γ and a; γ = 0 is area, where the prior is not used.
+        misfit: φ: a child's share q of a total T has the variance q(1 − q)(T + φT²).
+        gain: least credible ratio of area's misfit to that.
+    """
+
+    power: float = 0.0
+    added: float = 1.0
+    misfit: float = 1 / 3
+    gain: float = 1.0
+
+    @property
+    def used(self) -> bool:
+        """True if the prior describes the level better than area does."""
+        return self.power > 0
+
+    @property
+    def trusted(self) -> bool:
+        """True if it does so well enough to decide what is measured, and to draw estimates."""
+        return self.used and self.misfit < CLOSE and self.gain > BETTER
+
+    @property
+    def times(self) -> float:
+        """Factor of the thresholds: leaves may hold more where it is known how records lie."""
+        return min(self.gain, MOST_TIMES) if self.trusted else 1.0
+
+    def shares(self, mass: Float) -> Float:
+        """Shares of the children of cells from their masses, (f, β)."""
+        weight = (mass + self.added) ** self.power
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+class Fitting:
+    """Sums over families, level after level, from which each level's fit follows."""
+
+    def __init__(self) -> None:
+        self.families = 0.0
+        self.misfit, self.doubt, self.weight = np.zeros((3, len(KINDS)))
+        self.fit = Fit()
+
+    def add(self, count: Float, variance: Float, mass: Float) -> Fit:
+        """Fit the next level.
+
+        With shares q of a family's noisy total Y, Σ(y − qY)² less what noise adds to it is an
+        unbiased estimate of the misfit. Each family weighs about 1/Y², less where noise hides it.
+
+        Args:
+            count: noisy counts of families, (f, β).
+            variance: their variances.
+            mass: their masses.
+        """
+        total, noise = count.sum(axis=1), variance.sum(axis=1)
+        scale = 1.0 / (np.maximum(total, 0.0) ** 2 + 4.0 * noise)
+        square = scale * (total**2 - noise)
+        terms, weights = np.empty((2, len(KINDS), len(count)))
+        for kind, (power, added) in enumerate(KINDS):
+            share = Fit(power, added).shares(mass)
+            even = (share**2).sum(axis=1)
+            away = ((count - share * total[:, None]) ** 2).sum(axis=1)
+            away -= (variance * (1.0 - 2.0 * share)).sum(axis=1) + noise * even
+            terms[kind], weights[kind] = scale * away, square * (1.0 - even)
+        self.families = HANDED_ON * self.families + len(count)
+        self.misfit = HANDED_ON * self.misfit + terms.sum(axis=1)
+        self.weight = HANDED_ON * self.weight + weights.sum(axis=1)
+        self.doubt = HANDED_ON**2 * self.doubt + ((terms[0] - terms) ** 2).sum(axis=1)
+        self.fit = self._best()
+        return self.fit
+
+    def _best(self) -> Fit:
+        best = int(np.argmin(self.misfit))
+        doubt = DOUBT * math.sqrt(self.doubt[best])
+        area, misfit = self.misfit[0], max(self.misfit[best], 0.0)
+        if self.families < FEWEST or area - misfit <= doubt or self.weight[best] <= 0:
+            return Fit()
+        return Fit(*KINDS[best], misfit / self.weight[best], area / (misfit + doubt))
