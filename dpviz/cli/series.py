@@ -1,0 +1,224 @@
+"""Commands on a series: releases of days, weeks and four weeks under one calendar account."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import dpviz
+from dpviz.cli.data import Data
+from dpviz.cli.groups import MISSING, given, grouped, option, require_applicable
+from dpviz.cli.outputs import locked, require_free, require_writable, save_release
+from dpviz.cli.root import Epsilon, Json, LedgerFile, app, as_rows, emit, print_stderr, progress
+from dpviz.errors import ParameterError
+
+series = typer.Typer(no_args_is_help=True, help="Publish every day: releases that add up.")
+app.add_typer(series, name="series")
+
+Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="Folder of the series' releases.")]
+
+TAKES = {
+    "a series": "unit max_per_unit table columns crs decimal thousands time_format order bounds "
+    "time zone areas levels name kind kinds"
+}
+"""Options of the records; those of the period follow from the node."""
+
+
+@series.command()
+@grouped
+def update(
+    folder: Folder,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File of records.")],
+    data: Data,
+    start: str = option("First day of the series, such as 2024-03-01.", default=MISSING),
+    until: str | None = option("First day that is not released yet (default: today)."),
+    since: str | None = option("First day of the records in SOURCE, if older ones were deleted."),
+    dataset: str = option("Name of the data set in the ledger.", default=MISSING),
+    epsilon: Epsilon = 1.0,
+    again: bool = option("Pay again for releases whose files are lost.", default=False),
+    ledger: LedgerFile = None,
+    as_json: Json = False,
+) -> None:
+    """Release every day, week and four weeks that are over; each is paid once.
+
+    Example: dpviz series update daily visits.csv --areas wards.gpkg --unit person --time visited_at
+    --zone Europe/Berlin --start 2024-03-04 --dataset visits
+
+    For a daily job: a second run changes nothing and pays nothing. The data set needs a calendar
+    by day; on it all releases together cost epsilon, not epsilon a day.
+    """
+    from dpviz.domain.units import TimeUnits
+    from dpviz.domain.zones import zone_name
+    from dpviz.private.budget import positive_epsilon
+    from dpviz.private.ledger import Ledger
+    from dpviz.releases.series import day_text, file_name, finished_nodes, prices, series_id
+
+    require_applicable("a series", given(data), TAKES)
+    for name, value in (
+        ("areas", data.frame.areas),
+        ("time", data.clock.time),
+        ("unit", data.units.unit),
+    ):
+        if value is None:
+            raise ParameterError(f"--{name} is missing: a series counts persons' days by area")
+    units = TimeUnits("day", zone_name(data.clock.zone))
+    today = int(units.of_moments([time.time()])[0])
+    first, end = _day(start, "start"), today if until is None else _day(until, "until")
+    kept = first if since is None else _day(since, "since")
+    if not first < end <= today:
+        raise ParameterError(
+            f"--until {day_text(end)}: give a day after --start {day_text(first)}, up to today "
+            f"({day_text(today)} in {units.zone}): only days that are over are released"
+        )
+    each = prices(positive_epsilon(epsilon))
+    data = replace(data, units=replace(data.units, per="day"))
+    areas, how = data.arguments(source)
+    how["name"] = dataset
+    frame = _frame(data, areas, dataset, epsilon, start=day_text(first), zone=units.zone)
+    Path(folder).mkdir(exist_ok=True)
+    with locked(str(Path(folder) / "series.parquet")):
+        _require_same(folder, frame)
+        account, number = Ledger(ledger), series_id(frame)
+        paid = {spend.purpose for spend in account.account(dataset).spends}
+        made, lost = [], []
+        for node in finished_nodes(first, end):
+            output = Path(folder) / file_name(node)
+            purpose = f"series {number}: {output.stem}"
+            if output.exists():
+                continue
+            if purpose in paid and not again:
+                lost.append(output.name)
+                continue
+            if node[0] < kept:
+                continue
+            require_writable(str(output))
+            require_free(str(output), source, *data.files, ledger=ledger)
+            facts = {"frame": frame, "known_on": day_text(today)}
+            _release(data, source, areas, how, node, each[node[1]], account, purpose, facts, output)
+            made.append(output.name)
+    spent = account.account(dataset)
+    shown: dict[str, Any] = {
+        "folder": folder,
+        "until": day_text(end),
+        "released": made,
+        "lost": lost,
+    }
+    shown |= {"spent": spent.spent, "longer": spent.longer}
+    if lost and not as_json:
+        print_stderr(
+            f"warning: {len(lost)} paid releases have no file, such as {lost[0]}: put it back, or "
+            "pay again with --again"
+        )
+    text = f"{folder}: {len(made)} new releases, all to before {day_text(end)}; "
+    emit(shown, as_json, f"{text}ε = {spent.spent:g} spent of any day")
+
+
+@series.command()
+@grouped
+def table(
+    folder: Folder,
+    final: bool = option(
+        "Add finished releases alone: such numbers are never revised.", default=False
+    ),
+    output: str | None = option("File for all days (.csv); otherwise the last is printed.", "-o"),
+    as_json: Json = False,
+) -> None:
+    """Show windows of 1, 7 and 28 days and running totals of each area, with 95 % intervals."""
+    from dpviz.files.writing import write_file
+
+    if output is not None:
+        if Path(output).suffix.lower() != ".csv":
+            raise ParameterError(f"output {output!r}: give a .csv file")
+        require_free(output, folder)
+    read = dpviz.read_series(folder)
+    made = read.table(last=output is None, final=final)
+    if output is not None:
+        write_file(output, lambda temporary: made.to_csv(temporary, index=False))
+        emit({"output": output, "rows": len(made)}, as_json, f"{output}: {len(made):,} rows")
+        return
+    rows = as_rows({name: made[name].tolist() for name in made.columns})
+    shown = made.round({"count": 1, "noise_sd": 2}).to_string(index=False)
+    emit({"rows": rows}, as_json, shown)
+
+
+def _day(text: str, what: str) -> int:
+    """Number of a day since 1970.
+
+    Raises:
+        ParameterError: no date.
+    """
+    try:
+        return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
+    except ValueError:
+        raise ParameterError(f"--{what} {text!r}: give a day such as 2024-03-01") from None
+
+
+def _frame(data: Data, areas: Any, dataset: str, epsilon: float, **time: str) -> dict[str, Any]:
+    """What all releases of a series have in common."""
+    from dpviz.private.ledger.names import account_key
+    from dpviz.releases.series import areas_id
+
+    stated = data.attributes.axis()
+    return {
+        "dataset": account_key(dataset),
+        "epsilon": float(epsilon),
+        "unit": data.units.unit,
+        "max_per_unit": data.units.max_per_unit,
+        "time": data.clock.time,
+        **time,
+        "areas": areas_id(areas),
+        "kind": stated.get("kind"),
+        "kinds": list(stated.get("kinds") or ()),
+    }
+
+
+def _require_same(folder: str, frame: dict[str, Any]) -> None:
+    """Refuse a folder of a series with another frame.
+
+    Raises:
+        ParameterError: it is one.
+    """
+    from dpviz.releases.series import frame_in, node_files
+
+    for file in node_files(folder)[:1]:
+        before = frame_in(file)
+        for name, now in frame.items():
+            if before.get(name) != now:
+                was = "other areas" if name == "areas" else f"{name} {before.get(name)!r}"
+                raise ParameterError(
+                    f"folder {folder!r} holds a series with {was}: give the same again, or name "
+                    "a new folder"
+                )
+
+
+def _release(
+    data: Data,
+    source: str,
+    areas: Any,
+    how: dict[str, Any],
+    node: tuple[int, int],
+    epsilon: float,
+    account: Any,
+    purpose: str,
+    facts: dict[str, Any],
+    output: Path,
+) -> None:
+    """Pay for one node, and write its release."""
+    from dpviz.private.areas import AreaData
+    from dpviz.releases.series import EVERY, KEY, day_text
+
+    first, days = node
+    period = f"{day_text(first)},{day_text(first + days)}"
+    timed = replace(data, clock=replace(data.clock, period=period, every=EVERY[days]))
+    points = dpviz.load(source, timed.record_domain(areas), progress=progress(), **how)
+    handle = AreaData(points, areas, EVERY[days])
+    handle.facts[KEY] = facts
+    release: Any = dpviz.build(
+        handle, epsilon=epsilon, ledger=account, purpose=purpose, conclude=False
+    )
+    save_release(release.save, str(output), account, release.header.extra.get("release_id"))
