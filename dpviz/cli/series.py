@@ -98,7 +98,7 @@ def update(
                 continue
             require_writable(str(output))
             require_free(str(output), source, *data.files, ledger=ledger)
-            facts = {"frame": frame, "known_on": day_text(today)}
+            facts = {"frame": frame, "file": output.name, "known_on": day_text(today)}
             _release(data, source, areas, how, node, each[node[1]], account, purpose, facts, output)
             made.append(output.name)
     spent = account.account(dataset)
@@ -152,8 +152,10 @@ def _day(text: str, what: str) -> int:
     Raises:
         ParameterError: no date.
     """
+    from dpviz.releases.series import day_number
+
     try:
-        return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
+        return day_number(date.fromisoformat(text).isoformat())
     except ValueError:
         raise ParameterError(f"--{what} {text!r}: give a day such as 2024-03-01") from None
 

@@ -30,7 +30,7 @@ from dpviz.releases.answers import INTERVAL_SDS, interval
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import part_counts, row_named
 from dpviz.releases.counts import AreaRelease
-from dpviz.releases.files import header_of, metadata_of
+from dpviz.releases.files import header_of, metadata_of, reading
 from dpviz.releases.joint import EXACT, Estimate
 from dpviz.releases.store import read
 from dpviz.trees.lattice import Float, Int
@@ -95,6 +95,11 @@ def day_text(day: int) -> str:
     return str(np.datetime64(day, "D"))
 
 
+def day_number(text: str) -> int:
+    """The inverse of :func:`day_text`."""
+    return int(np.datetime64(text, "D").astype(np.int64))
+
+
 def series_id(frame: dict[str, Any]) -> str:
     """Identity of a series in the ledger: a hash of its public frame."""
     return hashlib.sha256(json.dumps(frame, sort_keys=True).encode()).hexdigest()[:16]
@@ -157,9 +162,9 @@ def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -
             inside = (holds.T @ wanted == size[:, None]).astype(np.float64)
             larger = (holds.T @ holds == size[:, None]) & (size > size[:, None])
             each = inside * (larger @ inside == 0)
-        else:  # the least norm of weights times standard deviations is the least variance
+        else:  # the least norm of weights times sds is the least variance
             sd = np.sqrt(variance[rows])
-            each = sd[:, None] * (np.linalg.pinv(holds * sd) @ wanted)
+            each = (np.linalg.pinv(holds / sd) @ wanted) / sd[:, None]
         each[:, (np.abs(holds @ each - wanted) > 1e-6).any(axis=0)] = np.nan
         unknown = wanted.any(axis=0) if not len(rows) else False
         made[np.ix_(rows, which)] = each
@@ -195,7 +200,7 @@ class Series:
     @property
     def start(self) -> int:
         """First day."""
-        return int(np.datetime64(self.frame["start"], "D").astype(np.int64))
+        return day_number(self.frame["start"])
 
     @cached_property
     def until(self) -> int:
@@ -301,14 +306,16 @@ def read_series(folder: str | os.PathLike[str]) -> Series:
             raise ReleaseError(
                 f"{file.name} and {files[0].name} are of different series: keep one in each folder"
             )
-    first = releases[0]
-    nodes = [(file.name[:10], file.name[11:].partition("d")[0]) for file in files]
-    return Series(
-        frame=stated[0]["frame"],
-        areas=first.frame,
-        kinds=first.kinds,
-        nodes=np.array([(np.datetime64(day, "D").astype(int), int(n)) for day, n in nodes]),
-        counts=np.concatenate([part_counts(each).swapaxes(0, 1) for each in releases]),
-        variance=np.stack([each.parts[0].nodes.variance for each in releases]),
-        known_on=tuple(str(each["known_on"]) for each in stated),
-    )
+        if each.get("file") != file.name:
+            raise ReleaseError(f"{file.name} is {each.get('file')!r} renamed: give its name back")
+    names = [file.stem.removesuffix("d").rpartition("-") for file in files]
+    with reading(files[0].name):
+        return Series(
+            frame=stated[0]["frame"],
+            areas=releases[0].frame,
+            kinds=releases[0].kinds,
+            nodes=np.array([(day_number(day), int(days)) for day, _, days in names]),
+            counts=np.concatenate([part_counts(each).swapaxes(0, 1) for each in releases]),
+            variance=np.stack([each.parts[0].nodes.variance for each in releases]),
+            known_on=tuple(str(each["known_on"]) for each in stated),
+        )
