@@ -33,6 +33,7 @@ from dpviz.releases.counts import AreaRelease
 from dpviz.releases.files import header_of, metadata_of, reading
 from dpviz.releases.joint import EXACT, Estimate
 from dpviz.releases.store import read
+from dpviz.roads.forest import TINY
 from dpviz.trees.lattice import Float, Int
 
 SHARES = {1: "0.327", 7: "0.26", 28: "0.413"}
@@ -151,7 +152,8 @@ def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -
     """
     made = np.zeros((len(nodes), len(windows)))
     of_node, of_window = (nodes[:, 0] - MONDAY) // BLOCK, (windows - [MONDAY, MONDAY + 1]) // BLOCK
-    for block in range(int(of_window[:, 0].min()), int(of_window[:, 1].max()) + 1):
+    blocks = np.unique(of_window)
+    for block in range(*(blocks[[0, -1]] + [0, 1])) if len(blocks) else ():
         rows = np.flatnonzero(of_node == block)
         which = np.flatnonzero((of_window[:, 0] <= block) & (block <= of_window[:, 1]))
         first, size = nodes[rows].T
@@ -163,7 +165,7 @@ def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -
             larger = (holds.T @ holds == size[:, None]) & (size > size[:, None])
             each = inside * (larger @ inside == 0)
         else:  # the least norm of weights times sds is the least variance
-            sd = np.sqrt(variance[rows])
+            sd = np.sqrt(np.maximum(variance[rows], TINY))
             each = (np.linalg.pinv(holds / sd) @ wanted) / sd[:, None]
         each[:, (np.abs(holds @ each - wanted) > 1e-6).any(axis=0)] = np.nan
         unknown = wanted.any(axis=0) if not len(rows) else False
