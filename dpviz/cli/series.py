@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,10 @@ from dpviz.cli.groups import MISSING, given, grouped, option, require_applicable
 from dpviz.cli.outputs import locked, require_free, require_writable, save_release
 from dpviz.cli.root import Epsilon, Json, LedgerFile, app, as_rows, emit, print_stderr, progress
 from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.private.areas import AreaData
+    from dpviz.releases.series import Node
 
 series = typer.Typer(no_args_is_help=True, help="Publish every day: releases that add up.")
 app.add_typer(series, name="series")
@@ -56,23 +60,20 @@ def update(
     from dpviz.domain.zones import zone_name
     from dpviz.private.budget import positive_epsilon
     from dpviz.private.ledger import Ledger
-    from dpviz.releases.series import day_text, file_name, finished_nodes, prices, series_id
+    from dpviz.releases.series import KEY, day_text, file_name, finished_nodes, identity, prices
 
     require_applicable("a series", given(data), TAKES)
-    for name, value in (
-        ("areas", data.frame.areas),
-        ("time", data.clock.time),
-        ("unit", data.units.unit),
-    ):
+    needed = {"areas": data.frame.areas, "time": data.clock.time, "unit": data.units.unit}
+    for name, value in needed.items():
         if value is None:
             raise ParameterError(f"--{name} is missing: a series counts persons' days by area")
     units = TimeUnits("day", zone_name(data.clock.zone))
     today = int(units.of_moments([time.time()])[0])
     first, end = _day(start, "start"), today if until is None else _day(until, "until")
     kept = first if since is None else _day(since, "since")
-    if not first < end <= today:
+    if not first <= end <= today:
         raise ParameterError(
-            f"--until {day_text(end)}: give a day after --start {day_text(first)}, up to today "
+            f"--until {day_text(end)}: give a day from --start {day_text(first)}, up to today "
             f"({day_text(today)} in {units.zone}): only days that are over are released"
         )
     each = prices(positive_epsilon(epsilon))
@@ -83,7 +84,7 @@ def update(
     Path(folder).mkdir(exist_ok=True)
     with locked(str(Path(folder) / "series.parquet")):
         _require_same(folder, frame)
-        account, number = Ledger(ledger), series_id(frame)
+        account, number = Ledger(ledger), identity(frame)
         paid = {spend.purpose for spend in account.account(dataset).spends}
         made, lost = [], []
         for node in finished_nodes(first, end):
@@ -98,17 +99,16 @@ def update(
                 continue
             require_writable(str(output))
             require_free(str(output), source, *data.files, ledger=ledger)
-            facts = {"frame": frame, "file": output.name, "known_on": day_text(today)}
-            _release(data, source, areas, how, node, each[node[1]], account, purpose, facts, output)
+            handle = _records(data, source, areas, how, node)
+            handle.facts[KEY] = {"frame": frame, "file": output.name, "known_on": day_text(today)}
+            release = dpviz.build(
+                handle, epsilon=each[node[1]], ledger=account, purpose=purpose, conclude=False
+            )
+            save_release(release.save, str(output), account, release.header.extra["release_id"])
             made.append(output.name)
     spent = account.account(dataset)
-    shown: dict[str, Any] = {
-        "folder": folder,
-        "until": day_text(end),
-        "released": made,
-        "lost": lost,
-    }
-    shown |= {"spent": spent.spent, "longer": spent.longer}
+    shown = {"folder": folder, "until": day_text(end), "released": made, "lost": lost}
+    shown |= {"spent": spent.spent, "longer": spent.longer}  # type: ignore[dict-item]
     if lost and not as_json:
         print_stderr(
             f"warning: {len(lost)} paid releases have no file, such as {lost[0]}: put it back, or "
@@ -163,20 +163,13 @@ def _day(text: str, what: str) -> int:
 def _frame(data: Data, areas: Any, dataset: str, epsilon: float, **time: str) -> dict[str, Any]:
     """What all releases of a series have in common."""
     from dpviz.private.ledger.names import account_key
-    from dpviz.releases.series import areas_id
+    from dpviz.releases.series import area_facts, identity
 
-    stated = data.attributes.axis()
-    return {
-        "dataset": account_key(dataset),
-        "epsilon": float(epsilon),
-        "unit": data.units.unit,
-        "max_per_unit": data.units.max_per_unit,
-        "time": data.clock.time,
-        **time,
-        "areas": areas_id(areas),
-        "kind": stated.get("kind"),
-        "kinds": list(stated.get("kinds") or ()),
-    }
+    kinds = data.attributes.axis()
+    units = {"unit": data.units.unit, "max_per_unit": data.units.max_per_unit}
+    named = {"dataset": account_key(dataset), "epsilon": float(epsilon), **units, **time}
+    named |= {"time": data.clock.time, "areas": identity(area_facts(areas))}
+    return named | {"kind": kinds.get("kind"), "kinds": list(kinds.get("kinds", ()))}
 
 
 def _require_same(folder: str, frame: dict[str, Any]) -> None:
@@ -185,42 +178,24 @@ def _require_same(folder: str, frame: dict[str, Any]) -> None:
     Raises:
         ParameterError: it is one.
     """
-    from dpviz.releases.series import frame_in, node_files
+    from dpviz.releases.series import node_files, stated_in
 
     for file in node_files(folder)[:1]:
-        before = frame_in(file)
-        for name, now in frame.items():
-            if before.get(name) != now:
-                was = "other areas" if name == "areas" else f"{name} {before.get(name)!r}"
-                raise ParameterError(
-                    f"folder {folder!r} holds a series with {was}: give the same again, or name "
-                    "a new folder"
-                )
+        before = stated_in(dpviz.read(file, "areas"), file)["frame"]
+        for name in (each for each, now in frame.items() if before.get(each) != now):
+            was = "other areas" if name == "areas" else f"{name} {before.get(name)!r}"
+            raise ParameterError(
+                f"folder {folder!r} holds a series with {was}: give the same, or a new folder"
+            )
 
 
-def _release(
-    data: Data,
-    source: str,
-    areas: Any,
-    how: dict[str, Any],
-    node: tuple[int, int],
-    epsilon: float,
-    account: Any,
-    purpose: str,
-    facts: dict[str, Any],
-    output: Path,
-) -> None:
-    """Pay for one node, and write its release."""
+def _records(data: Data, source: str, areas: Any, how: dict[str, Any], node: Node) -> AreaData:
+    """Read the records of one node's days, counted by area."""
     from dpviz.private.areas import AreaData
-    from dpviz.releases.series import EVERY, KEY, day_text
+    from dpviz.releases.series import EVERY, day_text
 
     first, days = node
     period = f"{day_text(first)},{day_text(first + days)}"
     timed = replace(data, clock=replace(data.clock, period=period, every=EVERY[days]))
     points = dpviz.load(source, timed.record_domain(areas), progress=progress(), **how)
-    handle = AreaData(points, areas, EVERY[days])
-    handle.facts[KEY] = facts
-    release: Any = dpviz.build(
-        handle, epsilon=epsilon, ledger=account, purpose=purpose, conclude=False
-    )
-    save_release(release.save, str(output), account, release.header.extra.get("release_id"))
+    return AreaData(points, areas, EVERY[days])

@@ -12,10 +12,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context, Decimal
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,7 @@ from dpviz.releases.answers import INTERVAL_SDS, interval
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import part_counts, row_named
 from dpviz.releases.counts import AreaRelease
-from dpviz.releases.files import header_of, metadata_of, reading
+from dpviz.releases.files import reading
 from dpviz.releases.joint import EXACT, Estimate
 from dpviz.releases.store import read
 from dpviz.roads.forest import TINY
@@ -101,18 +99,15 @@ def day_number(text: str) -> int:
     return int(np.datetime64(text, "D").astype(np.int64))
 
 
-def series_id(frame: dict[str, Any]) -> str:
-    """Identity of a series in the ledger: a hash of its public frame."""
-    return hashlib.sha256(json.dumps(frame, sort_keys=True).encode()).hexdigest()[:16]
+def identity(facts: Any) -> str:
+    """Hash of plain values: of a series in the ledger, by its frame, and of its areas."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def areas_id(areas: Areas) -> str:
-    """Hash of all that decides in which area a record is."""
-    stated = json.dumps([areas.facts(), areas.names, areas.parent.tolist()], sort_keys=True)
-    digest = hashlib.sha256(stated.encode())
-    for shape in shapely.to_wkb(areas.shapes):
-        digest.update(shape)
-    return digest.hexdigest()[:16]
+def area_facts(areas: Areas) -> list[Any]:
+    """All that decides in which area a record is."""
+    shapes = shapely.to_wkb(areas.shapes, hex=True).tolist()
+    return [areas.facts(), areas.names, areas.parent.tolist(), shapes]
 
 
 def node_files(folder: str | os.PathLike[str]) -> list[Path]:
@@ -120,22 +115,18 @@ def node_files(folder: str | os.PathLike[str]) -> list[Path]:
     return sorted(each for each in Path(folder).glob("*.parquet") if FILE.fullmatch(each.name))
 
 
-def frame_in(file: Path) -> dict[str, Any]:
-    """Frame of the series that a file belongs to.
+def stated_in(release: AreaRelease, file: Path) -> dict[str, Any]:
+    """What a node says of itself: ``frame``, ``file`` and ``known_on``.
 
     Raises:
-        ReleaseError: no release of a series.
+        ReleaseError: no release of a series, or its file was renamed.
     """
-    _, stated = header_of(metadata_of(file), file.name)
-    frame: dict[str, Any] = _stated(stated.get("extra"), file)["frame"]
-    return frame
-
-
-def _stated(extra: Any, file: Path) -> dict[str, Any]:
-    series = extra.get(KEY) if isinstance(extra, dict) else None
-    if not isinstance(series, dict) or not isinstance(series.get("frame"), dict):
+    stated = release.header.extra.get(KEY)
+    if not isinstance(stated, dict) or not isinstance(stated.get("frame"), dict):
         raise ReleaseError(f"{file.name}: no release of a series: move it to another folder")
-    return series
+    if stated.get("file") != file.name:
+        raise ReleaseError(f"{file.name} is {stated.get('file')!r} renamed: give its name back")
+    return stated
 
 
 def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -> Float:
@@ -196,15 +187,12 @@ class Series:
     variance: Float
     known_on: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        return f"Series({len(self.nodes):,} nodes to before {day_text(self.until)}, {self.areas!r})"
-
     @property
     def start(self) -> int:
         """First day."""
         return day_number(self.frame["start"])
 
-    @cached_property
+    @property
     def until(self) -> int:
         """The first day after all nodes."""
         return int(self.nodes.sum(axis=1).max())
@@ -238,9 +226,7 @@ class Series:
         half = INTERVAL_SDS * float(np.sqrt(len(which) * (weight**2 @ self.variance[:, row])))
         return Estimate(value, value - half, value + half, 0.0, EXACT)
 
-    def table(
-        self, lengths: Iterable[int] = tuple(SHARES), *, last: bool = False, final: bool = False
-    ) -> pd.DataFrame:
+    def table(self, *, last: bool = False, final: bool = False) -> pd.DataFrame:
         """Windows and running totals of every area and kind, by the day on which they end.
 
         Columns: level, name; kind; window (``7 days``, or ``running total``), start and end
@@ -248,12 +234,11 @@ class Series:
         out.
 
         Args:
-            lengths: days of the windows.
             last: only those that end last.
             final: add finished nodes in each window alone.
         """
         ends = np.arange(self.until if last else self.start + 1, self.until + 1)
-        made = [(f"{days} day{'s' * (days > 1)}", ends - days) for days in lengths]
+        made = [(f"{days} day{'s' * (days > 1)}", ends - days) for days in SHARES]
         made.append((TOTAL, np.full_like(ends, self.start)))
         blocks = [self._rows(name, np.c_[starts, ends], final) for name, starts in made]
         return pd.concat(blocks, ignore_index=True)
@@ -269,10 +254,9 @@ class Series:
         known = np.array(self.known_on, dtype=object)
         used = [str(known[np.abs(each) > 1e-9].max()) for each in made.T]
         times, every = len(windows) * kinds, kinds * areas
-        columns: dict[str, Any] = {
-            "level": np.tile(self.areas.level_of, times),
-            "name": np.tile(np.array(self.areas.names, dtype=object), times),
-        }
+        names = np.array(self.areas.names, dtype=object)
+        columns: dict[str, Any] = {"level": np.tile(self.areas.level_of, times)}
+        columns["name"] = np.tile(names, times)
         if self.kinds:
             columns["kind"] = np.tile(np.repeat(self.kinds, areas), len(windows))
         columns["window"] = name
@@ -302,18 +286,18 @@ def read_series(folder: str | os.PathLike[str]) -> Series:
     if not files:
         raise ReleaseError(f"{Path(folder).name}: no series: 'dpviz series update' begins one")
     releases: list[AreaRelease] = [read(each, "areas") for each in files]
-    stated = [_stated(each.header.extra, file) for each, file in zip(releases, files, strict=True)]
+    stated = [*map(stated_in, releases, files)]
     for each, file in zip(stated, files, strict=True):
         if each["frame"] != stated[0]["frame"]:
             raise ReleaseError(
                 f"{file.name} and {files[0].name} are of different series: keep one in each folder"
             )
-        if each.get("file") != file.name:
-            raise ReleaseError(f"{file.name} is {each.get('file')!r} renamed: give its name back")
+    frame = stated[0]["frame"]
     names = [file.stem.removesuffix("d").rpartition("-") for file in files]
     with reading(files[0].name):
+        TimeUnits("day", frame["zone"]), day_number(frame["start"])
         return Series(
-            frame=stated[0]["frame"],
+            frame=frame,
             areas=releases[0].frame,
             kinds=releases[0].kinds,
             nodes=np.array([(day_number(day), int(days)) for day, _, days in names]),
