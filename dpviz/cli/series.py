@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,7 +59,8 @@ def update(
     from dpviz.domain.zones import zone_name
     from dpviz.private.budget import positive_epsilon
     from dpviz.private.ledger import Ledger
-    from dpviz.releases.series import KEY, day_text, file_name, finished_nodes, identity, prices
+    from dpviz.releases import series as nodes
+    from dpviz.releases.series import day_number, day_text
 
     require_applicable("a series", given(data), TAKES)
     needed = {"areas": data.frame.areas, "time": data.clock.time, "unit": data.units.unit}
@@ -69,14 +69,14 @@ def update(
             raise ParameterError(f"--{name} is missing: a series counts persons' days by area")
     units = TimeUnits("day", zone_name(data.clock.zone))
     today = int(units.of_moments([time.time()])[0])
-    first, end = _day(start, "start"), today if until is None else _day(until, "until")
-    kept = first if since is None else _day(since, "since")
+    first, end = day_number(start), today if until is None else day_number(until)
+    kept = first if since is None else day_number(since)
     if not first <= end <= today:
         raise ParameterError(
             f"--until {day_text(end)}: give a day from --start {day_text(first)}, up to today "
             f"({day_text(today)} in {units.zone}): only days that are over are released"
         )
-    each = prices(positive_epsilon(epsilon))
+    price = nodes.prices(positive_epsilon(epsilon))
     data = replace(data, units=replace(data.units, per="day"))
     areas, how = data.arguments(source)
     how["name"] = dataset
@@ -84,36 +84,34 @@ def update(
     Path(folder).mkdir(exist_ok=True)
     with locked(str(Path(folder) / "series.parquet")):
         _require_same(folder, frame)
-        account, number = Ledger(ledger), identity(frame)
+        account, number = Ledger(ledger), nodes.identity(frame)
         paid = {spend.purpose for spend in account.account(dataset).spends}
         made, lost = [], []
-        for node in finished_nodes(first, end):
-            output = Path(folder) / file_name(node)
+        for node in nodes.finished_nodes(first, end):
+            output = Path(folder) / nodes.file_name(node)
             purpose = f"series {number}: {output.stem}"
-            if output.exists():
-                continue
-            if purpose in paid and not again:
+            if purpose in paid and not (again or output.exists()):
                 lost.append(output.name)
-                continue
-            if node[0] < kept:
+            if output.exists() or output.name in lost or node[0] < kept:
                 continue
             require_writable(str(output))
             require_free(str(output), source, *data.files, ledger=ledger)
             handle = _records(data, source, areas, how, node)
-            handle.facts[KEY] = {"frame": frame, "file": output.name, "known_on": day_text(today)}
+            handle.facts[nodes.KEY] = {
+                "frame": frame,
+                "file": output.name,
+                "known_on": day_text(today),
+            }
             release = dpviz.build(
-                handle, epsilon=each[node[1]], ledger=account, purpose=purpose, conclude=False
+                handle, epsilon=price[node[1]], ledger=account, purpose=purpose, conclude=False
             )
             save_release(release.save, str(output), account, release.header.extra["release_id"])
             made.append(output.name)
     spent = account.account(dataset)
-    shown = {"folder": folder, "until": day_text(end), "released": made, "lost": lost}
-    shown |= {"spent": spent.spent, "longer": spent.longer}  # type: ignore[dict-item]
+    shown: dict[str, Any] = {"folder": folder, "until": day_text(end), "released": made}
+    shown |= {"lost": lost, "spent": spent.spent, "longer": spent.longer}
     if lost and not as_json:
-        print_stderr(
-            f"warning: {len(lost)} paid releases have no file, such as {lost[0]}: put it back, or "
-            "pay again with --again"
-        )
+        print_stderr(f"warning: the files of {', '.join(lost)} are lost: --again pays again")
     text = f"{folder}: {len(made)} new releases, all to before {day_text(end)}; "
     emit(shown, as_json, f"{text}ε = {spent.spent:g} spent of any day")
 
@@ -144,20 +142,6 @@ def table(
     rows = as_rows({name: made[name].tolist() for name in made.columns})
     shown = made.round({"count": 1, "noise_sd": 2}).to_string(index=False)
     emit({"rows": rows}, as_json, shown)
-
-
-def _day(text: str, what: str) -> int:
-    """Number of a day since 1970.
-
-    Raises:
-        ParameterError: no date.
-    """
-    from dpviz.releases.series import day_number
-
-    try:
-        return day_number(date.fromisoformat(text).isoformat())
-    except ValueError:
-        raise ParameterError(f"--{what} {text!r}: give a day such as 2024-03-01") from None
 
 
 def _frame(data: Data, areas: Any, dataset: str, epsilon: float, **time: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from datetime import date
 from decimal import ROUND_DOWN, Context, Decimal
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,6 @@ from typing import Any
 import numpy as np
 
 from dpviz.checks import require_path
-from dpviz.domain.calendar import Calendar
-from dpviz.domain.units import TimeUnits
 from dpviz.errors import DomainError, ReleaseError
 from dpviz.lazy import pd, shapely
 from dpviz.releases.answers import INTERVAL_SDS, interval
@@ -45,7 +44,6 @@ BLOCK = 28
 MONDAY = 4
 """Number of the day on which the first four weeks after 1970-01-01 begin."""
 
-TOTAL = "running total"
 FILE = re.compile(r"\d{4}-\d\d-\d\d-(1|7|28)d\.parquet")
 KEY = "series"
 """Key of a header's ``extra`` for the series that a release belongs to."""
@@ -95,8 +93,15 @@ def day_text(day: int) -> str:
 
 
 def day_number(text: str) -> int:
-    """The inverse of :func:`day_text`."""
-    return int(np.datetime64(text, "D").astype(np.int64))
+    """The inverse of :func:`day_text`.
+
+    Raises:
+        DomainError: no date.
+    """
+    try:
+        return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
+    except (TypeError, ValueError):
+        raise DomainError(f"day {text!r}: give one such as 2024-03-01") from None
 
 
 def identity(facts: Any) -> str:
@@ -158,10 +163,8 @@ def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -
         else:  # the least norm of weights times sds is the least variance
             sd = np.sqrt(np.maximum(variance[rows], TINY))
             each = (np.linalg.pinv(holds / sd) @ wanted) / sd[:, None]
-        each[:, (np.abs(holds @ each - wanted) > 1e-6).any(axis=0)] = np.nan
-        unknown = wanted.any(axis=0) if not len(rows) else False
         made[np.ix_(rows, which)] = each
-        made[:, which[unknown]] = np.nan
+        made[:, which[(np.abs(holds @ each - wanted) > 1e-6).any(axis=0)]] = np.nan
     return made
 
 
@@ -170,7 +173,7 @@ class Series:
     """Finished nodes of one series, with their estimates.
 
     Attributes:
-        frame: what all nodes have in common; its ``start`` is the first day of running totals.
+        start: first day of running totals, since 1970.
         areas: the public partition.
         kinds: names of the kinds; empty without kinds.
         nodes: first day since 1970 and number of days of each node, int64 (n, 2).
@@ -179,18 +182,13 @@ class Series:
         known_on: the day on which each node's records were read: later records are not in it.
     """
 
-    frame: dict[str, Any]
+    start: int
     areas: Areas
     kinds: tuple[str, ...]
     nodes: Int
     counts: Float
     variance: Float
     known_on: tuple[str, ...]
-
-    @property
-    def start(self) -> int:
-        """First day."""
-        return day_number(self.frame["start"])
 
     @property
     def until(self) -> int:
@@ -210,9 +208,12 @@ class Series:
 
         Raises:
             DataError: no such area.
-            DomainError: no whole days, days without a release, or no such kind.
+            DomainError: no days, days without a release, or no such kind.
         """
-        row, window = row_named(self.areas, area), self._window(period)
+        row, ends = row_named(self.areas, area), period
+        window = [*map(day_number, ends.split(",") if isinstance(ends, str) else ends)]
+        if len(window) != 2 or window[0] >= window[1]:
+            raise DomainError(f"period {period!r}: give two days, such as 2024-03-01,2024-03-08")
         if kind is not None and kind not in self.kinds:
             raise DomainError(f"no kind {kind!r}: choose one of {', '.join(self.kinds) or 'none'}")
         which = [self.kinds.index(kind)] if kind is not None else range(self.counts.shape[1])
@@ -239,7 +240,7 @@ class Series:
         """
         ends = np.arange(self.until if last else self.start + 1, self.until + 1)
         made = [(f"{days} day{'s' * (days > 1)}", ends - days) for days in SHARES]
-        made.append((TOTAL, np.full_like(ends, self.start)))
+        made.append(("running total", np.full_like(ends, self.start)))
         blocks = [self._rows(name, np.c_[starts, ends], final) for name, starts in made]
         return pd.concat(blocks, ignore_index=True)
 
@@ -254,9 +255,8 @@ class Series:
         known = np.array(self.known_on, dtype=object)
         used = [str(known[np.abs(each) > 1e-9].max()) for each in made.T]
         times, every = len(windows) * kinds, kinds * areas
-        names = np.array(self.areas.names, dtype=object)
         columns: dict[str, Any] = {"level": np.tile(self.areas.level_of, times)}
-        columns["name"] = np.tile(names, times)
+        columns["name"] = [*self.areas.names] * times
         if self.kinds:
             columns["kind"] = np.tile(np.repeat(self.kinds, areas), len(windows))
         columns["window"] = name
@@ -264,15 +264,6 @@ class Series:
             columns[side] = np.repeat([*map(day_text, windows[:, at].tolist())], every)
         columns |= interval(counts.ravel(), sd.ravel())
         return pd.DataFrame(columns | {"known_on": np.repeat(np.array(used, object), every)})
-
-    def _window(self, period: Any) -> Node:
-        zone = self.frame["zone"]
-        units, calendar = TimeUnits("day", zone), Calendar(zone)
-        moments = calendar.period(period)
-        first, end = units.around(*moments)
-        if moments != calendar.period((day_text(first), day_text(end))):
-            raise DomainError(f"period {period!r}: a series has whole days, such as 2024-03-01")
-        return first, end
 
 
 def read_series(folder: str | os.PathLike[str]) -> Series:
@@ -292,12 +283,10 @@ def read_series(folder: str | os.PathLike[str]) -> Series:
             raise ReleaseError(
                 f"{file.name} and {files[0].name} are of different series: keep one in each folder"
             )
-    frame = stated[0]["frame"]
     names = [file.stem.removesuffix("d").rpartition("-") for file in files]
     with reading(files[0].name):
-        TimeUnits("day", frame["zone"]), day_number(frame["start"])
         return Series(
-            frame=frame,
+            start=day_number(stated[0]["frame"]["start"]),
             areas=releases[0].frame,
             kinds=releases[0].kinds,
             nodes=np.array([(day_number(day), int(days)) for day, _, days in names]),

@@ -164,7 +164,7 @@ CHANGED = {
     "--kinds=a": "holds a series with kinds ['a', 'b']",
     "--start=2024-03-11": "holds a series with start '2024-03-18'",
     "--until=9024-01-01": "only days that are over are released",
-    "--until=monday": "give a day such as 2024-03-01",
+    "--until=monday": "give one such as 2024-03-01",
     "--period=2024-01-01,2024-02-01": "--period is not for a series",
 }
 
