@@ -62,11 +62,26 @@ ROADS = ("build", "walks.csv", *GRAPH, "--workload", "clustered:1")
 EVENTS = ("build", "places.csv", *AROUND, "--workload", "clustered:1")
 SYMBOLS = ("build", "visits.csv", "--alphabet", "a1,b2")
 MOVES = ("build", "places.csv", BOX, "--time", "when")
+DAILY = ("series", "update", "daily", "places.csv", BOX, "--areas", "rect=14,23,15,24")
+DAILY += (
+    "--time",
+    "when",
+    "--time-format",
+    "seconds",
+    "--start",
+    "1970-01-01",
+    "--dataset",
+    "days",
+)
 BAD = ("-o", "bad.parquet")
 
 COMMANDS = {
     "points": [
         (0, *PLACES, *UNIT, "-o", "r.parquet"),
+        (2, *DAILY, "--until", "1970-01-04"),
+        (0, "ledger", "calendar", "days", "--unit", "day", "--zone", "UTC"),
+        (0, *DAILY, "--until", "1970-01-04", "--json"),
+        (0, "series", "table", "daily"),
         (0, "check", "places.csv", BOX, *UNIT),
         (0, "info", "r.parquet", "--json"),
         (0, "query", "r.parquet", "--rect", "14,23,14.1,24", "--json"),
