@@ -25,6 +25,7 @@ from dpviz.releases.points.window import during
 from dpviz.releases.release import Release
 from dpviz.releases.roads.graph_file import read_graph, workload_of
 from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.releases.series import Series, read_series
 from dpviz.releases.split import SplitRelease
 from dpviz.releases.store import read, save
 from dpviz.releases.subset import Subset

@@ -21,6 +21,7 @@ EXAMPLES = {
     "publish.md": 11,
     "python.md": 0,
     "sequences.md": 4,
+    "series.md": 5,
     "tables.md": 8,
     "time.md": 6,
 }

@@ -62,11 +62,18 @@ ROADS = ("build", "walks.csv", *GRAPH, "--workload", "clustered:1")
 EVENTS = ("build", "places.csv", *AROUND, "--workload", "clustered:1")
 SYMBOLS = ("build", "visits.csv", "--alphabet", "a1,b2")
 MOVES = ("build", "places.csv", BOX, "--time", "when")
+DAILY = ("series", "update", "daily", "places.csv", BOX, "--areas", "rect=14,23,15,24", *UNIT)
+DAILY += ("--time", "when", "--time-format", "seconds", "--start", "1970-01-01")
+DAILY += ("--dataset", "days", "--until", "1970-01-04")
 BAD = ("-o", "bad.parquet")
 
 COMMANDS = {
     "points": [
         (0, *PLACES, *UNIT, "-o", "r.parquet"),
+        (2, *DAILY),
+        (0, "ledger", "calendar", "days", "--unit", "day", "--zone", "UTC"),
+        (0, *DAILY, "--json"),
+        (0, "series", "table", "daily"),
         (0, "check", "places.csv", BOX, *UNIT),
         (0, "info", "r.parquet", "--json"),
         (0, "query", "r.parquet", "--rect", "14,23,14.1,24", "--json"),
@@ -144,7 +151,7 @@ def test_no_command_lets_a_secret_out(files, kind, caplog):
             assert leaks(said) == set(), words
             assert "Traceback" not in "".join(said), words
     assert leaks([caplog.text]) == set()
-    written = {path for path in files.iterdir() if path not in sensitive}
+    written = {path for path in files.rglob("*.*") if path not in sensitive}
     assert files / "r.parquet" in written
     assert files / "bad.parquet" not in written
     if kind == "points":  # the map's columns are packed, and are looked into

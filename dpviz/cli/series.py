@@ -1,0 +1,185 @@
+"""Commands on a series: releases of days, weeks and four weeks under one calendar account."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import dpviz
+from dpviz.cli.data import Data
+from dpviz.cli.groups import MISSING, given, grouped, option, require_applicable
+from dpviz.cli.outputs import locked, require_free, require_writable, save_release
+from dpviz.cli.root import Epsilon, Json, LedgerFile, app, as_rows, emit, print_stderr, progress
+from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.private.areas import AreaData
+    from dpviz.releases.series import Node
+
+series = typer.Typer(no_args_is_help=True, help="Publish every day: releases that add up.")
+app.add_typer(series, name="series")
+
+Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="Folder of the series' releases.")]
+
+TAKES = {
+    "a series": "unit max_per_unit table columns crs decimal thousands time_format order bounds "
+    "time zone areas levels name kind kinds"
+}
+"""Options of the records; those of the period follow from the node."""
+
+
+@series.command()
+@grouped
+def update(
+    folder: Folder,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File of records.")],
+    data: Data,
+    start: str = option("First day of the series, such as 2024-03-01.", default=MISSING),
+    until: str | None = option("First day that is not released yet (default: today)."),
+    since: str | None = option("First day of the records in SOURCE, if older ones were deleted."),
+    dataset: str = option("Name of the data set in the ledger.", default=MISSING),
+    epsilon: Epsilon = 1.0,
+    again: bool = option("Pay again for releases whose files are lost.", default=False),
+    ledger: LedgerFile = None,
+    as_json: Json = False,
+) -> None:
+    """Release every day, week and four weeks that are over; each is paid once.
+
+    Example: dpviz series update daily visits.csv --areas wards.gpkg --unit person --time visited_at
+    --zone Europe/Berlin --start 2024-03-04 --dataset visits
+
+    For a daily job: a second run changes nothing and pays nothing. The data set needs a calendar
+    by day; on it all releases together cost epsilon, not epsilon a day.
+    """
+    from dpviz.domain.units import TimeUnits
+    from dpviz.domain.zones import zone_name
+    from dpviz.private.budget import positive_epsilon
+    from dpviz.private.ledger import Ledger
+    from dpviz.releases import series as nodes
+    from dpviz.releases.series import day_number, day_text
+
+    require_applicable("a series", given(data), TAKES)
+    needed = {"areas": data.frame.areas, "time": data.clock.time, "unit": data.units.unit}
+    for name, value in needed.items():
+        if value is None:
+            raise ParameterError(f"--{name} is missing: a series counts persons' days by area")
+    units = TimeUnits("day", zone_name(data.clock.zone))
+    today = int(units.of_moments([time.time()])[0])
+    first, end = day_number(start), today if until is None else day_number(until)
+    kept = first if since is None else day_number(since)
+    if not first <= end <= today:
+        raise ParameterError(
+            f"--until {day_text(end)}: give a day from --start {day_text(first)}, up to today "
+            f"({day_text(today)} in {units.zone}): only days that are over are released"
+        )
+    price = nodes.prices(positive_epsilon(epsilon))
+    data = replace(data, units=replace(data.units, per="day"))
+    areas, how = data.arguments(source)
+    how["name"] = dataset
+    frame = _frame(data, areas, dataset, epsilon, start=day_text(first), zone=units.zone)
+    Path(folder).mkdir(exist_ok=True)
+    with locked(str(Path(folder) / "series.parquet")):
+        _require_same(folder, frame)
+        account, number = Ledger(ledger), nodes.identity(frame)
+        paid = {spend.purpose for spend in account.account(dataset).spends}
+        made, lost = [], []
+        for node in nodes.finished_nodes(first, end):
+            output = Path(folder) / nodes.file_name(node)
+            purpose = f"series {number}: {output.stem}"
+            if purpose in paid and not (again or output.exists()):
+                lost.append(output.name)
+            if output.exists() or output.name in lost or node[0] < kept:
+                continue
+            require_writable(str(output))
+            require_free(str(output), source, *data.files, ledger=ledger)
+            handle = _records(data, source, areas, how, node)
+            handle.facts[nodes.KEY] = {
+                "frame": frame,
+                "file": output.name,
+                "known_on": day_text(today),
+            }
+            release = dpviz.build(
+                handle, epsilon=price[node[1]], ledger=account, purpose=purpose, conclude=False
+            )
+            save_release(release.save, str(output), account, release.header.extra["release_id"])
+            made.append(output.name)
+    spent = account.account(dataset)
+    shown: dict[str, Any] = {"folder": folder, "until": day_text(end), "released": made}
+    shown |= {"lost": lost, "spent": spent.spent, "longer": spent.longer}
+    if lost and not as_json:
+        print_stderr(f"warning: the files of {', '.join(lost)} are lost: --again pays again")
+    text = f"{folder}: {len(made)} new releases, all to before {day_text(end)}; "
+    emit(shown, as_json, f"{text}ε = {spent.spent:g} spent of any day")
+
+
+@series.command()
+@grouped
+def table(
+    folder: Folder,
+    final: bool = option(
+        "Add finished releases alone: such numbers are never revised.", default=False
+    ),
+    output: str | None = option("File for all days (.csv); otherwise the last is printed.", "-o"),
+    as_json: Json = False,
+) -> None:
+    """Show windows of 1, 7 and 28 days and running totals of each area, with 95 % intervals."""
+    from dpviz.files.writing import write_file
+
+    if output is not None:
+        if Path(output).suffix.lower() != ".csv":
+            raise ParameterError(f"output {output!r}: give a .csv file")
+        require_free(output, folder)
+    read = dpviz.read_series(folder)
+    made = read.table(last=output is None, final=final)
+    if output is not None:
+        write_file(output, lambda temporary: made.to_csv(temporary, index=False))
+        emit({"output": output, "rows": len(made)}, as_json, f"{output}: {len(made):,} rows")
+        return
+    rows = as_rows({name: made[name].tolist() for name in made.columns})
+    shown = made.round({"count": 1, "noise_sd": 2}).to_string(index=False)
+    emit({"rows": rows}, as_json, shown)
+
+
+def _frame(data: Data, areas: Any, dataset: str, epsilon: float, **time: str) -> dict[str, Any]:
+    """What all releases of a series have in common."""
+    from dpviz.private.ledger.names import account_key
+    from dpviz.releases.series import area_facts, identity
+
+    kinds = data.attributes.axis()
+    units = {"unit": data.units.unit, "max_per_unit": data.units.max_per_unit}
+    named = {"dataset": account_key(dataset), "epsilon": float(epsilon), **units, **time}
+    named |= {"time": data.clock.time, "areas": identity(area_facts(areas))}
+    return named | {"kind": kinds.get("kind"), "kinds": list(kinds.get("kinds", ()))}
+
+
+def _require_same(folder: str, frame: dict[str, Any]) -> None:
+    """Refuse a folder of a series with another frame.
+
+    Raises:
+        ParameterError: it is one.
+    """
+    from dpviz.releases.series import node_files, stated_in
+
+    for file in node_files(folder)[:1]:
+        before = stated_in(dpviz.read(file, "areas"), file)["frame"]
+        for name in (each for each, now in frame.items() if before.get(each) != now):
+            was = "other areas" if name == "areas" else f"{name} {before.get(name)!r}"
+            raise ParameterError(
+                f"folder {folder!r} holds a series with {was}: give the same, or a new folder"
+            )
+
+
+def _records(data: Data, source: str, areas: Any, how: dict[str, Any], node: Node) -> AreaData:
+    """Read the records of one node's days, counted by area."""
+    from dpviz.private.areas import AreaData
+    from dpviz.releases.series import EVERY, day_text
+
+    first, days = node
+    period = f"{day_text(first)},{day_text(first + days)}"
+    timed = replace(data, clock=replace(data.clock, period=period, every=EVERY[days]))
+    points = dpviz.load(source, timed.record_domain(areas), progress=progress(), **how)
+    return AreaData(points, areas, EVERY[days])

@@ -1,0 +1,296 @@
+"""A series: releases of days, weeks and four weeks of one table of areas, read as one.
+
+Each node is a release of its own days. Windows and running totals are sums of nodes with the least
+variance (generalised least squares over the nodes of each four weeks), so a total that was shown
+before may be revised; ``final`` adds finished nodes alone, which never change again. Everything
+here sees releases only, so it costs no ε.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from datetime import date
+from decimal import ROUND_DOWN, Context, Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpviz.checks import require_path
+from dpviz.errors import DomainError, ReleaseError
+from dpviz.lazy import pd, shapely
+from dpviz.releases.answers import INTERVAL_SDS, interval
+from dpviz.releases.areas.partition import Areas
+from dpviz.releases.areas.table import part_counts, row_named
+from dpviz.releases.counts import AreaRelease
+from dpviz.releases.files import reading
+from dpviz.releases.joint import EXACT, Estimate
+from dpviz.releases.store import read
+from dpviz.roads.forest import TINY
+from dpviz.trees.lattice import Float, Int
+
+SHARES = {1: "0.327", 7: "0.26", 28: "0.413"}
+"""Share of ε of the nodes of each length in days: the cube root of the mean number of such nodes in
+a running total of a year, which makes its variance least. They add up to one exactly."""
+
+EVERY = {1: "1d", 7: "1w", 28: "4w"}
+"""The step of time of a node, by its length in days: all begin on Mondays but days."""
+
+BLOCK = 28
+MONDAY = 4
+"""Number of the day on which the first four weeks after 1970-01-01 begin."""
+
+FILE = re.compile(r"\d{4}-\d\d-\d\d-(1|7|28)d\.parquet")
+KEY = "series"
+"""Key of a header's ``extra`` for the series that a release belongs to."""
+
+Node = tuple[int, int]
+"""Number of the first day since 1970, and number of days."""
+
+
+def prices(epsilon: float) -> dict[int, float]:
+    """ε of a node by its length; together at most ε in exact decimals.
+
+    >>> prices(2.0)
+    {1: 0.654, 7: 0.52, 28: 0.826}
+    """
+    down = Context(prec=12, rounding=ROUND_DOWN)
+    whole = Decimal(repr(epsilon))
+    return {days: float(down.multiply(whole, Decimal(each))) for days, each in SHARES.items()}
+
+
+def finished_nodes(start: int, until: int) -> list[Node]:
+    """All nodes from one day to before another, by their end, the shortest first.
+
+    >>> finished_nodes(4, 12)[6:]
+    [(10, 1), (4, 7), (11, 1)]
+    """
+    nodes = [
+        (first, days)
+        for days in SHARES
+        for first in range(start, until - days + 1)
+        if days == 1 or (first - MONDAY) % days == 0
+    ]
+    return sorted(nodes, key=lambda node: (sum(node), node[1]))
+
+
+def file_name(node: Node) -> str:
+    """Name of a node's file, by its first day and its length.
+
+    >>> file_name((19783, 7))
+    '2024-03-01-7d.parquet'
+    """
+    return f"{day_text(node[0])}-{node[1]}d.parquet"
+
+
+def day_text(day: int) -> str:
+    """A day in ISO 8601."""
+    return str(np.datetime64(day, "D"))
+
+
+def day_number(text: str) -> int:
+    """The inverse of :func:`day_text`.
+
+    Raises:
+        DomainError: no date.
+    """
+    try:
+        return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
+    except (TypeError, ValueError):
+        raise DomainError(f"day {text!r}: give one such as 2024-03-01") from None
+
+
+def identity(facts: Any) -> str:
+    """Hash of plain values: of a series in the ledger, by its frame, and of its areas."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def area_facts(areas: Areas) -> list[Any]:
+    """All that decides in which area a record is."""
+    shapes = shapely.to_wkb(areas.shapes, hex=True).tolist()
+    return [areas.facts(), areas.names, areas.parent.tolist(), shapes]
+
+
+def node_files(folder: str | os.PathLike[str]) -> list[Path]:
+    """Files of nodes in a folder, by name; none if there is no such folder."""
+    return sorted(each for each in Path(folder).glob("*.parquet") if FILE.fullmatch(each.name))
+
+
+def stated_in(release: AreaRelease, file: Path) -> dict[str, Any]:
+    """What a node says of itself: ``frame``, ``file`` and ``known_on``.
+
+    Raises:
+        ReleaseError: no release of a series, or its file was renamed.
+    """
+    stated = release.header.extra.get(KEY)
+    if not isinstance(stated, dict) or not isinstance(stated.get("frame"), dict):
+        raise ReleaseError(f"{file.name}: no release of a series: move it to another folder")
+    if stated.get("file") != file.name:
+        raise ReleaseError(f"{file.name} is {stated.get('file')!r} renamed: give its name back")
+    return stated
+
+
+def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -> Float:
+    """Weights of nodes in the best unbiased estimates of windows, float64 (n, w).
+
+    Args:
+        nodes: first day and number of days of each, (n, 2).
+        variance: of the count of each node, (n,).
+        windows: first day of each, and the first one after it, (w, 2).
+        final: add the largest nodes in the window alone.
+
+    Returns:
+        NaN for a window that does not follow from these nodes.
+    """
+    made = np.zeros((len(nodes), len(windows)))
+    of_node, of_window = (nodes[:, 0] - MONDAY) // BLOCK, (windows - [MONDAY, MONDAY + 1]) // BLOCK
+    blocks = np.unique(of_window)
+    for block in range(*(blocks[[0, -1]] + [0, 1])) if len(blocks) else ():
+        rows = np.flatnonzero(of_node == block)
+        which = np.flatnonzero((of_window[:, 0] <= block) & (block <= of_window[:, 1]))
+        first, size = nodes[rows].T
+        days = MONDAY + BLOCK * block + np.arange(BLOCK)[:, None]
+        holds = ((first <= days) & (days < first + size)).astype(np.float64)
+        wanted = ((windows[which, 0] <= days) & (days < windows[which, 1])).astype(np.float64)
+        if final:
+            inside = (holds.T @ wanted == size[:, None]).astype(np.float64)
+            larger = (holds.T @ holds == size[:, None]) & (size > size[:, None])
+            each = inside * (larger @ inside == 0)
+        else:  # the least norm of weights times sds is the least variance
+            sd = np.sqrt(np.maximum(variance[rows], TINY))
+            each = (np.linalg.pinv(holds / sd) @ wanted) / sd[:, None]
+        made[np.ix_(rows, which)] = each
+        made[:, which[(np.abs(holds @ each - wanted) > 1e-6).any(axis=0)]] = np.nan
+    return made
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Series:
+    """Finished nodes of one series, with their estimates.
+
+    Attributes:
+        start: first day of running totals, since 1970.
+        areas: the public partition.
+        kinds: names of the kinds; empty without kinds.
+        nodes: first day since 1970 and number of days of each node, int64 (n, 2).
+        counts: estimates, float64 (n, kinds or 1, areas).
+        variance: noise variances, float64 (n, areas).
+        known_on: the day on which each node's records were read: later records are not in it.
+    """
+
+    start: int
+    areas: Areas
+    kinds: tuple[str, ...]
+    nodes: Int
+    counts: Float
+    variance: Float
+    known_on: tuple[str, ...]
+
+    @property
+    def until(self) -> int:
+        """The first day after all nodes."""
+        return int(self.nodes.sum(axis=1).max())
+
+    def count(
+        self, area: str, period: Any, kind: str | None = None, *, final: bool = False
+    ) -> Estimate:
+        """Records of one area in whole days, with a 95 % interval for the noise.
+
+        Args:
+            area: name of an area.
+            period: first day and the first one after the last, such as "2024-03-01,2024-03-08".
+            kind: one kind; all together by default.
+            final: add finished nodes in the period alone.
+
+        Raises:
+            DataError: no such area.
+            DomainError: no days, days without a release, or no such kind.
+        """
+        row, ends = row_named(self.areas, area), period
+        window = [*map(day_number, ends.split(",") if isinstance(ends, str) else ends)]
+        if len(window) != 2 or window[0] >= window[1]:
+            raise DomainError(f"period {period!r}: give two days, such as 2024-03-01,2024-03-08")
+        if kind is not None and kind not in self.kinds:
+            raise DomainError(f"no kind {kind!r}: choose one of {', '.join(self.kinds) or 'none'}")
+        which = [self.kinds.index(kind)] if kind is not None else range(self.counts.shape[1])
+        weight = weights(self.nodes, self.variance[:, -1], np.array([window]), final=final)[:, 0]
+        if np.isnan(weight).any():
+            raise DomainError(
+                f"period {' to before '.join(map(day_text, window))}: some of its days have no "
+                "release that answers it: choose days of the series, or a longer period"
+            )
+        value = float(weight @ self.counts[:, which, row].sum(axis=1))
+        half = INTERVAL_SDS * float(np.sqrt(len(which) * (weight**2 @ self.variance[:, row])))
+        return Estimate(value, value - half, value + half, 0.0, EXACT)
+
+    def table(self, *, last: bool = False, final: bool = False) -> pd.DataFrame:
+        """Windows and running totals of every area and kind, by the day on which they end.
+
+        Columns: level, name; kind; window (``7 days``, or ``running total``), start and end
+        (exclusive); count, noise_sd, low, high; known_on. Windows that no release answers are left
+        out.
+
+        Args:
+            last: only those that end last.
+            final: add finished nodes in each window alone.
+        """
+        ends = np.arange(self.until if last else self.start + 1, self.until + 1)
+        made = [(f"{days} day{'s' * (days > 1)}", ends - days) for days in SHARES]
+        made.append(("running total", np.full_like(ends, self.start)))
+        blocks = [self._rows(name, np.c_[starts, ends], final) for name, starts in made]
+        return pd.concat(blocks, ignore_index=True)
+
+    def _rows(self, name: str, windows: Int, final: bool) -> pd.DataFrame:
+        windows = windows[windows[:, 0] >= self.start]
+        made = weights(self.nodes, self.variance[:, -1], windows, final=final)
+        answered = ~np.isnan(made).any(axis=0)
+        made, windows = made[:, answered], windows[answered]
+        n, kinds, areas = self.counts.shape
+        counts = made.T @ self.counts.reshape(n, -1)
+        sd = np.repeat(np.sqrt((made**2).T @ self.variance)[:, None], kinds, axis=1)
+        known = np.array(self.known_on, dtype=object)
+        used = [str(known[np.abs(each) > 1e-9].max()) for each in made.T]
+        times, every = len(windows) * kinds, kinds * areas
+        columns: dict[str, Any] = {"level": np.tile(self.areas.level_of, times)}
+        columns["name"] = [*self.areas.names] * times
+        if self.kinds:
+            columns["kind"] = np.tile(np.repeat(self.kinds, areas), len(windows))
+        columns["window"] = name
+        for at, side in enumerate(("start", "end")):
+            columns[side] = np.repeat([*map(day_text, windows[:, at].tolist())], every)
+        columns |= interval(counts.ravel(), sd.ravel())
+        return pd.DataFrame(columns | {"known_on": np.repeat(np.array(used, object), every)})
+
+
+def read_series(folder: str | os.PathLike[str]) -> Series:
+    """Read all releases of a series in a folder.
+
+    Raises:
+        ReleaseError: no folder, none of its files is of a series, or they are of several series.
+    """
+    require_path(folder, ReleaseError)
+    files = node_files(folder)
+    if not files:
+        raise ReleaseError(f"{Path(folder).name}: no series: 'dpviz series update' begins one")
+    releases: list[AreaRelease] = [read(each, "areas") for each in files]
+    stated = [*map(stated_in, releases, files)]
+    for each, file in zip(stated, files, strict=True):
+        if each["frame"] != stated[0]["frame"]:
+            raise ReleaseError(
+                f"{file.name} and {files[0].name} are of different series: keep one in each folder"
+            )
+    names = [file.stem.removesuffix("d").rpartition("-") for file in files]
+    with reading(files[0].name):
+        return Series(
+            start=day_number(stated[0]["frame"]["start"]),
+            areas=releases[0].frame,
+            kinds=releases[0].kinds,
+            nodes=np.array([(day_number(day), int(days)) for day, _, days in names]),
+            counts=np.concatenate([part_counts(each).swapaxes(0, 1) for each in releases]),
+            variance=np.stack([each.parts[0].nodes.variance for each in releases]),
+            known_on=tuple(str(each["known_on"]) for each in stated),
+        )

@@ -1,0 +1,180 @@
+"""A series at the outermost edge: a daily job on files, its ledger, and what stops it."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpviz
+from dpviz.cli import series
+from dpviz.private.load import bounding
+from dpviz.releases.areas.table import part_counts
+from tests.commands import as_json, fails, refused, run
+
+AREAS = "--areas=rect=0,0,0.5,1;rect=0.5,0,1,1"
+WORDS = [AREAS, "--bounds=0,0,1,1", "--unit=person", "--max-per-unit=2", "--time=time"]
+WORDS += ["--zone=Europe/Berlin", "--start=2024-03-18", "--dataset=visits", "--kind=mode"]
+WORDS += ["--kinds=a,b"]
+"""Clocks of Berlin change on the second Sunday of this series."""
+
+
+class KilledError(BaseException):
+    """The end of a process."""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the records of 30 days."""
+    monkeypatch.chdir(tmp_path)
+    random, rows = np.random.default_rng(1), 3_000
+    clocks = pd.Timestamp("2024-03-18") + pd.to_timedelta(random.integers(0, 720, rows), "h")
+    table = pd.DataFrame({"lon": random.random(rows), "lat": random.random(rows)})
+    table["person"], table["mode"] = random.integers(0, 20, rows), random.choice(["a", "b"], rows)
+    table["time"] = clocks.strftime("%Y-%m-%dT%H:%M:%S")
+    table.to_csv("visits.csv", index=False)
+    return tmp_path
+
+
+def begin(total=1):
+    assert run("ledger", "calendar", "visits", "--unit=day", "--zone=Europe/Berlin")[0] == 0
+    assert run("ledger", "set", "visits", f"--epsilon={total}")[0] == 0
+
+
+def update(until, *words, to="daily", source="visits.csv"):
+    return as_json("series", "update", to, source, *WORDS, f"--until=2024-{until}", *words)
+
+
+def counts(file):
+    return part_counts(dpviz.read(file)).round()
+
+
+def test_a_month_costs_epsilon_once_and_a_second_run_nothing(folder):
+    begin()
+    done = update("04-17")
+    assert len(done["released"]) == 30 + 4 + 1
+    assert (done["spent"], done["longer"]["week"], done["lost"]) == (1.0, 7.0, [])
+    before = {each: each.read_bytes() for each in folder.rglob("*.parquet")}
+    spends = dpviz.Ledger().account("visits").spends
+    assert update("04-17") == {**done, "released": []}
+    assert dpviz.Ledger().account("visits").spends == spends
+    assert {each: each.read_bytes() for each in folder.rglob("*.parquet")} == before
+
+    rows = pd.DataFrame(as_json("series", "table", "daily")["rows"])
+    assert set(rows.end) == {"2024-04-17"}
+    assert [*rows.window.unique()] == ["1 day", "7 days", "28 days", "running total"]
+    read = dpviz.read_series("daily")
+    for row in rows.to_dict("records"):
+        for final in (False, True):
+            told = read.count(row["name"], (row["start"], row["end"]), row["kind"], final=final)
+            made = read.table(last=True, final=final).merge(pd.DataFrame([row])[KEYS], on=KEYS)
+            assert told.value == pytest.approx(made["count"].item())
+            assert told.noise_sd == pytest.approx(made.noise_sd.item())
+    assert run("series", "table", "daily", "-o", "all.csv")[0] == 0
+    assert len(pd.read_csv("all.csv")) == 4 * (30 + 24 + 3 + 30)
+
+
+KEYS = ["name", "kind", "window"]
+
+
+def test_a_run_that_is_killed_after_the_payment_leaves_a_lost_release(folder):
+    begin(2)
+    killed = patch.object(series, "save_release", side_effect=KilledError)
+    with killed, pytest.raises(KilledError):
+        run("series", "update", "daily", "visits.csv", *WORDS, "--until=2024-03-20")
+    (spend,) = dpviz.Ledger().account("visits").spends
+    assert (spend.epsilon, spend.outcome) == (0.327, "paid")
+    done = update("03-20")
+    assert done["lost"] == ["2024-03-18-1d.parquet"]
+    assert done["released"] == ["2024-03-19-1d.parquet"]
+    assert done["spent"] == 0.327
+    done = update("03-20", "--again")
+    assert (done["released"], done["lost"]) == (["2024-03-18-1d.parquet"], [])
+    assert done["spent"] == 0.654
+
+
+def test_a_run_that_is_killed_before_the_payment_leaves_nothing(folder):
+    begin()
+    killed = patch.object(dpviz.Ledger, "spend", side_effect=KilledError)
+    with killed, pytest.raises(KilledError):
+        run("series", "update", "daily", "visits.csv", *WORDS, "--until=2024-03-19")
+    assert not [*(folder / "daily").iterdir()]
+    assert not dpviz.Ledger().account("visits").spends
+
+
+def test_one_person_more_on_one_day_changes_only_the_releases_of_that_day(folder):
+    """T12 for a series: the noise is 0 at this ε, and the key of the bound is fixed."""
+    begin(1e11)
+    table = pd.read_csv("visits.csv")
+    its = (table.person == 4) & (table.time.str[:10] == "2024-03-20")
+    assert its.sum() > 1
+    table[~its].to_csv("less.csv", index=False)
+    with patch.object(bounding, "fresh_key", lambda: b"k" * 16):
+        for name in ("visits", "less"):
+            update("03-25", "--epsilon=1e10", "--again", to=name, source=f"{name}.csv")
+    apart = {
+        file.name: np.abs(counts(file) - counts(folder / "less" / file.name)).sum()
+        for file in (folder / "visits").iterdir()
+    }
+    assert len(apart) == 8
+    changed = {name for name, moved in apart.items() if moved}
+    assert changed == {"2024-03-20-1d.parquet", "2024-03-18-7d.parquet"}
+    assert max(apart.values()) == 2
+
+
+def test_late_records_are_in_releases_that_are_built_later(folder):
+    begin(1e11)
+    table = pd.read_csv("visits.csv").drop_duplicates(["person", "time"])
+    late = table.time.str[:10] == "2024-03-19"
+    table[~late].to_csv("visits.csv", index=False)
+    update("03-20", "--epsilon=1e10", "--max-per-unit=99")
+    table.to_csv("visits.csv", index=False)
+    update("03-25", "--epsilon=1e10", "--max-per-unit=99")
+    day, week = (
+        counts(folder / "daily" / f"2024-03-{name}.parquet") for name in ("19-1d", "18-7d")
+    )
+    assert (day.sum(), week.sum()) == (0, (table.time < "2024-03-25").sum())
+    known = dpviz.read_series("daily").table().known_on
+    assert set(known) == {pd.Timestamp.now("Europe/Berlin").strftime("%Y-%m-%d")}
+
+
+def test_days_whose_records_were_deleted_are_left_out_unpaid(folder):
+    begin()
+    done = update("03-21", "--since=2024-03-20")
+    assert done["released"] == ["2024-03-20-1d.parquet"]
+    assert dpviz.Ledger().account("visits", "2024-03-18,2024-03-20").spent == 0
+    read = dpviz.read_series("daily")
+    assert set(read.table().window) == {"1 day"}
+    with pytest.raises(dpviz.DpvizError, match="no release that answers it"):
+        read.count(read.areas.names[0], "2024-03-18,2024-03-21")
+
+
+CHANGED = {
+    "--epsilon=2": "holds a series with epsilon 1.0",
+    "--unit=mode": "holds a series with unit 'person'",
+    "--zone=UTC": "holds a series with zone 'Europe/Berlin'",
+    "--areas=rect=0,0,1,1": "holds a series with other areas",
+    "--kinds=a": "holds a series with kinds ['a', 'b']",
+    "--start=2024-03-11": "holds a series with start '2024-03-18'",
+    "--until=9024-01-01": "only days that are over are released",
+    "--until=monday": "give one such as 2024-03-01",
+    "--period=2024-01-01,2024-02-01": "--period is not for a series",
+}
+
+
+@pytest.mark.parametrize(("word", "line"), CHANGED.items(), ids=CHANGED)
+def test_a_changed_frame_is_refused_in_one_line(folder, word, line):
+    begin()
+    update("03-19")
+    refused(folder, ["series", "update", "daily", "visits.csv", *WORDS, word], line)
+
+
+def test_a_folder_of_several_series_or_of_renamed_releases_is_not_read(folder):
+    begin(2)
+    update("03-19")
+    update("03-20", "--max-per-unit=1", to="other")
+    (folder / "other" / "2024-03-19-1d.parquet").rename("daily/2024-03-19-1d.parquet")
+    assert "are of different series" in fails("series", "table", "daily")
+    (folder / "daily" / "2024-03-18-1d.parquet").rename("other/2024-03-20-1d.parquet")
+    (folder / "other" / "2024-03-18-1d.parquet").unlink()
+    assert "give its name back" in fails("series", "table", "other")
