@@ -142,7 +142,7 @@ def test_a_child_has_no_driver_that_opens_other_files():
 
 
 @pytest.mark.slow
-def test_a_nursery_that_was_killed_is_started_anew():
+def test_a_fork_server_that_was_killed_is_started_anew():
     run(made, 1)
     sandbox._fork_server._process.kill()
     sandbox._fork_server._process.wait(120)
@@ -150,10 +150,10 @@ def test_a_nursery_that_was_killed_is_started_anew():
 
 
 @pytest.mark.slow
-def test_the_nursery_ends_with_its_parent():
+def test_the_fork_server_ends_with_its_parent():
     code = (
-        "from dpviz.files import sandbox; sandbox.warm(); sandbox._nursery._process.poll();"
-        "print(sandbox._nursery._process.pid, flush=True); import os; os._exit(9)"
+        "from dpviz.files import sandbox; sandbox.warm(); sandbox._fork_server._process.poll();"
+        "print(sandbox._fork_server._process.pid, flush=True); import os; os._exit(9)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     fork_server = int(done.stdout)

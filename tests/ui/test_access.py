@@ -134,7 +134,7 @@ def test_who_may_only_look_cannot_spend_or_set_a_budget(monkeypatch):
     app = visit(monkeypatch, ANN, {"publish": []})
     app.query_params.update({"data": "city-50k", "sensitive": "1"})
     app.run()
-    assert any("publishing and setting budgets are not" in each.value for each in app.info)
+    assert any("but not publish or set budgets" in each.value for each in app.info)
     assert not [each for each in app.button if each.label.startswith("Publish")]
     assert dpviz.Ledger().accounts() == ()
 

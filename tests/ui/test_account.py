@@ -21,7 +21,7 @@ def explore(**address):
 
 def shown(app):
     """The release on the map."""
-    (_, (release, _)), _ = app.session_state["explore.scene"]
+    (_, (release, *_)), _ = app.session_state["explore.scene"]
     return release
 
 
