@@ -116,7 +116,7 @@ def errors_of(exact: Published, estimate: Published) -> list[float]:
         *(np.abs(error).sum(), math.sqrt((error**2).sum()) / areas),
         *(np.abs(sums).sum(), math.sqrt((sums**2).mean())),
         *(np.abs(top).mean(), math.sqrt((top**2).mean())),
-        len(np.intersect1d(largest, published)),
+        float(len(np.intersect1d(largest, published))),
     ]
 
 
