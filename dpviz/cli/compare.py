@@ -32,7 +32,7 @@ def compare(
     ratio: bool = option("Divide the first count by the second.", default=False),
     trend: bool = option("Slope of one count over the steps of time.", default=False),
     replicates: int = option(
-        "Estimate the noise of points from so many simulated releases (default: a safe bound). "
+        "Estimate the noise of points from this many simulated releases (default: a safe bound). "
         "Too narrow on small data.",
         default=0,
         min=0,

@@ -145,7 +145,7 @@ def table(
 
 
 def _frame(data: Data, areas: Any, dataset: str, epsilon: float, **time: str) -> dict[str, Any]:
-    """What all releases of a series have in common."""
+    """Facts that all releases of a series share."""
     from dpviz.private.ledger.names import account_key
     from dpviz.releases.series import area_facts, identity
 

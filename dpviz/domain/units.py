@@ -92,7 +92,7 @@ class TimeUnits:
 
 @dataclass(frozen=True)
 class ChargedPeriod:
-    """The period of records that a release reads, by the units of time that bound and charge them.
+    """Period of the records that a release reads, in the units of its calendar.
 
     Attributes:
         units: unit of time and zone.

@@ -1,4 +1,4 @@
-"""Counts of a release in words, for readers without the map: by category, time, area, street."""
+"""Counts of a release in words, by category, time, area and street."""
 
 from __future__ import annotations
 

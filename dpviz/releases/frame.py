@@ -70,7 +70,7 @@ class Frame(ABC):
         return None
 
     def answers(self, nodes: Decomposition, sds: float = INTERVAL_SDS) -> Answers:
-        """The counts of all cells, areas or streets, with intervals of so many deviations."""
+        """The counts of all cells, areas or streets, with intervals of this many deviations."""
         return Answers(**interval(nodes.count, np.sqrt(nodes.variance), sds))
 
     def sum_frame(self, frames: Sequence[Self], alike: bool) -> Self:

@@ -121,7 +121,7 @@ def node_files(folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def stated_in(release: AreaRelease, file: Path) -> dict[str, Any]:
-    """What a node says of itself: ``frame``, ``file`` and ``known_on``.
+    """Facts in the header of a node: ``frame``, ``file`` and ``known_on``.
 
     Raises:
         ReleaseError: no release of a series, or its file was renamed.

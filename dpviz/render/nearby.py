@@ -1,4 +1,4 @@
-"""Named places of a map, for those who read it as a table: counts around them, and what is near."""
+"""Named places of a map as a table: counts around them, and places near a point."""
 
 from __future__ import annotations
 

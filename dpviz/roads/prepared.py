@@ -1,4 +1,4 @@
-"""A plan that comes with the package: trees on the built-in city's streets for its usual queries.
+"""Prepared plan of the built-in city: trees on its streets for its default queries.
 
 To find them takes seconds, and at the first visit to page Roads the compilation of the search too.
 They are public, and the same for every ε. ``data/make_city_plan.py`` writes the file.

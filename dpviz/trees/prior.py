@@ -23,7 +23,7 @@ KINDS = ((0.0, 1.0), *itertools.product((1 / 3, 2 / 3, 1.0), (0.1, 1.0, 10.0)))
 """Candidates (γ, a): children share as (mass + a)^γ; the first is area."""
 
 DOUBT = 2.5
-"""z: a prior is used where it describes noisy counts better than area by so many deviations."""
+"""z: a prior is used if it describes noisy counts better than area by this many deviations."""
 
 FEWEST = 6.0
 """Families, with those handed on, below which a level is not fitted."""
@@ -89,7 +89,7 @@ class Prior:
 
 
 class Fit(NamedTuple):
-    """How well shares by prior describe the families of a level.
+    """Fit of the prior to the noisy families of one level.
 
     Attributes:
         power, added: γ and a; γ = 0 is area, where the prior is not used.

@@ -1,4 +1,4 @@
-"""Sums that are exact in any order, and whole numbers that add up: post-processing of estimates."""
+"""Post-processing of estimates: exact sums, and whole numbers that add up."""
 
 from __future__ import annotations
 

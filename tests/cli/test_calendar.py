@@ -21,7 +21,7 @@ BERLIN = ["--per=day", "--zone=Europe/Berlin", "--dataset=visits"]
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Visits of the clock change of autumn and its neighbours, and the same with one person less.
+    """Visits around the clock change of autumn, and the same with one person less.
 
     That person's records of the 27th stand last: they came late.
     """

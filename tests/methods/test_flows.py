@@ -97,7 +97,7 @@ def test_exact_counts_are_those_of_a_naive_count():
 @pytest.mark.slow
 @pytest.mark.parametrize("growth", [1.0, 2.0])
 def test_the_exact_loss_with_pruning_is_epsilon_by_enumeration(growth):
-    """One pair of wholes, four pairs of halves: it is divided where its noisy count is 5 or more.
+    """One pair of wholes and four pairs of halves, divided from a noisy count of 5 on.
 
     Every outcome with one record more comes from other draws without it, whose probability differs
     by the rates of the counts that it moves and that are measured: the whole loss, and it is ε.
@@ -127,7 +127,7 @@ def test_the_exact_loss_with_pruning_is_epsilon_by_enumeration(growth):
 
 
 def test_one_record_more_moves_one_pair_of_each_level_by_one():
-    """In each part, whatever pairs are asked for."""
+    """Children add up in each part, for any pairs."""
     cells = np.random.default_rng(0).integers(0, 4, (50, 3)) % [2, 36, 4]
     one, two = (FlowData("x", FLOWS, rows, public=True) for rows in (cells, cells[1:]))
     for level in range(len(FLOWS.depths)):

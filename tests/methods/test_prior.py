@@ -62,7 +62,7 @@ class Scripted:
 @given(st.integers(0, 2**32), st.floats(0.05, 20), st.integers(2, 6), st.integers(60, 4000))
 @settings(max_examples=60, deadline=None)
 def test_what_is_measured_follows_from_noisy_counts_and_the_prior_alone(seed, epsilon, cap, room):
-    """On neighbours, the same transcript has the same tree and prices, which add up to at most ε.
+    """The same transcript gives neighbours the same tree and prices of at most ε.
 
     Exactly, in fractions; no leaf is unmeasured, wherever the cap on nodes is met.
     """

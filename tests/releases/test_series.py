@@ -76,7 +76,7 @@ def test_shares_are_cube_roots_of_the_nodes_in_a_running_total():
 
 
 def test_weights_are_those_of_least_squares_on_the_tree_of_four_weeks():
-    """Of one complete block the linear-time algorithm gives the same estimates and variances."""
+    """For one complete block the linear-time algorithm gives the same estimates and variances."""
     nodes = np.array(
         [(4, 28), *((4 + 7 * w, 7) for w in range(4)), *((4 + d, 1) for d in range(28))]
     )

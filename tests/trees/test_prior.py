@@ -26,7 +26,7 @@ def cells(level):
 
 @given(st.lists(st.tuples(st.integers(0, 63), st.integers(0, 3), st.floats(0, 1e4)), max_size=20))
 def test_masses_are_sums_over_cells_that_share_evenly_inside(given_cells):
-    """Of cells of any level, which may overlap; below their own level they are even."""
+    """Masses of cells of any level, which may overlap and are even inside."""
     number, level, mass = (np.array(each) for each in zip((0, 0, 1.0), *given_cells, strict=True))
     codes = number.astype(np.uint64) << np.uint64(2 * (BITS - 3))
     public = Prior.of_cells(codes, level.astype(np.int64), mass, BITS, {})

@@ -26,7 +26,7 @@ class FlowMethod(Method):
         """Refuse a frame that is too large for this method, before any ε is spent.
 
         Raises:
-            ParameterError: too many pairs in so many parts.
+            ParameterError: too many pairs for this number of parts.
         """
 
     def build(

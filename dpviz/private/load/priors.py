@@ -40,7 +40,7 @@ SIDE = 4
 """Places along each side of a leaf, for leaves of another domain."""
 
 PLACES = 64
-"""About so many places of a grid in each polygon; fewer where there are many polygons."""
+"""Approximate number of grid places in each polygon; fewer where there are many polygons."""
 
 Masses = tuple[Float, NDArray[np.int64] | int, Float]
 """Places (m, 2) in the domain's CRS, the level of the cell around each, and its mass."""
@@ -57,7 +57,7 @@ def prior(
 ) -> Prior:
     """Read PUBLIC data that say where records are likely, for ``build(…, prior=…)``.
 
-    Everybody may know them, and nobody looked at the private records to make or to choose them.
+    They are public, and were made and chosen without a look at the private records.
     Last year's published records, addresses, a population grid, an earlier release.
 
     Args:
@@ -204,7 +204,7 @@ def polygon_places(
         low, high = np.split(np.array(shapely.bounds(shape)), 2)
         if not shapely.area(shape) > 0:
             continue
-        # As fine as puts about so many places into this polygon.
+        # Grid spacing that puts about this many places into the polygon.
         side = np.sqrt(shapely.area(shape) / many)
         cells = np.clip(np.ceil((high - low) / side), 1, 16 * many).astype(np.int64)
         step = (np.indices(tuple(cells)).reshape(2, -1).T + 0.5) / cells

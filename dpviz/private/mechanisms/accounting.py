@@ -216,6 +216,6 @@ def require_claim(delta: float, k: int) -> None:
         )
     if k > MOST_SLOTS:
         raise ParameterError(
-            f"at most {k:,} slots per unit: noise for so many hides everything, give up to "
+            f"at most {k:,} slots per unit: the noise would hide everything, give up to "
             f"{MOST_SLOTS:,} (max_per_unit, --max-per-unit)"
         )

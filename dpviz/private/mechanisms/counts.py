@@ -60,7 +60,7 @@ def geometric(
 def slot_counts(noise: Noise, share: Share, counts: ArrayLike) -> tuple[Int, Float]:
     """Counts of slots plus the noise that the share pays for, and the variance of each.
 
-    Discrete Gaussian noise where the share says so: then one person moves at most so many of all
+    Discrete Gaussian noise where the share says so: then one person moves at most that many of all
     its counts, each by one, as the share was computed for. Otherwise :func:`geometric`.
     """
     if share.variance is None:

@@ -1,4 +1,4 @@
-"""A release of flows as a tidy table: a row per pair, and the sums of origins and destinations."""
+"""A release of flows as a tidy table: one row per pair, and sums per area."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _summary(release: RoadRelease, workload: Paths) -> None:
         st.metric(
             "Streets above the noise",
             f"{seen:,} of {streets:,}",
-            help="Above what noise alone would reach on any of so many streets.",
+            help="Above what noise alone would reach on any of these streets.",
             width="content",
         )
         st.metric(
