@@ -11,11 +11,13 @@ import numpy as np
 
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import Mapped, quotient_words
-from dpviz.releases.counts import AreaRelease, RoadRelease, is_areas, is_points, is_roads
+from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease, is_areas, is_points, is_roads
+from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.window import window_cuts
 from dpviz.releases.release import Release
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.flows import path_words
+from dpviz.render.nearby import place_rows
 from dpviz.render.numbers import count_words, with_noise
 from dpviz.sequences.moves import frequent, visit_sd, visits
 from dpviz.trees.lattice import Float
@@ -59,7 +61,7 @@ def tables_of(release: Release) -> list[Table]:
     if is_areas(release):
         return [*_categories(release), *_steps(release), *_areas(release)]
     if is_points(release):
-        return [*_categories(release), *_steps(release)]
+        return [*_categories(release), *_steps(release), *_named_places(release)]
     return []
 
 
@@ -94,6 +96,20 @@ def _steps(release: Mapped) -> Iterator[Table]:
         for name, period in zip(names[:ROWS], periods, strict=False)
     ]
     yield Table("Steps of time", ("From", COUNT), rows, len(names))
+
+
+def _named_places(release: PointRelease) -> Iterator[Table]:
+    """Noisy counts in squares around named places; of trips those of their starts and ends."""
+    maps = {"Named places": release}
+    if release.domain.without_time.dims == 4:
+        maps = {"Starts": marginal(release, (0, 1)), "Ends": marginal(release, (2, 3))}
+    elif release.domain.without_time.dims != 2:
+        return
+    for title, each in maps.items():
+        if rows := place_rows(each):
+            head = ("Place", COUNT, "Per km²", "Square around it")
+            texts = [tuple(row.values()) for row in rows]
+            yield Table(f"{title}, densest first", head, texts, len(rows))
 
 
 def _areas(release: AreaRelease) -> list[Table]:

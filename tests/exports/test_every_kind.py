@@ -9,6 +9,7 @@ import pytest
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.exports import Presentation, has_picture, release_page, release_picture, report_page
+from dpviz.render.nearby import place_rows
 from tests.wards import voronoi
 
 WORDS = Presentation("Crimes, 2024", "By <month>", "crimes")
@@ -102,3 +103,13 @@ def test_every_kind_has_a_page_a_report_a_picture_and_data(kind, table, tmp_path
             release_picture([release], presentation=WORDS)
     rows = pd.read_csv(dpviz.export(release, tmp_path / "data.csv"))
     assert {"count", "noise_sd", "half_width"} <= set(rows)
+
+
+def test_pages_of_points_have_a_table_of_named_places_with_rounded_counts():
+    release = dpviz.build(dpviz.load("city-50k", public=True), "ugrid", 1.0, seed=0)
+    rows = place_rows(release)
+    assert len(rows) > 5
+    for page in (release_page(release, WORDS), report_page([release], presentation=WORDS)):
+        table = page.partition("<summary>Named places, densest first")[2].partition("</table>")[0]
+        cells = re.findall(r"<(?:th scope=\"row\"|td)[^>]*>([^<]*)", table)
+        assert cells == [text for row in rows for text in row.values()]
