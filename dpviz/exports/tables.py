@@ -11,7 +11,14 @@ import numpy as np
 
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import Mapped, quotient_words
-from dpviz.releases.counts import AreaRelease, PointRelease, RoadRelease, is_areas, is_points, is_roads
+from dpviz.releases.counts import (
+    AreaRelease,
+    PointRelease,
+    RoadRelease,
+    is_areas,
+    is_points,
+    is_roads,
+)
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.window import window_cuts
 from dpviz.releases.release import Release
@@ -107,7 +114,7 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
         return
     for title, each in maps.items():
         if rows := place_rows(each):
-            head = ("Place", COUNT, "Per km²", "Square around it")
+            head = ("Place", COUNT, "Per km²", "Square of")
             texts = [tuple(row.values()) for row in rows]
             yield Table(f"{title}, densest first", head, texts, len(rows))
 
