@@ -67,6 +67,7 @@ def show(room: Room, chapter: ModuleType) -> None:
     if room.revealed:
         with st.container(key="learn.take"):
             st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
+        with st.container(key="learn.symbols"):
             st.markdown(f"**In symbols.** {chapter.FORMULA}")
 
 

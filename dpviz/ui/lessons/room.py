@@ -27,6 +27,9 @@ HEIGHT, LEGEND_HEIGHT = 345, 55
 LETTERS, PRESENTER_LETTERS = 14, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
+PRESENTER_HEIGHT = 1.15
+"""Factor of the heights of maps and charts in presenter mode: the take-away fits below them."""
+
 INK = ("#3a424a", "#cdd3d8")
 """Colour of a chart's words and thin lines on a light page, and on a dark one."""
 
@@ -202,12 +205,12 @@ class Room:
     @property
     def enlarged(self) -> float:
         """Factor of the heights of maps and charts: larger letters need more room."""
-        return PRESENTER_LETTERS / LETTERS if self.presenting else 1.0
+        return PRESENTER_HEIGHT if self.presenting else 1.0
 
     @property
     def chart_look(self) -> dict[str, Any]:
         """Settings of every chart: little padding, and letters of one size in pixels."""
-        letters = round(LETTERS * self.enlarged)
+        letters = PRESENTER_LETTERS if self.presenting else LETTERS
         words = {"labelFontSize": letters, "labelColor": self.ink}
         title = {"titleFontSize": letters, "titleColor": self.ink}
         return {
