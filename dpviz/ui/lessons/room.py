@@ -27,8 +27,8 @@ HEIGHT, LEGEND_HEIGHT = 345, 55
 LETTERS, PRESENTER_LETTERS = 14, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
-PRESENTER_HEIGHT = 1.15
-"""Factor of the heights of maps and charts in presenter mode: the take-away fits below them."""
+PRESENTER_MAP, PRESENTER_CHART = 1.2, 1.1
+"""Factors of heights in presenter mode: larger letters need room, and the take-away fits below."""
 
 INK = ("#3a424a", "#cdd3d8")
 """Colour of a chart's words and thin lines on a light page, and on a dark one."""
@@ -133,8 +133,9 @@ class Room:
     def show(self, scene: Scene, words: str, **heard: Callable[[], None]) -> None:
         """Show the chapter's map, and below it the same in words; on a phone they come last."""
         with self.map_side:
-            height = round((HEIGHT - (LEGEND_HEIGHT if scene.legend else 0)) * self.enlarged)
-            map_view(scene, key=self.map_key, height=height, tiles=False, **heard)
+            height = HEIGHT - (LEGEND_HEIGHT if scene.legend else 0)
+            pixels = round(height * (PRESENTER_MAP if self.presenting else 1))
+            map_view(scene, key=self.map_key, height=pixels, tiles=False, **heard)
             with st.container(key=f"{self.key}.aside"):
                 st.caption(words)
 
@@ -203,11 +204,6 @@ class Room:
         return INK[st.context.theme.type == "dark"]
 
     @property
-    def enlarged(self) -> float:
-        """Factor of the heights of maps and charts: larger letters need more room."""
-        return PRESENTER_HEIGHT if self.presenting else 1.0
-
-    @property
     def chart_look(self) -> dict[str, Any]:
         """Settings of every chart: little padding, and letters of one size in pixels."""
         letters = PRESENTER_LETTERS if self.presenting else LETTERS
@@ -231,9 +227,8 @@ class Room:
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
             look = {"padding": {"bottom": 4}, "config": self.chart_look}
-            st.vega_lite_chart(
-                list(rows), {**look, "layer": list(layers)}, height=round(height * self.enlarged)
-            )
+            pixels = round(height * (PRESENTER_CHART if self.presenting else 1))
+            st.vega_lite_chart(list(rows), {**look, "layer": list(layers)}, height=pixels)
         self.tables[caption] = rows
 
 
