@@ -140,14 +140,34 @@ def a_printed_chapter_is_a_sheet(page):
     page.emulate_media(media="screen", color_scheme="light")
 
 
-def test_presenter_mode_has_large_letters_and_keeps_title_and_epsilon(app, open_page):
-    page = open_page(f"{app}/learn?chapter=budget&present=1&at=guess:shown", 1280, 720)
-    (chapter,) = (each for name, each in chapters().items() if name == "budget")
-    settled(page)
-    words = page.get_by_text(chapter.REVEAL)
-    assert words.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 20
-    assert page.get_by_role("button", name="Zoom in").bounding_box()["height"] >= 48
-    assert page.get_by_test_id("dpviz-map").first.evaluate(WIDER_LEGEND) <= 0
-    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
-    for each in (heading(page, chapter), page.locator(".st-key-learn-epsilon")):
-        expect(each).to_be_in_viewport()
+SMALLEST = """() => {
+  const page = document.querySelector("[data-testid=stMain]");
+  const hosts = [...page.querySelectorAll("*")].filter(each => each.shadowRoot);
+  const roots = [page, ...hosts.map(each => each.shadowRoot)], pixels = [];
+  for (const root of roots) {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const {data, parentElement: element} = texts.currentNode, style = getComputedStyle(element);
+      const shown = element.getClientRects().length && style.visibility === "visible";
+      if (shown && data.trim() && !element.closest("style, script, .katex, canvas"))
+        pixels.push(parseFloat(style.fontSize) * element.currentCSSZoom);
+    }
+  }
+  return Math.min(...pixels);
+}"""
+"""Pixels of the smallest letters on a page and its maps, without exponents."""
+
+
+def test_presenter_mode_has_large_letters_and_keeps_title_epsilon_and_take_away(app, open_page):
+    page = open_page("about:blank")
+    for name in ("budget", "tree"):
+        page.goto(f"{app}/learn?chapter={name}&present=1&at=guess:shown")
+        chapter = chapters()[name]
+        expect(page.get_by_text(chapter.REVEAL)).to_be_visible()
+        fits_one_screen(page)
+        assert page.evaluate(SMALLEST) >= 20
+        assert page.get_by_role("button", name="Zoom in").bounding_box()["height"] >= 48
+        assert page.get_by_test_id("dpviz-map").first.evaluate(WIDER_LEGEND) <= 0
+        page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
+        for each in (heading(page, chapter), page.locator(".st-key-learn-epsilon")):
+            expect(each).to_be_in_viewport()

@@ -171,6 +171,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
         ),
         rule(DASHED, [{"right": TRIES / 2}], x=x),
         rule(LIMIT, [{"right": limit}], x=x),
+        bars=len(rows),
     )
 
 

@@ -24,6 +24,9 @@ from dpviz.ui.shared.charts import GREY
 HEIGHT, LEGEND_HEIGHT = 345, 55
 """Pixels of a chapter's map, and of its legend: with all else it fits a screen of 1280 by 720."""
 
+LINE, AXIS = 23, 88
+"""Pixels of a labelled bar and of all else of its chart, in presenter mode."""
+
 LETTERS, PRESENTER_LETTERS = 14, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
@@ -222,13 +225,18 @@ class Room:
         rows: Sequence[Mapping[str, Any]],
         height: int,
         *layers: Mapping[str, Any],
+        bars: int = 0,
     ) -> None:
-        """Show Vega-Lite layers under a caption, and keep the rows for the page's tables."""
+        """Show Vega-Lite layers under a caption, and keep the rows for the page's tables.
+
+        ``bars`` is the number of horizontal bars that have labels, which must not overlap.
+        """
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
             look = {"padding": {"bottom": 4}, "config": self.chart_look}
-            pixels = round(height * (PRESENTER_CHART if self.presenting else 1))
-            st.vega_lite_chart(list(rows), {**look, "layer": list(layers)}, height=pixels)
+            if self.presenting:
+                height = max(round(height * PRESENTER_CHART), bars * LINE + AXIS if bars else 0)
+            st.vega_lite_chart(list(rows), {**look, "layer": list(layers)}, height=height)
         self.tables[caption] = rows
 
 

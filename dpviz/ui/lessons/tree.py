@@ -119,4 +119,4 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
     )
     blur = next(iter(variants.values())).uniformity
     caption = f"Noise error of four such trees (of cut cells: {blur:,.0f} in each)"
-    room.chart(caption, rows, 130, bars)
+    room.chart(caption, rows, 130, bars, bars=len(rows))
