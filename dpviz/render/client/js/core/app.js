@@ -5,6 +5,7 @@
  * something else to look at. The *overlay* (highlighted cells, a shape set from outside) is small and
  * changes at every answer; it has its own mount so that the scene need not travel again.
  */
+import {BoundLayers} from '../draw/bound.js';
 import {Controls, hintOf} from '../input/controls.js';
 import {h, isDark} from './dom.js';
 import {Film} from './film.js';
@@ -12,7 +13,7 @@ import {flat} from '../draw/flat.js';
 import {hit} from '../input/hit.js';
 import {Keyboard} from '../input/keyboard.js';
 import {Labels} from '../draw/labels.js';
-import {darkConstants, drawnLayers, isClassed, placesIn} from '../draw/layers.js';
+import {drawnLayers, isClassed} from '../draw/layers.js';
 import {legendElement, lockBox} from '../draw/legend.js';
 import {savePicture} from '../draw/picture.js';
 import {css} from './palette.js';
@@ -24,7 +25,6 @@ import {Sight} from './sight.js';
 import {Surround} from '../draw/surround.js';
 import {Tiles} from '../draw/tiles.js';
 import {Tooltip} from '../draw/tooltip.js';
-import {binaryData} from './wire.js';
 
 const USUAL = 560; // pixels that a map is high in a window of usual size, where nobody says otherwise
 const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
@@ -45,10 +45,11 @@ export class MapApp {
     this.frame = h('div', {class: 'frame'}, this.root, this.film.element, this.strip);
     parent.append(this.frame);
     Object.assign(this, {
-      bound: new Map(), player: null, scene: [], overlay: [], columns: {}, sceneColumns: {}, tooltips: {}, tools: [], mode: 'single',
+      player: null, scene: [], overlay: [], tooltips: {}, tools: [], mode: 'single',
       shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {},
       view: {raw: false, smooth: false, palette: 'tide', depth: 255}, picks: false, counter: 0,
     });
+    this.bound = new BoundLayers(this);
     this.sight = new Sight(this);
     this.status = h('div', {class: 'status', role: 'status', 'aria-live': 'polite', 'data-testid': 'dpviz-status'});
     this.attribution = h('div', {class: 'attribution'});
@@ -90,9 +91,9 @@ export class MapApp {
     this.flat = this.deck;
     this.gl = gl;
     this.deck = this.drawnBy(gl);
-    this.bound.clear();
+    this.bound.kept.clear();
     if (!this.sceneSpec) return;
-    this.convertAll();
+    this.bound.again();
     this.render();
   }
 
@@ -129,7 +130,7 @@ export class MapApp {
     this.dark = dark;
     this.frame.classList.toggle('dark', dark);
     this.root.classList.toggle('dark', dark);
-    if (changed && this.sceneSpec) this.convertAll();
+    if (changed) this.bound.again();
     this.dress();
   }
 
@@ -174,10 +175,9 @@ export class MapApp {
   // --- from the host: JSON, and columns as wire.js has them
 
   showScene(spec, columns) {
-    this.sceneColumns = columns;
     this.sceneSpec = spec;
     this.themes = spec.theme;
-    this.scene = this.converted(spec, this.sceneColumns);
+    this.bound.take('scene', spec, columns);
     this.tools = spec.tools ?? [];
     const refit = this.mode !== (spec.mode ?? 'single');
     this.mode = spec.mode ?? 'single';
@@ -205,9 +205,7 @@ export class MapApp {
   }
 
   showOverlay(spec, columns) {
-    this.overlayColumns = columns;
-    this.overlaySpec = spec;
-    this.overlay = this.converted(spec, this.overlayColumns);
+    this.bound.take('overlay', spec, columns);
     this.overlayTooltips = spec.tooltips ?? {};
     this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
     this.overlayLegend = spec.legend ?? null; // in place of the scene's, which it hides
@@ -219,39 +217,6 @@ export class MapApp {
       this.root.dataset.shape = JSON.stringify(push.value);
     }
     this.render();
-  }
-
-  /** Layers anew, after a change of theme. */
-  convertAll() {
-    this.scene = this.converted(this.sceneSpec, this.sceneColumns);
-    if (this.overlaySpec) this.overlay = this.converted(this.overlaySpec, this.overlayColumns);
-  }
-
-  converted(spec, available) {
-    this.columns = {...this.sceneColumns, ...this.overlayColumns};
-    const asked = (spec.layers ?? []).map(({pickable, ...layer}) => ({...layer, hit: pickable})); // by us: see hit.js
-    const layers = this.gl.converter.convert({layers: asked}).layers ?? [];
-    return layers.map(layer => {
-      const bindings = spec.bind?.[layer.id];
-      const constants = this.dark ? darkConstants(layer.props) : {};
-      return layer.clone(bindings ? {data: this.dataOf(layer.id, bindings, available), ...constants} : constants);
-    });
-  }
-
-  /** A layer's columns; those that are as before stay on the card. */
-  dataOf(id, bindings, available) {
-    const now = [this.dark, ...Object.values(bindings).flatMap(name => [name, available[name]?.value])];
-    const before = this.bound.get(id);
-    if (before?.now.length === now.length && before.now.every((each, i) => each === now[i])) return before.data;
-    const data = binaryData(bindings, available, this.dark);
-    this.bound.set(id, {now, data});
-    return data;
-  }
-
-  places() {
-    const {scene, overlay} = this;
-    if (this.placesOf?.scene !== scene || this.placesOf.overlay !== overlay) Object.assign(this, {placesOf: {scene, overlay}, placed: placesIn([...scene, ...overlay])});
-    return this.placed;
   }
 
   get camera() {

@@ -60,7 +60,7 @@ export class Surround {
       this.frame(pen, viewport);
       this.outline(pen, viewport);
       const plane = this.app.sceneSpec?.plane;
-      const named = this.names(pen, viewport, this.app.places(), buttons);
+      const named = this.names(pen, viewport, this.app.bound.places(), buttons);
       if (!named && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
       if (!plane) this.bar(pen, viewport);
       pen.restore();

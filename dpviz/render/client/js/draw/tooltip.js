@@ -40,7 +40,7 @@ export class Tooltip {
     if (!spec) return;
     const lines = cells
       ? cellWords(cells, index, layer.props.raw, app.interval).map((text, k) => h('div', {class: k ? '' : 'first'}, text))
-      : tooltipRows(spec.rows, app.columns, index, app.interval)
+      : tooltipRows(spec.rows, app.bound.columns, index, app.interval)
         .map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value)));
     this.box.replaceChildren(...spec.title ? [h('b', {}, spec.title)] : [], ...lines);
     const {width, height} = app.size();
