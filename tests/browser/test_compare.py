@@ -70,6 +70,10 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("e => e.__dpviz.panes()[2].y === '50%'", arg=shown.element_handle())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert shown.bounding_box()["y"] <= 420
+    for preset in page.locator(".st-key-dpviz-presets button").all():
+        box = preset.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
     page.set_viewport_size({"width": 1280, "height": 720})
     for words in page.get_by_test_id("dpviz-legend").locator("span, small").all():
         assert lower(words) <= 720  # none cut off by the window's edge
