@@ -114,7 +114,7 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
         return
     for title, each in maps.items():
         if rows := place_rows(each):
-            head = ("Place", COUNT, "Per km²", "Square of")
+            head = ("Place", COUNT, "Per km²", "Square")
             texts = [tuple(row.values()) for row in rows]
             yield Table(f"{title}, densest first", head, texts, len(rows))
 

@@ -39,7 +39,7 @@ def place_rows(release: PointRelease) -> list[dict[str, str]]:
             "place": name,
             "noisy count": with_noise(count, error),
             "per km²": with_noise(count / side**2, error / side**2),
-            "square of": f"{short(side)} km",
+            "square": f"{short(side)} km",
         }
         rows.append((count / side**2, row))
     return [row for _, row in sorted(rows, key=lambda each: -each[0])]
