@@ -403,8 +403,8 @@ def pressed_until(page, button, shown):
 def onward(page, step):
     """Page Publish from the step of this number to the next one, by key."""
     button = page.locator(f".st-key-publish-step-{step}").get_by_role("button", name="Continue")
-    button.press("Enter")
-    page.locator(f".st-key-publish-step-{step + 1}").wait_for()
+    expect(button).to_be_enabled()
+    pressed_until(page, button, page.locator(f".st-key-publish-step-{step + 1}"))
     idle(page)
 
 
