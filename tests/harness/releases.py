@@ -91,6 +91,14 @@ def data(label):
         box = dpviz.Domain.from_bounds(BOX, ("lon", "lat"))
         how = {"kind": "sequences", "time": "t", "unit": "who", "side": 3, "gap": 200.0}
         return dpviz.load(table(), box, max_per_unit=5, **how, **PUBLIC)
+    if label == "flows":
+        box = dpviz.Domain.from_bounds(BOX, ("lon", "lat"))
+        areas = dpviz.read_areas("wards.geojson", box, levels=("district", "ward"))
+        moved = {"to_lon": np.roll(table()["lon"], 1), "to_lat": np.roll(table()["lat"], 1)}
+        ends = table().select(["lon", "lat"])
+        for name, column in moved.items():
+            ends = ends.append_column(name, pa.array(column))
+        return dpviz.load(ends, dpviz.Flows(areas), columns=tuple(ends.column_names), **PUBLIC)
     dims = int(label[0])
     domain, random = dpviz.Domain((0.0,) * dims, (1.0,) * dims), np.random.default_rng(dims)
     return dpviz.from_points(random.beta(2, 5, (800, dims)), domain, **PUBLIC)
@@ -101,7 +109,8 @@ def labels(cls, name):
     if cls.kind == "points":
         cubes = [f"{dims}-D" for dims in cls.dims if dims != 2]
         return ("plain",) if name in cls.presets else (*FRAMES, *cubes)
-    return {"areas": AREAS, "roads": TRIPS, "sequences": ("symbols", "places")}[cls.kind]
+    pairs = {"areas": AREAS, "flows": ("flows",)}
+    return {**pairs, "roads": TRIPS, "sequences": ("symbols", "places")}[cls.kind]
 
 
 def cases():
