@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpviz.domain import Domain
+from dpviz.lazy import shapely
 from dpviz.releases.answers import Answers
 from dpviz.releases.counts import AreaRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.render.districts import district_marks
+from dpviz.render.districts import district_marks, shapes_in_degrees, square_km
 from dpviz.render.legend import Legend
 from dpviz.render.scene import Camera, Mark, Scene
 from dpviz.render.view import domain_scene
+from dpviz.trees.lattice import Float
 
 
 def level_of(release: AreaRelease, level: str | None = None) -> tuple[Regions, Answers]:
@@ -21,7 +25,17 @@ def level_of(release: AreaRelease, level: str | None = None) -> tuple[Regions, A
     areas = release.frame
     part = areas.rows_of(level)
     shapes = areas.outlines(level)
-    return Regions(areas.names[part], shapes, np.ones(len(shapes))), release.answers.rows(part)
+    inside = np.ones(len(shapes))
+    if areas.resolution is not None:
+        inside = hexagon_shares(shapes, release.domain)
+    return Regions(areas.names[part], shapes, inside), release.answers.rows(part)
+
+
+def hexagon_shares(shapes: NDArray[np.object_], domain: Domain) -> Float:
+    """Shares of hexagons that the box takes in, (n,): cut ones against the largest of all."""
+    whole = shapely.contains_properly(shapely.box(*domain.bounds), shapes)
+    size = square_km(shapes_in_degrees(shapes, domain))
+    return np.where(whole, 1.0, size / size.max())
 
 
 def level_marks(

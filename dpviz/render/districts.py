@@ -92,8 +92,10 @@ def choropleth(
     if simplified:
         shapes = shapely.coverage_simplify(shapes, width * DETAIL)
     shapes = shapes_in_degrees(_counted(shapes, regions.inside, domain), domain)
-    density = answers.count / np.maximum(_areas(shapes), 1e-9)
-    clear = answers.count > NOISE_SDS * answers.noise_sd
+    density = answers.count / np.maximum(square_km(shapes), 1e-9)
+    # The noise of a sliver, over its small surface, is the darkest density of all: what the box
+    # takes in less of must stand out by as much more.
+    clear = answers.count * regions.inside > NOISE_SDS * answers.noise_sd
     scale = scale_of(density[clear], answers.count[clear])
     legend = Legend(
         title=f"Records per km² by {noun}",
@@ -197,7 +199,7 @@ def shapes_in_degrees(shapes: NDArray[np.object_], domain: Domain) -> NDArray[np
     return np.asarray(shapely.transform(shapes, moved))
 
 
-def _areas(shapes: NDArray[np.object_]) -> Float:
+def square_km(shapes: NDArray[np.object_]) -> Float:
     """Areas in km² of shapes in degrees, on the equal-area cylinder of a sphere."""
     flat = shapely.transform(
         shapes,

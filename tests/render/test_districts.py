@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import shapely
 
+import dpviz
 from dpviz import Domain
 from dpviz.releases.answers import answers_from
-from dpviz.releases.points.region_count import regions_of
+from dpviz.releases.points.region_count import Regions, regions_of
+from dpviz.render.areas import hexagon_shares
 from dpviz.render.colors import LAND, TEXT
-from dpviz.render.districts import BLANK, OPAQUE, _areas, district_marks
+from dpviz.render.districts import BLANK, OPAQUE, choropleth, district_marks, square_km
 from dpviz.render.surround import opacity
 
 DOMAIN = Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
@@ -84,7 +86,7 @@ def test_of_a_district_that_reaches_beyond_the_domain_its_part_inside_is_drawn_a
     corners = np.array(columns(fill, "polygon").to_pylist()).reshape(-1, 2)
     assert [*corners.min(axis=0), *corners.max(axis=0)] == [10.5, 50, 12, 51]
     assert set(columns(fill, "name").to_pylist()) == {"1"}
-    (part,) = _areas(np.array([shapely.box(10.5, 50, 12, 51)]))
+    (part,) = square_km(np.array([shapely.box(10.5, 50, 12, 51)]))
     assert columns(fill, "density").to_pylist() == pytest.approx([6000 / part] * len(corners[::4]))
     assert len(columns(border, "path")) == 1
 
@@ -92,7 +94,7 @@ def test_of_a_district_that_reaches_beyond_the_domain_its_part_inside_is_drawn_a
 def test_areas_are_those_of_the_sphere():
     """A whole hemisphere has half of 4πr²."""
     half = shapely.box(-180, 0, 180, 90)
-    assert _areas(np.array([half]))[0] == pytest.approx(2 * np.pi * 6371.0088**2, rel=1e-9)
+    assert square_km(np.array([half]))[0] == pytest.approx(2 * np.pi * 6371.0088**2, rel=1e-9)
 
 
 def test_borders_come_where_districts_have_room():
@@ -120,3 +122,19 @@ def test_districts_are_named_with_their_counts_and_larger_errors():
     for place, text in zip(columns(names, "position").to_pylist(), texts, strict=True):
         row = ["with a hole", "in two parts", "whole"].index(text.partition(":")[0])
         assert shapely.contains(SHAPES[row], shapely.Point(place))
+
+
+def test_a_hexagon_that_the_box_cuts_is_not_coloured_by_the_noise_of_a_sliver():
+    """Slivers along the edge were the darkest of the map: noise over next to no surface."""
+    domain = Domain.from_bounds([14.4, 52.1, 15.0, 52.6])
+    areas = dpviz.hexagons(6, domain)
+    shares = hexagon_shares(areas.shapes, domain)
+    counts, variance = np.where(shares == 1, 300.0, 12.0), np.full(len(shares), 16.0)
+    regions = Regions(areas.names[areas.rows_of()], areas.shapes, shares)
+    answers = answers_from(np.column_stack([counts, variance, 0 * counts, 0 * counts + 1]))
+    drawn = choropleth(regions, answers, domain, "area", simplified=False)
+    assert shares.min() < 0.1
+    assert (shares == 1).sum() > 10
+    assert drawn.blank[shares < 0.5].all()
+    assert not drawn.blank[shares == 1].any()
+    assert not drawn.blank[shares > 0.9].any()  # three times its noise, over nearly all of a whole
