@@ -11,7 +11,7 @@ from dpviz.exports import map_page
 from dpviz.render import interval_words, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.ui.points.compared_maps import EXACT, exact_cells
-from dpviz.ui.points.film import FRAMES, film_series
+from dpviz.ui.points.film import FRAMES, _deviation, film_series
 from dpviz.ui.points.source_form import PointSource, built_in
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.shelf import Shelf
@@ -313,3 +313,14 @@ def test_a_distance_is_in_the_units_of_the_two_releases_and_in_metres():
     app.number_input[0].set_value(1_000.0).run()
     assert "About 1,000 m from west" in app.caption[0].value
     assert not app.error
+
+
+def test_chart_and_table_of_every_epsilon_have_the_same_interval():
+    """A coarse grid stood far from the truth in the chart, and sure of it: its cells were cut."""
+    handle = built_in("city-50k")
+    exact = int(exact_counts(handle, RECT)[0])
+    answer = dpviz.build(handle, "ugrid", 0.05, seed=0).count(RECT)
+    row = _deviation("Uniform grid", 0.05, answer, exact)
+    assert answer.larger_error[0] > answer.half_width[0]
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(answer.larger_error[0])
+    assert row["in words"].split("±")[1] == row["answer"].split("±")[1]

@@ -83,22 +83,25 @@ def film_answers(source: PointSource, methods: Mapping[str, Choice], rect: Bound
     ]
     st.dataframe(table, hide_index=True)
     st.caption(
-        "In the chart: one release per ε, with the 95 % interval of its noise; an interval that "
-        "misses the dashed line is off by more than noise, mostly where the rectangle cuts cells. "
-        "The scale grows tenfold per step. In the table: the answers, ± the larger of both errors."
+        "One release per ε. In chart and table, ± is the larger of two errors: the 95 % interval of "
+        "the noise, and the uncertainty where the rectangle cuts cells. The chart's scale grows "
+        "tenfold per step."
     )
 
 
 def _deviation(title: str, epsilon: float, answer: Any, exact: int) -> dict[str, Any]:
-    """Row of the chart: an answer of length one less the exact count, with its interval."""
-    low, count, high = (float(each[0]) - exact for each in (answer.low, answer.count, answer.high))
+    """Row of the chart and the table: an answer of length one less the exact count.
+
+    Both have its larger error: beside noise alone, a coarse grid seemed sure of a wrong count.
+    """
+    error, half = float(answer.count[0]) - exact, float(answer.larger_error[0])
     return {
         "method": title,
         "ε": epsilon,
-        "error": count,
-        "low": low,
-        "high": high,
-        "in words": with_noise(count, (high - low) / 2),
+        "error": error,
+        "low": error - half,
+        "high": error + half,
+        "in words": with_noise(error, half),
         "answer": count_words(answer),
     }
 
