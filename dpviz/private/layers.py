@@ -29,7 +29,7 @@ from dpviz.releases.split import count_release
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition
 
-DISJOINT_KINDS = "kinds are disjoint: a record is in one tree"
+DISJOINT_KINDS = "categories are disjoint: a record is in one tree"
 """Reason why the tree of each kind may cost the whole of epsilon."""
 
 SUM_SHARE = 0.5
@@ -78,7 +78,7 @@ def measure_points(
         trees.append((nodes, sums))
         rows.append((*for_counts.rows, *whole.rows))
     why = DISJOINT_KINDS if domain.kinds is not None else ""
-    spend_once(budget, rows, "the tree of each kind", why)
+    spend_once(budget, rows, "the tree of each category", why)
     # The noise distribution follows from the parameters alone, so all trees have the same.
     # What a prior was worth differs: that of the first kind is stated.
     first = trees[0][0]

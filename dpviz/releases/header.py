@@ -105,8 +105,8 @@ class Header:
         each = f" of each {calendar.get('unit')}" if isinstance(calendar, dict) else ""
         return (
             f"Counts are of persons{each}, not of records: each in at most {slots:,} "
-            f"slot{'s' if slots > 1 else ''} (a cell or area, in a step, of a kind), and once in "
-            "each. A sum of slots counts a person once for each of them."
+            f"slot{'s' if slots > 1 else ''} (a cell or area, in a step, of a category), and once "
+            "in each. A sum of slots counts a person once for each of them."
         )
 
     @property

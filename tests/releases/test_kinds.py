@@ -258,6 +258,6 @@ def test_the_commands_know_kinds(tmp_path):
     _, out, _ = cli("info", output)
     assert "kinds by mode: bike,walk" in out
     dropped = len(RECORDS) - EXACT["bike"] - EXACT["walk"]
-    assert as_json("check", source, *PLACES)["facts"]["of no listed kind: dropped"] == dropped
+    assert as_json("check", source, *PLACES)["facts"]["of no listed category: dropped"] == dropped
     err = fails("build", source, "-o", tmp_path / "s.parquet", *PLACES[:-2])
     assert "kind and kinds require each other" in err

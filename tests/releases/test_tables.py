@@ -75,7 +75,7 @@ def test_a_table_costs_what_one_part_costs_and_adds_up():
     alone = dpviz.build(AreaData(loaded(visits(), None, None, public=True), AREAS), epsilon=0.8)
     prices = [[row["epsilon"] for row in each.header.budget] for each in (release, alone)]
     assert prices[0] == prices[1]
-    assert "area, step, kind" in release.header.budget[0]["theorem"]
+    assert "area, step, category" in release.header.budget[0]["theorem"]
     assert len(release.parts) == 2 * len(MONTHS)
     for part in release.parts:
         nodes = part.nodes

@@ -98,9 +98,9 @@ def test_the_form_of_every_method_and_preset_has_all_parameters_and_gives_the_pr
         for widget in app.get(kind)
     }
     assert shown == {
-        f"{name}.{field}": field.replace("_", " ")
+        f"{name}.{field.name}": field.metadata["parameter"].help
         for name, (owner, _) in names("points").items()
-        for field in METHODS[owner].parameter_fields()
+        for field in METHODS[owner].parameter_fields().values()
     }
 
 

@@ -109,7 +109,10 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     open_tab(app, "History")
     assert app.query_params["kind"] == "walk"
     assert not tables(app, "category", "share")
-    assert table(app, "cells")["kind"].tolist() == ["walk", "bike"]  # nothing distinguished them
+    assert table(app, "cells")["category"].tolist() == [
+        "walk",
+        "bike",
+    ]  # nothing distinguished them
     opened(path, kind="nothing")
 
 

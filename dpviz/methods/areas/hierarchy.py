@@ -16,7 +16,7 @@ from dpviz.trees.consistency import least_squares
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.wholes import exact_sums, whole_numbers
 
-DISJOINT_PARTS = "disjoint cells (area, step, kind), sensitivity 1"
+DISJOINT_PARTS = "disjoint cells (area, step, category), sensitivity 1"
 """Reason why one level of all steps and kinds costs its share once: a record is in one cell."""
 
 

@@ -18,7 +18,9 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.wholes import exact_sums
 
-DISJOINT_PAIRS = "disjoint cells (pair, step, kind), sensitivity 1; pairs chosen from noisy counts"
+DISJOINT_PAIRS = (
+    "disjoint cells (pair, step, category), sensitivity 1; pairs chosen from noisy counts"
+)
 """Reason why one level of all steps and kinds costs its share once: a record is in one cell."""
 
 MOST_COUNTS = 4_000_000

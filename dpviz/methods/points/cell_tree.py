@@ -178,7 +178,7 @@ class CellTree:
 class ShrunkTree(PointMethod):
     """Base class of trees over Morton cells with post-processing of the noisy counts."""
 
-    paper: ClassVar[str] = "ours"
+    paper: ClassVar[str] = "dpviz: a method of this project, with its proof in the source"
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
     advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."

@@ -105,7 +105,7 @@ class Dawa(PointMethod):
             (self.partition_share or default_share) * budget.epsilon,
             "partition",
             mechanism="nested geometric" if self.private else "as published",
-            theorem="ladder: the rates of a path add up to the share"
+            theorem="theorem of the ladder tree: the rates of a path add up to the share"
             if self.private
             else "REFUTED",
         )

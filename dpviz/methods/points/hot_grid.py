@@ -109,7 +109,9 @@ class HotGrid(Ladder):
     dims: ClassVar[tuple[int, ...]] = (2,)
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
-    c: float = parameter(3.0, "c: stop where noisy count × unspent ε is at most this", 0.5, 50)
+    c: float = parameter(
+        3.0, "Stop splitting where noisy count × unspent ε is at most this (c)", 0.5, 50
+    )
     side: float = parameter(
         0.0045, "Typical side of the squares asked for, as a share of the domain's", 1e-4, 1
     )
@@ -129,7 +131,7 @@ class HotGrid(Ladder):
             budget.left,
             "measured path",
             mechanism="nested geometric",
-            theorem="ladder (docstring): the rates of a path add up to what is left of ε",
+            theorem="theorem of the ladder tree: the rates of a path add up to what is left of ε",
         )
         tree, noisy, paid, doubts = self.grow(index, share, noise, level)
         variance = rate_variances(paid)

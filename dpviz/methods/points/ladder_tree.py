@@ -74,10 +74,10 @@ class Ladder(ShrunkTree):
     """Rules for measuring and stopping in a ladder tree; see :class:`LadderTree` for the proof."""
 
     c: float = parameter(
-        1.7, "c: stop where noisy count × unspent ε is at most this", LEAST_C, MOST_C
+        1.7, "Stop splitting where noisy count × unspent ε is at most this (c)", LEAST_C, MOST_C
     )
     reserve: float = parameter(
-        0.3, "r: levels that shares are kept for beyond the expected ones", 0, 4
+        0.3, "Levels that budget is kept for beyond the expected ones (r)", 0, 4
     )
 
     kappa: float = KAPPA
@@ -280,7 +280,7 @@ class LadderTree(Ladder):
 
     takes_prior: ClassVar[bool] = True
 
-    sharing: bool = parameter(True, "Less for children whose own estimate is low (2-D)")
+    sharing: bool = parameter(True, "Give less to cells whose own estimate is low (2-D)")
 
     def check(self, domain: Domain) -> None:
         """Refuse a prior of other bounds, or on other axes than two coordinates.
@@ -304,7 +304,7 @@ class LadderTree(Ladder):
             budget.left,
             "measured path",
             mechanism="nested geometric",
-            theorem="ladder (docstring): the rates of a path add up to this share",
+            theorem="theorem of the ladder tree: the rates of a path add up to this share",
         )
         tree, noisy, paid, doubts = self.grow(index, share, noise)
         return self.finish(tree, noisy, rate_variances(paid), doubts)

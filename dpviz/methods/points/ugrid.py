@@ -46,7 +46,9 @@ class UniformGrid(PointMethod):
     cells: int | None = parameter(
         None, "Cells per side; from n and ε by default", 1, 4096, optional=True, log=True
     )
-    c: float = parameter(10.0, "Constant of the rule for the side", 0.1, 1000, log=True)
+    c: float = parameter(
+        10.0, "Constant of the rule for the cells per side (c)", 0.1, 1000, log=True
+    )
     n_public: int | None = parameter(
         None, "A public number of records; else 1 % of ε buys a noisy one", 1, 1e12, optional=True
     )

@@ -63,7 +63,7 @@ class Flows(RoadMethod):
 
     name: ClassVar[str] = "flows"
     title: ClassVar[str] = "Flows of streets between crossings"
-    paper: ClassVar[str] = f"Ours; truncation after: {PAPER}"
+    paper: ClassVar[str] = f"dpviz: a method of this project; truncation after: {PAPER}"
     advice: ClassVar[str] = "How edges of one street differ is hidden while the noise is larger."
     tiny: ClassVar[dict[str, object]] = {"max_length": 4}
 

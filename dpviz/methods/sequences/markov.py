@@ -25,7 +25,7 @@ from dpviz.sequences.model import (
 )
 from dpviz.trees.lattice import Float, Int
 
-THEOREM = "PrivTree, theorem 4.1 (docstring)"
+THEOREM = "PrivTree, theorem 4.1"
 MANY = 32
 """Symbols from which on the root is split by rule, and measured by itself, and shares are mixed."""
 

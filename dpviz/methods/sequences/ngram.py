@@ -17,7 +17,7 @@ from dpviz.sequences.grams import GramTree
 from dpviz.sequences.model import MAX_CELLS
 from dpviz.trees.lattice import Float, Int
 
-THEOREM = "sequential composition along every path of grams (docstring)"
+THEOREM = "sequential composition along every path of grams"
 
 SAFE = 1.0 - 2.0**-40
 """Shares of a path are rounded down by this, so that their floating-point sum stays below ε."""

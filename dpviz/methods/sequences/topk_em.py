@@ -55,7 +55,7 @@ class TopK(SequenceMethod):
             task.budget.left,
             "strings",
             mechanism="exponential",
-            theorem=f"sequential composition of {self.k} choices (docstring)",
+            theorem=f"sequential composition of {self.k} choices",
         )
         size = len(task.alphabet)
         follows = task.alphabet.follows if self.mask else None

@@ -19,10 +19,10 @@ class Fact(StrEnum):
     QUOTED = "lines with an unclosed quote, or a quote inside a field: dropped"
     NO_PLACE = "without a readable place: dropped"
     OUTSIDE = "outside the domain: dropped"
-    NOT_INSIDE = "outside the domain, or without a place, time, kind, value or id: dropped"
+    NOT_INSIDE = "outside the domain, or without a place, time, category, value or id: dropped"
     NO_UNIT = "without the id of a privacy unit: dropped"
     NO_TIME = "without a readable time: dropped"
-    NO_KIND = "of no listed kind: dropped"
+    NO_KIND = "of no listed category: dropped"
     NO_VALUE = "without a readable value: dropped"
     NO_ID = "rows without the id of a record: dropped"
     UNKNOWN = "with an edge or symbol that the public graph or alphabet lacks: dropped"
@@ -45,7 +45,7 @@ REMEDIES = {
     Fact.NOT_INSIDE: "check the columns, the area, CRS and period; a file says more",
     Fact.NO_UNIT: "check the column of the unit",
     Fact.NO_TIME: "declare the time format",
-    Fact.NO_KIND: "check the list of kinds",
+    Fact.NO_KIND: "check the list of categories",
     Fact.NO_VALUE: "declare the decimal mark and that of thousands",
     Fact.NO_ID: "check the columns",
     Fact.UNKNOWN: "check the graph or the alphabet, or leave out what is unknown",

@@ -338,7 +338,8 @@ def row_in_words(row: Mapping[str, Any]) -> dict[str, Any]:
     }
     if "exact" in row:
         answer |= {"exact": f"{row['exact']:,}", "error": error_texts(row)[0]}
-    asked = {name: value for name, value in row.items() if name not in ANSWER}
+    shown = {"category" if name == "kind" else name: value for name, value in row.items()}
+    asked = {name: value for name, value in shown.items() if name not in ANSWER}
     return answer | {
         name: float(f"{value:.6g}") if isinstance(value, float) else value
         for name, value in asked.items()

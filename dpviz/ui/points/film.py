@@ -83,8 +83,8 @@ def film_answers(source: PointSource, methods: Mapping[str, Choice], rect: Bound
     ]
     st.dataframe(table, hide_index=True)
     st.caption(
-        "One release per ε. In chart and table, ± is the larger of two errors: the 95 % interval of "
-        "the noise, and the uncertainty where the rectangle cuts cells. The chart's scale grows "
+        "One release per ε. In chart and table, ± is the larger of two errors: the 95 % interval "
+        "of the noise, and the uncertainty where the rectangle cuts cells. The chart's scale grows "
         "tenfold per step."
     )
 

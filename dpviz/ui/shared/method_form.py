@@ -219,23 +219,27 @@ def _title(alias: str, cls: type[Method]) -> str:
 
 
 def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | None) -> Any:
-    """Input for one parameter; an optional number left empty means "chosen by the method"."""
+    """Input for one parameter, labelled by what it does; its name is in the help.
+
+    An optional number left empty means "chosen by the method".
+    """
     limits: Parameter = field.metadata["parameter"]
-    label = field.name.replace("_", " ")
+    label, name = limits.help, field.name.replace("_", " ")
+    tip = f"On the command line: `--set {field.name}=…`"
     kind = str(field.type)
     if limits.choices or kind.startswith("bool"):
         options = list(limits.choices or ("True", "False"))
-        chosen = permalink.one_of(f"{label} =", saved, options, str(default))
+        chosen = permalink.one_of(f"{name} =", saved, options, str(default))
         if not limits.choices:
-            return st.checkbox(label, value=chosen == "True", key=key, help=limits.help)
-        return st.selectbox(label, options, index=options.index(chosen), key=key, help=limits.help)
+            return st.checkbox(label, value=chosen == "True", key=key, help=tip)
+        return st.selectbox(label, options, index=options.index(chosen), key=key, help=tip)
     cast: Any = int if kind.startswith("int") else float
     numbers = (limits.low, limits.high, default)
     low, high, start = (None if each is None else cast(each) for each in numbers)
     if limits.optional and saved == "None":
         start = None
     elif saved is not None:
-        start = permalink.number(f"{label} =", saved, start, low, high, whole=cast is int)
+        start = permalink.number(f"{name} =", saved, start, low, high, whole=cast is int)
     return st.number_input(
         label,
         low,
@@ -245,5 +249,5 @@ def _widget(key: str, field: dataclasses.Field[Any], default: Any, saved: str | 
         format=None if cast is int else "%g",
         placeholder="automatic" if limits.optional else None,
         key=key,
-        help=limits.help,
+        help=tip,
     )
