@@ -67,6 +67,17 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
     assert len(shown.evaluate("e => e.__dpviz.sight.viewports.map(v => v.id)")) == 4
     idle(page)
+    # The area was cut at the sides of four maps: they had the camera of three, which are wider.
+    ends = """e => {
+      const app = e.__dpviz, [west, , east, north] = app.domain;
+      const ends = v => [v.project([west, north])[0], v.width - v.project([east, north])[0]];
+      return app.sight.viewports.map(ends);
+    }"""
+    assert min(map(min, shown.evaluate(ends))) > 0
+    methods = page.locator("[class*=st-key-dpviz-] [class*=-method] input")
+    expect(methods).to_have_count(3)
+    for method in methods.all():
+        assert method.evaluate("e => e.scrollWidth <= e.clientWidth")  # it read "PrivTree · t…"
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("e => e.__dpviz.panes()[2].y === '50%'", arg=shown.element_handle())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -105,7 +105,7 @@ class HotGrid(Ladder):
     """
 
     name: ClassVar[str] = "hot_grid"
-    title: ClassVar[str] = "Hot grid (ours)"
+    title: ClassVar[str] = "Hot grid"
     dims: ClassVar[tuple[int, ...]] = (2,)
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 

@@ -276,7 +276,7 @@ class LadderTree(Ladder):
     """
 
     name: ClassVar[str] = "ladder_tree"
-    title: ClassVar[str] = "Ladder tree (ours)"
+    title: ClassVar[str] = "Ladder tree"
 
     takes_prior: ClassVar[bool] = True
 

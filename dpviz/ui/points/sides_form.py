@@ -104,6 +104,7 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
                     public=source.public,
                     start=permalink.parameter(f"{side}.method") or wanted or STARTS[side],
                     saved=permalink.pairs(f"{side}.set"),
+                    reasons=False,
                 )
             )
     return choices

@@ -112,6 +112,7 @@ def method_form(
     public: bool,
     start: str | None = None,
     saved: Mapping[str, str],
+    reasons: bool = True,
 ) -> Choice:
     """Slider of epsilon, selector of the method, and its parameters behind a button.
 
@@ -122,9 +123,10 @@ def method_form(
         public: methods without a guarantee are offered for public data only.
         start: the method shown first, where it is on offer.
         saved: parameters from a permalink, as text.
+        reasons: say why to take the first methods; without, their names fit a narrow column.
     """
     epsilon = epsilon_slider(prefix)
-    name = method_choice(prefix, dims, kind=kind, public=public, start=start)
+    name = method_choice(prefix, dims, kind=kind, public=public, start=start, reasons=reasons)
     with options(prefix, "Cells" if kind == "points" else "Options"):
         return Choice(name, method_parameters(prefix, name, kind, start, saved), epsilon)
 
@@ -142,6 +144,7 @@ def method_choice(
     public: bool,
     start: str | None,
     areas: bool = False,
+    reasons: bool = True,
 ) -> str:
     """Ask for a method: the recommended ones first, then those of research papers.
 
@@ -154,11 +157,15 @@ def method_choice(
         if (dims is None or dims in members[name].dims)
         and (public or members[name].guarantee != "none")
     }
-    reasons = REASONS.get(kind, {})
+    best = REASONS.get(kind, {})
     titles = {alias: _title(alias, members[name]) for alias, name in able.items()}
     if areas:
         titles["areas"] = AREAS
-    first = {name: f"{titles[name]} · {why}" for name, why in reasons.items() if name in titles}
+    first = {
+        name: f"{titles[name]} · {why}" if reasons else titles[name].split(" (")[0]
+        for name, why in best.items()
+        if name in titles
+    }
     others = sorted(set(titles) - set(first), key=titles.__getitem__)
     group = "Research: " if first else ""
     shown = first | {alias: f"{group}{titles[alias]}" for alias in others}

@@ -179,7 +179,8 @@ export class MapApp {
     this.themes = spec.theme;
     this.bound.take('scene', spec, columns);
     this.tools = spec.tools ?? [];
-    const refit = this.mode !== (spec.mode ?? 'single');
+    const maps = spec.labels ?? [];
+    const refit = this.mode !== (spec.mode ?? 'single') || this.names?.length !== maps.length; // maps grow narrower
     this.mode = spec.mode ?? 'single';
     if (this.view.asked !== Boolean(spec.raw)) this.view.raw = this.view.asked = Boolean(spec.raw);
     this.title = spec.title || '';
@@ -193,7 +194,7 @@ export class MapApp {
     this.domain = spec.domain;
     this.sight.ask(spec.camera, refit);
     this.controls.update(spec);
-    this.names = spec.labels ?? [];
+    this.names = maps;
     this.labels.update(this.mode, this.names, this.panes()); // the camera keeps clear of them
     this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
