@@ -83,6 +83,10 @@ def a_touch_during_the_build_loses_nothing(page, published):
 
 def publishing_again_begins_with_the_budget(page, published):
     page.locator("[data-testid=dpviz-map][data-rendered]").last.wait_for()  # all stays put
+    title = page.locator(".st-key-publish-step-3 strong").filter(has_text="Synthetic city, 250,000")
+    expect(title.first).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(page.get_by_test_id("dpviz-legend").last).to_be_in_viewport(ratio=1)
     page.get_by_role("button", name="Publish again").click(click_count=2)
     published.wait_for(state="detached")
     idle(page)

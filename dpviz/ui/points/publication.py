@@ -19,7 +19,7 @@ from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promi
 from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
-from dpviz.ui.shared.text import badge
+from dpviz.ui.shared.text import badge, plain
 
 
 def publication(prefix: str, source: PointSource | None) -> Paid | None:
@@ -38,6 +38,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
         st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
         st.session_state[f"{prefix}.made"] = paid
         st.session_state[f"{prefix}.own"] = paid.release.header.extra["release_id"]
+        st.session_state[f"{prefix}.made.title"] = title or source.title
 
     with ErrorsShown():
         paid = paid_release(
@@ -64,7 +65,8 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
         else "Published. Budget recorded; your records never left this server.",
         icon=":material/check_circle:",
     )
-    st.markdown(badge(made.release.header))
+    title = plain(st.session_state.get(f"{prefix}.made.title", source.title))
+    st.markdown(f"**{title}** · {badge(made.release.header)}")
     release: PointRelease | AreaRelease = made.release
     panels: Panels = {
         "Receipt": partial(_show_receipt, prefix, release),
