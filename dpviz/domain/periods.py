@@ -1,6 +1,8 @@
-"""The period of a domain with time, in words for people."""
+"""Periods in words for people."""
 
 from __future__ import annotations
+
+from datetime import datetime, timedelta
 
 from dpviz.domain.calendar import Calendar, duration_text
 from dpviz.domain.frame import Domain
@@ -21,3 +23,57 @@ def period_words(domain: Domain) -> str:
         period = f"{days} {domain.zone}, as one {domain.cycle}"
     step = f", in steps of {duration_text(domain.step)}" if domain.step else ""
     return period + step
+
+
+def span_words(axis: Calendar, start: float, end: float) -> str:
+    """A part of the axis by its year, month or day, else by its first and last day or its clocks.
+
+    >>> def words(period):
+    ...     return span_words(Calendar(), *Calendar().period(period))
+    >>> words("2010-01-01,2011-01-01"), words("2010-06-01,2010-07-01")
+    ('2010', 'June 2010')
+    >>> words("2010-06-01,2010-06-02"), words("2010-06-01,2010-06-08")
+    ('1 June 2010', '1 to 7 June 2010')
+    >>> words("2010-06-01T08:00,2010-06-01T09:00")
+    '1 June 2010, 08:00 to 09:00'
+    """
+    if axis.cycle is not None:
+        return f"{axis.text(start)} to {axis.text(end)}"
+    first, after = axis.clocks(start), axis.clocks(end)
+    if first.time() == after.time() == datetime.min.time():
+        return _days_words(first, after - timedelta(days=1))
+    ends = _day_words(first), _day_words(after)
+    until = f"{after:%H:%M}" if ends[0] == ends[1] else f"{ends[1]}, {after:%H:%M}"
+    return f"{ends[0]}, {first:%H:%M} to {until}"
+
+
+def whole_words(axis: Calendar, start: float, end: float) -> str:
+    """The whole of a period in words, as apart from its steps.
+
+    >>> whole_words(Calendar(), *Calendar().period("2010-01-01,2011-01-01"))
+    'all 2010'
+    """
+    if axis.cycle is not None:
+        return f"the whole {axis.cycle}"
+    words = span_words(axis, start, end)
+    return words if " to " in words else f"all {words}"
+
+
+def _days_words(first: datetime, last: datetime) -> str:
+    """Days from the first to the last, both inside."""
+    after = last + timedelta(days=1)
+    if first.day == after.day == 1:
+        if (first.month, after.month, after.year - first.year) == (1, 1, 1):
+            return f"{first.year}"
+        if (first.year, first.month) == (last.year, last.month):
+            return f"{first:%B} {first.year}"
+    if first == last:
+        return _day_words(first)
+    start = _day_words(first)
+    if first.year == last.year:
+        start = f"{first.day}" if first.month == last.month else f"{first.day} {first:%B}"
+    return f"{start} to {_day_words(last)}"
+
+
+def _day_words(day: datetime) -> str:
+    return f"{day.day} {day:%B} {day.year}"

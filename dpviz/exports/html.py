@@ -14,6 +14,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from dpviz.domain.periods import whole_words
 from dpviz.errors import ReleaseError
 from dpviz.exports.facts import (
     Mapped,
@@ -30,7 +31,7 @@ from dpviz.exports.tables import tables_of
 from dpviz.exports.tree import pack_tree
 from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
 from dpviz.lazy import jinja2
-from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
 from dpviz.releases.points.sums import ALIKE
 from dpviz.releases.release import Release
 from dpviz.render.areas import scene_of
@@ -136,6 +137,7 @@ def words_of_page(
         "kind": kind,
         "sentence": sentence,
         "totals": totals_of(mapped) if mapped else [],
+        "period": _whole_period(whole or releases[0]),
         "facts": [facts(each, name) for each, name in zip(one, names, strict=False)],
         "together": joint_cost(releases),
         "answers": [(rect, replies(mapped, names, rect)) for rect in rects],
@@ -150,6 +152,15 @@ def totals_of(releases: Sequence[Mapped]) -> list[str]:
     first = releases[0]
     maps = [first, *first.parts] if len(releases) == 1 and first.kinds else releases
     return [count_words(each.count(each.domain.bounds)) for each in maps]
+
+
+def _whole_period(release: Release) -> str:
+    """The whole period of a release of points or areas with time in words; else empty."""
+    if is_areas(release) and release.steps is not None:
+        return whole_words(release.steps.calendar, *release.steps.period)
+    if is_points(release) and release.domain.time is not None:
+        return whole_words(release.domain.calendar, *release.domain.period)
+    return ""
 
 
 @dataclass(frozen=True)
@@ -181,7 +192,7 @@ def packed_map(
     height: int = HEIGHT,
 ) -> PackedMap:
     """Releases as the viewer takes them: see :func:`map_page`; ``height`` in pixels."""
-    check(releases)
+    check(releases, MOST + are_views_of_one(releases))  # the whole period before its steps
     names = labels_of(releases, labels)
     if len(releases) > 2:
         order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
@@ -257,12 +268,19 @@ def _cells(
         "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(maps) if live],
         "names": names,
         "ends": [names[0], names[-1]] if in_time else [],
+        "whole": int(in_time and _begins_with_the_whole(releases)),
         "contrast": contrast and contrast.to_dict(),
         "views": [view.to_dict() for view in views],
         "chooser": "Map" if views else "",
         "kinds": len(releases) == 1 and bool(releases[0].kinds),
         "values": values and {"column": values.column, "limits": values.limits, "alike": ALIKE},
     }
+
+
+def _begins_with_the_whole(releases: Sequence[Mapped]) -> bool:
+    """Return whether the first of several periods spans all others."""
+    first, *steps = [each.header.extra["period"] for each in releases]
+    return bool(first == [steps[0][0], steps[-1][1]])
 
 
 def _areas(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import Mapped, quotient_words
 from dpviz.releases.counts import (
@@ -90,19 +90,17 @@ def _categories(release: Mapped) -> Iterator[Table]:
 def _steps(release: Mapped) -> Iterator[Table]:
     """Noisy total of each step of time, of twelve for a release that is counted at any time."""
     if release.steps is not None:
-        periods: list[Any] = [release.steps.step_limits(step) for step in range(len(release.steps))]
-        names = [start for start, _ in periods]
+        axis, periods = release.steps.calendar, list(pairwise(release.steps.edges.tolist()))
     elif is_points(release) and release.domain.time is not None:
-        periods = list(pairwise(window_cuts(release.domain, 12)))
-        names = [release.domain.calendar.text(start) for start, _ in periods]
+        axis, periods = release.domain.calendar, list(pairwise(window_cuts(release.domain)))
     else:
         return
     box = release.domain.without_time.bounds
     rows = [
-        (name, count_words(release.count(box, period)))
-        for name, period in zip(names[:ROWS], periods, strict=False)
+        (span_words(axis, *period), count_words(release.count(box, period)))
+        for period in periods[:ROWS]
     ]
-    yield Table("Steps of time", ("From", COUNT), rows, len(names))
+    yield Table("Steps of time", ("Time", COUNT), rows, len(periods))
 
 
 def _named_places(release: PointRelease) -> Iterator[Table]:

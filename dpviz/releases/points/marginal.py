@@ -75,7 +75,8 @@ def on_map(
     with the sum of all cells: Σ over leaves of (share of the leaf in the cell and window) · (share
     in the window) · variance. No share is negative, so that variances of disjoint cells add up to
     at least the variance of their sum. They are larger than those of ``release.count``. For
-    wavelets the header states the exact noise of any sum.
+    wavelets the header states the exact noise of any sum. The root alone is in no sum: its errors
+    are those of ``release.count``, so that a total is one number with one error everywhere.
 
     Args:
         release: a release of one part.
@@ -102,9 +103,14 @@ def on_map(
         assumed = box_count(known, None, lo, hi).uniformity_sd ** 2
         cells = int(flat.side // (nodes.hi - nodes.lo)[-1, 0])
         noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
+    made = nodes.replace(count=answers.count, variance=variance, assumed=assumed)
+    if nodes.levels[0].stop == 1:
+        variance[0] = answers.noise_sd[0] ** 2
+        # A count adds what its nodes have in common, which this error holds already.
+        assumed[0] = answers.uniformity_sd[0] ** 2 / (1 + made.coherence**2)
     return CountRelease(
         Box(flat),
-        nodes.replace(count=answers.count, variance=variance, assumed=assumed),
+        made.replace(variance=variance, assumed=assumed),
         replace(
             release.header,
             noise=noise.to_dict() if noise else {},

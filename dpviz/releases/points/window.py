@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.domain import Domain
+from dpviz.domain.periods import span_words, whole_words
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.box import even_grid, outlines
 from dpviz.releases.points.marginal import on_map
@@ -63,17 +64,19 @@ def _rectangles(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | Non
 
 
 def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:
-    """Maps of the whole period in at most ``most`` steps, and the start of each step.
+    """Maps of the whole period and of its at most ``most`` steps, and the period of each in words.
 
     Raises:
         DomainError: no axis is time.
     """
-    cuts = window_cuts(release.domain, most)
-    maps = [during(release, pair) for pair in itertools.pairwise(cuts)]
-    return maps, [release.domain.calendar.text(cut) for cut in cuts[:-1]]
+    axis, period = release.domain.calendar, release.domain.period
+    pairs = list(itertools.pairwise(window_cuts(release.domain, most)))
+    steps = pairs if len(pairs) > 1 else []
+    names = [whole_words(axis, *period), *(span_words(axis, *pair) for pair in steps)]
+    return [during(release, pair) for pair in (period, *steps)], names
 
 
-def window_cuts(domain: Domain, most: int) -> list[float]:
+def window_cuts(domain: Domain, most: int = 12) -> list[float]:
     """Starts of at most ``most`` steps of the whole period, and its end."""
     start, end = domain.period
     step = domain.calendar.default_step(start, end, domain.step or 0.0, most)

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.domain import Domain, calendar
+from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
@@ -21,7 +22,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
-from dpviz.render.view import MOST, film_scene
+from dpviz.render.view import film_scene
 from dpviz.ui.points.answers import LARGER, as_csv, in_domain, overlaps
 from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.cells_table import tables_of_map
@@ -302,9 +303,8 @@ def chosen_look(prefix: str) -> str:
 
 def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
     """Time windows to step through, at most twelve, and their labels."""
-    words = release.domain.calendar.text
-    pairs = list(itertools.pairwise(window_cuts(release.domain, MOST)))
-    return pairs, [words(start) for start, _ in pairs]
+    pairs = list(itertools.pairwise(window_cuts(release.domain)))
+    return pairs, [span_words(release.domain.calendar, *pair) for pair in pairs]
 
 
 def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
@@ -329,7 +329,7 @@ def windows_table(release: PointRelease, rect: Bounds | None) -> None:
     domain = release.domain
     place: Any = domain.without_time.bounds if rect is None else from_degrees(rect, domain.crs)
     answers = [release.count(place, each) for each in pairs]
-    rows = {"from": labels, "noisy count": list(map(count_words, answers))}
+    rows = {"time": labels, "noisy count": list(map(count_words, answers))}
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
     st.dataframe(rows, hide_index=True, column_config=worded_numbers("noisy count"))
     st.caption(f"{LARGER}.")

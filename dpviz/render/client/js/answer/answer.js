@@ -168,16 +168,17 @@ export function answerElement(name, answer, interval, values = null) {
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }
 
-/** The answers of a whole series, each with its larger error as a bar on one scale, `beside` them a text each; a name shows its map. */
-export function answerTable(names, answers, interval, now, show, caption = 'At every ε', beside = []) {
+/** The answers of a whole series, each with its larger error as a bar on one scale, `beside` them a text each; a name shows its map. The first `wholes` are sums of the others, which would outgrow the bars: they have none. */
+export function answerTable(names, answers, interval, now, show, caption = 'At every ε', beside = [], wholes = 0) {
   const errors = answers.map(each => largerError(each, interval));
   const ends = answers.map(({count}, at) => [count - errors[at], count + errors[at]]);
-  const low = Math.min(...ends.map(([from]) => from));
-  const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
+  const drawn = ends.slice(wholes);
+  const low = Math.min(...drawn.map(([from]) => from));
+  const high = Math.max(...drawn.map(([, to]) => to), low + 1e-9);
   const share = value => 100 * (value - low) / (high - low);
   return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption), h('tbody', {}, ...names.map((name, at) => h('tr', {class: now.includes(at) ? 'now' : ''},
     h('th', {scope: 'row'}, h('button', {type: 'button', onclick: () => show(at)}, name)),
     h('td', {class: 'number'}, withNoise(answers[at].count, errors[at])),
     beside.length ? h('td', {class: 'number'}, beside[at]) : null,
-    h('td', {class: 'bar'}, h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
+    h('td', {class: 'bar'}, at < wholes ? null : h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
 }

@@ -30,7 +30,7 @@ export class Viewer {
     this.pushed = 0;
     this.shape = null;
     const count = spec.names.length;
-    this.shown = {a: count > 2 && !spec.chooser ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
+    this.shown = {a: count > 2 && !spec.chooser && !spec.ends.length ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
     const shadow = places.map.attachShadow({mode: 'open'});
     shadow.append(h('style', {}, places.style));
     this.app = new MapApp(shadow);
@@ -84,10 +84,10 @@ export class Viewer {
 
   /** Writes the noisy total of what is on the map, where its page has a place for it. */
   tellTotal() {
-    const {totals, records, names} = this.spec;
+    const {totals, records, names, ends} = this.spec;
     if (!this.places.total || !totals?.length) return;
     const words = this.now.flatMap((at, row) => [row ? ' · ' : '', this.now.length > 1 ? `${names[at]}: ` : '', h('strong', {}, totals[at])]);
-    this.places.total.replaceChildren(...words, ` ${records}`);
+    this.places.total.replaceChildren(...words, ` ${records}`, this.now.length === 1 && ends.length ? `, ${names[this.shown.a]}` : '');
   }
 
   /** Works out the cells of one release when it is first looked at. */
@@ -107,12 +107,13 @@ export class Viewer {
   /** A slider over a series; what to compare with, and how. */
   buttons() {
     const {names, epsilons} = this.spec;
-    const ends = this.spec.ends.length ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
+    const inTime = this.spec.ends.length > 0;
+    const ends = inTime ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
     const place = this.places.modes;
     if (this.spec.chooser) place.append(this.chooser());
     if (names.length > 1 && this.spec.chooser) place.append(this.other());
     else if (names.length > 2) {
-      this.player = this.app.player = new Player(names, at => this.set({a: at}), {at: this.shown.a, ends, what: 'Release', test: 'dpviz-series'});
+      this.player = this.app.player = new Player(names, at => this.set({a: at}), {at: this.shown.a, ends, what: inTime ? 'Step' : 'Release', test: 'dpviz-series'});
       place.append(this.player.element, this.other());
     }
     const modes = Object.entries(MODES).filter(([mode]) => mode !== 'difference' || this.spec.contrast);
@@ -170,13 +171,13 @@ export class Viewer {
     const shown = shape && answers && this.now.map(at => answers[at]);
     this.app.showOverlay({...this.outlines(shown), shape: {seq: this.pushed, value: shape}}, {});
     this.places.hint.hidden = Boolean(shape && answers);
-    const {names, interval, values, chooser, kinds} = this.spec;
+    const {names, interval, values, chooser, kinds, whole: wholes = 0} = this.spec;
     const shares = kinds && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers.slice(1), interval), true)) : [];
-    const caption = chooser ? 'Each, and its share of all' : this.spec.ends.length ? 'From each on' : undefined;
+    const caption = chooser ? 'Each, and its share of all' : this.spec.ends.length ? 'Step by step' : undefined;
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
       : [...whole ? [h('h2', {class: 'small'}, 'The whole area')] : this.now.map(at => answerElement(names[at], answers[at], interval, values)),
-        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at, view: null}), caption, shares)] : []];
+        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at, view: null}), caption, shares, wholes)] : []];
     this.places.answer.replaceChildren(...said);
   }
 
