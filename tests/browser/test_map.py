@@ -2,6 +2,7 @@
 
 import io
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,12 @@ from PIL import Image
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.exports import Presentation, map_page
-from dpviz.releases.points.window import windows
-from dpviz.render import interval_words, with_noise
+from dpviz.exports import Presentation, map_page, release_page
+from dpviz.releases.points.window import window_cuts, windows
+from dpviz.render import half_width_words, interval_words, with_noise
 from dpviz.render.cells import adaptive, density_scale, map_corners, node_bounds
 from dpviz.render.detail import NEVER, QUIET
+from dpviz.render.numbers import count_words
 from tests.browser.conftest import frames
 from tests.browser.test_explore import at, drag, over, shape, the_map
 from tests.browser.test_pages import both_schemes_are_open_to_everyone
@@ -46,20 +48,33 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     data = dpviz.from_points(records, year, public=True)
     release = dpviz.build(data, "quadtree", 1.0, seed=0, height=4)
     maps, labels = windows(release)
-    page = open_file(map_page(maps, labels=labels))
+    page = open_file(release_page(release))
     map_view = the_map(page)
+    box = year.without_time.bounds
+    expect(page.locator("#total")).to_have_text(
+        f"{count_words(release.count(box))} records, all 2030"
+    )
+    expect(page.get_by_test_id("dpviz-series-name")).to_have_text("all 2030")
+    assert layers(map_view) == ["cells-0"]
     rows = page.get_by_test_id("dpviz-all").locator("tr")
-    for rect in (year.without_time.bounds, (14.2, -23.8, 14.7, -23.3)):
-        expect(rows).to_have_count(12)
+    cuts = window_cuts(year)
+    of_time = [release.count(box, each) for each in (year.period, *pairwise(cuts))]
+    assert [count_words(each.count(box)) for each in maps] == list(map(count_words, of_time))
+    for rect in (box, (14.2, -23.8, 14.7, -23.3)):
+        expect(rows).to_have_count(13)
         for row, each in zip(rows.all_inner_texts(), maps, strict=True):
             answer = each.count(rect)
             assert with_noise(answer.count[0], answer.larger_error[0]) in row
         page.evaluate("dpviz.push([14.2, -23.8, 14.7, -23.3])")
+    answer = maps[0].count((14.2, -23.8, 14.7, -23.3))
+    assert 0 < answer.half_width[0] < answer.larger_error[0]
+    cut = f"± {half_width_words(answer.larger_error[0])}, shown above as the larger"
+    expect(page.get_by_test_id("dpviz-answer").locator("dd").nth(1)).to_have_text(cut)
     page.get_by_test_id("dpviz-series-play").click()
-    expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[5])
-    page.get_by_test_id("dpviz-series").fill("11")
-    expect(page.get_by_test_id("dpviz-series-name")).to_have_text("2030-12-01")
-    assert layers(map_view) == ["cells-11"]
+    expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[0])
+    page.get_by_test_id("dpviz-series").fill("12")
+    expect(page.get_by_test_id("dpviz-series-name")).to_have_text("December 2030")
+    assert layers(map_view) == ["cells-12"]
 
 
 def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilon(

@@ -52,7 +52,7 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
         headline = with_noise(answer.count[0], answer.larger_error[0]).replace(" ", NO_BREAK)
         assert shown[f"{side} · noisy count"] == headline
         interval = interval_words(answer.count[0], answer.half_width[0])
-        assert f"**95 % (noise):** {interval}" in texts(app).replace("\\", "")
+        assert f"**Noise alone (95 %):** {interval}" in texts(app).replace("\\", "")
     assert right.larger_error > right.half_width  # the noise alone stood there
 
 

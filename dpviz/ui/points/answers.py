@@ -200,10 +200,14 @@ def row_of(release: Release, answers: RangeAnswers, exact: int | None) -> dict[s
 
 def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
     """Lines on the errors of an answer, and on the cells it is built from."""
-    half, spread, _ = errors_of(row)
+    half, spread, larger = errors_of(row)
+    of_noise, of_cuts = (
+        ", shown above as the larger" if min(half, spread) > 0 and each == larger else ""
+        for each in (half, spread)
+    )
     return (
-        f"**95 % (noise):** {plain(interval_words(row['count'], half))}  \n"
-        f"**Where it cuts {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
+        f"**Noise alone (95 %):** {plain(interval_words(row['count'], half))}{of_noise}  \n"
+        f"**Where it cuts {noun}s (estimate):** ± {half_width_words(spread)}{of_cuts}  \n"
         f"**Built from {cells_in_words(row['nodes'], noun)}**"
     )
 

@@ -154,6 +154,8 @@ export function answerElement(name, answer, interval, values = null) {
   const spread = interval * answer.uniformity;
   const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
   const noun = answer.noun ?? 'cells';
+  const half = halfWidth(answer);
+  const mark = (error, other) => other > 0 && error >= other ? ', shown above as the larger' : '';
   const sums = values && 'sum' in answer ? [
     ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * Math.max(answer.sumNoise, answer.sumUniformity))),
     ...row(`Mean of ${values.column}`, quotientWords(meanOf(answer, values, interval))),
@@ -162,8 +164,8 @@ export function answerElement(name, answer, interval, values = null) {
     h('h2', {class: 'small'}, name),
     h('p', {class: 'count'}, withNoise(answer.count, largerError(answer, interval))),
     h('dl', {},
-      ...row('95 % interval (noise)', intervalWords(answer.count, halfWidth(answer))),
-      ...row(`Error from cut ${noun} (estimate)`, `± ${halfWidthWords(spread)}`),
+      ...row('Noise alone (95 %)', intervalWords(answer.count, half) + mark(half, spread)),
+      ...row(`Where it cuts ${noun} (estimate)`, `± ${halfWidthWords(spread)}${mark(spread, half)}`),
       ...sums,
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }
