@@ -192,7 +192,9 @@ def packed_map(
     height: int = HEIGHT,
 ) -> PackedMap:
     """Releases as the viewer takes them: see :func:`map_page`; ``height`` in pixels."""
-    check(releases, MOST + are_views_of_one(releases))  # the whole period before its steps
+    many = are_views_of_one(releases)
+    # The whole period comes before its steps; all steps of areas have one outline.
+    check(releases[:1] if many and is_areas(releases[0]) else releases, MOST + many)
     names = labels_of(releases, labels)
     if len(releases) > 2:
         order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
@@ -202,7 +204,7 @@ def packed_map(
     base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
     seen: dict[str, Any] = {"camera": camera, "title": presentation.title, "base": base}
     if is_areas(first):
-        scene, content = _areas(first, names[0], packer, live, seen)
+        scene, content = _areas(areas_of(releases), names, packer, live, seen)
     else:
         scene, content = _cells(points_of(releases), names, packer, live, seen)
     domain = first.domain
@@ -231,6 +233,7 @@ def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> di
         "columns": packer.index,
         "contrast": None,
         "chooser": "",
+        "whole": 0,
         **{key: [] for key in ("trees", "ends", "rects", "views")},
     }
 
@@ -267,8 +270,7 @@ def _cells(
     return scene, {
         "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(maps) if live],
         "names": names,
-        "ends": [names[0], names[-1]] if in_time else [],
-        "whole": int(in_time and _begins_with_the_whole(releases)),
+        **(_in_time(releases, names) if in_time else {}),
         "contrast": contrast and contrast.to_dict(),
         "views": [view.to_dict() for view in views],
         "chooser": "Map" if views else "",
@@ -277,23 +279,29 @@ def _cells(
     }
 
 
-def _begins_with_the_whole(releases: Sequence[Mapped]) -> bool:
-    """Return whether the first of several periods spans all others."""
+def _in_time(releases: Sequence[Mapped], names: Sequence[str]) -> dict[str, Any]:
+    """The ends of the slider, and how many of the maps before the steps are of the whole period."""
     first, *steps = [each.header.extra["period"] for each in releases]
-    return bool(first == [steps[0][0], steps[-1][1]])
+    whole = first == [steps[0][0], steps[-1][1]]
+    return {"ends": [names[0], names[-1]], "whole": int(whole)}
 
 
 def _areas(
-    release: AreaRelease, label: str, packer: Packer, live: bool, seen: dict[str, Any]
+    releases: Sequence[AreaRelease],
+    names: Sequence[str],
+    packer: Packer,
+    live: bool,
+    seen: dict[str, Any],
 ) -> tuple[Scene, dict[str, Any]]:
     """Scene of areas, level by level, and the values that the page needs besides it."""
-    views = level_views(release)
+    views = level_views(releases)
     marks = [mark for view in views for mark in view.marks]
-    scene = scene_of(release, marks, views[-1].legend, **seen)
+    scene = scene_of(releases[0], marks, views[-1].legend, **seen)
     packer.add_tables(scene.tables)
     return scene, {
-        "names": [label],
-        "areas": pack_areas(packer, release) if live else None,
+        "names": names,
+        **(_in_time(releases, names) if len(releases) > 1 else {}),
+        "areas": pack_areas(packer, releases) if live else None,
         "views": [view.to_dict() for view in views],
         "view": len(views) - 1,
         "chooser": "Level" if len(views) > 1 else "",
@@ -303,6 +311,11 @@ def _areas(
 def points_of(releases: Sequence[Mapped]) -> list[PointRelease]:
     """Releases as points; :func:`~dpviz.render.view.check` has refused areas beside others."""
     return [each for each in releases if not is_areas(each)]
+
+
+def areas_of(releases: Sequence[Mapped]) -> list[AreaRelease]:
+    """Releases as areas, likewise."""
+    return [each for each in releases if is_areas(each)]
 
 
 def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[str]:

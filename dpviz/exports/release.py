@@ -9,7 +9,8 @@ from dpviz.exports.html import PLAIN, map_page
 from dpviz.exports.presentation import Presentation
 from dpviz.exports.scenes import scene_page
 from dpviz.exports.stills import flat_maps
-from dpviz.releases.counts import is_points
+from dpviz.releases.areas.window import step_windows
+from dpviz.releases.counts import is_areas, is_points
 from dpviz.releases.points.window import windows
 from dpviz.releases.release import Release
 from dpviz.render.scene import Bounds, Camera
@@ -25,7 +26,7 @@ def release_page(
     """Self-contained HTML page of a release of any kind; without a map it has tables.
 
     Args:
-        release: a release of any kind; points with time become a series of windows.
+        release: a release of any kind; with time it becomes a series of windows.
         presentation: title, subtitle, noun and notes of the page.
         rects: see :func:`map_page`.
         camera: see :func:`map_page`.
@@ -39,6 +40,9 @@ def release_page(
     ):
         steps, names = windows(release)
         return map_page(steps, labels=names, presentation=presentation, whole=release, **seen)
+    if is_areas(release) and release.steps is not None:
+        parts, names = step_windows(release)
+        return map_page(parts, labels=names, presentation=presentation, whole=release, **seen)
     maps, labels = flat_maps([release])
     if not maps:
         return scene_page(release, presentation)

@@ -11,6 +11,7 @@ import numpy as np
 from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import Mapped, quotient_words
+from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.counts import (
     AreaRelease,
     PointRelease,
@@ -123,7 +124,7 @@ def _areas(release: AreaRelease) -> list[Table]:
     above = areas.parent_names
     half = release.header.interval_sds * release.answers.noise_sd
     tables = []
-    for level, part in zip(areas.levels, areas.slices, strict=True):
+    for level, part in zip(map(level_words, areas.levels), areas.slices, strict=True):
         order = part.start + np.argsort(-count[part], kind="stable")
         rows: list[tuple[str, ...]] = [
             (areas.names[row], above[row] or "", with_noise(count[row], half[row]))

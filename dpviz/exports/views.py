@@ -13,8 +13,9 @@ import numpy as np
 
 from dpviz.exports.pack import Packer
 from dpviz.lazy import shapely
+from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.counts import AreaRelease, PointRelease
-from dpviz.render.areas import level_marks
+from dpviz.render.areas import level_frames
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.legend import Legend
 from dpviz.render.means import mean_marks
@@ -35,18 +36,22 @@ class View:
         marks: marks of the view.
         legend: legend of the marks.
         neutral: see :class:`~dpviz.render.scene.Scene`.
+        frames: the marks of each map of a series; empty if the marks are those of all.
     """
 
     name: str
     marks: Sequence[Mark]
     legend: Legend
     neutral: bool = False
+    frames: Sequence[Sequence[Mark]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""
         ids = [mark.id for mark in self.marks]
         legend = self.legend.to_dict()
-        return {"name": self.name, "layers": ids, "legend": legend, "neutral": self.neutral}
+        frames = [[mark.id for mark in frame] for frame in self.frames]
+        view = {"name": self.name, "layers": ids, "legend": legend, "neutral": self.neutral}
+        return view | ({"frames": frames} if frames else {})
 
 
 def maps_of(
@@ -83,22 +88,24 @@ def _of_scene(name: str, scene: Scene, prefix: str) -> View:
     return View(name, marks, scene.legend, scene.neutral)
 
 
-def level_views(release: AreaRelease) -> list[View]:
-    """Each level, the coarsest first."""
+def level_views(releases: Sequence[AreaRelease]) -> list[View]:
+    """Each level of a release at one time or several, the coarsest first."""
     views = []
-    for at, level in enumerate(release.frame.levels):
-        marks, legend = level_marks(release, level, f"level-{at}")
-        views.append(View(level, marks, legend))
+    for at, level in enumerate(releases[0].frame.levels):
+        ids = [f"level-{at}-{step}" for step in range(len(releases))]
+        frames, legend = level_frames(releases, level, ids)
+        marks = [mark for frame in frames for mark in frame]
+        views.append(View(level_words(level), marks, legend, frames=frames))
     return views
 
 
-def pack_areas(packer: Packer, release: AreaRelease) -> dict[str, Any]:
-    """Add the outlines of the finest areas and the estimates of all areas.
+def pack_areas(packer: Packer, releases: Sequence[AreaRelease]) -> dict[str, Any]:
+    """Add the outlines of the finest areas, and the estimates of all areas at each time.
 
     Returns:
         Further values that the page needs.
     """
-    areas, domain = release.frame, release.domain
+    areas, domain = releases[0].frame, releases[0].domain
     part, owner = shapely.get_parts(areas.shapes, return_index=True)
     ring, of = shapely.get_rings(part, return_index=True)
     corner, at = shapely.get_coordinates(ring, return_index=True)
@@ -109,6 +116,8 @@ def pack_areas(packer: Packer, release: AreaRelease) -> dict[str, Any]:
     packer.add("areas.owner", owner[of].astype(np.int32))
     packer.add("areas.hole", (np.diff(of, prepend=-1) == 0).astype(np.uint8))  # first: outer
     packer.add("areas.parent", np.asarray(areas.parent, np.int32))
-    packer.add("areas.count", np.asarray(release.nodes.count))
-    packer.add("areas.variance", np.asarray(release.nodes.variance))
-    return {"starts": [part.start for part in areas.slices], "steps": STEPS}
+    for at, release in enumerate(releases):
+        packer.add(f"areas.count{at}", np.asarray(release.nodes.count))
+        packer.add(f"areas.variance{at}", np.asarray(release.nodes.variance))
+    starts = [part.start for part in areas.slices]
+    return {"starts": starts, "steps": STEPS, "frames": len(releases)}

@@ -13,7 +13,7 @@ from dpviz.lazy import shapely
 from dpviz.releases.answers import Answers
 from dpviz.releases.counts import AreaRelease
 from dpviz.releases.points.region_count import Regions
-from dpviz.render.districts import district_marks, shapes_in_degrees, square_km
+from dpviz.render.districts import district_frames, shapes_in_degrees, square_km
 from dpviz.render.legend import Legend
 from dpviz.render.scene import Camera, Mark, Scene
 from dpviz.render.view import domain_scene
@@ -44,10 +44,23 @@ def level_marks(
     id: str = "district",  # noqa: A002
 ) -> tuple[tuple[Mark, ...], Legend]:
     """The areas of a level as marks, and their legend."""
-    simplified = release.frame.resolution is None
-    regions, answers = level_of(release, level)
-    return district_marks(
-        regions, answers, release.domain, noun="area", simplified=simplified, id=id
+    (marks,), legend = level_frames([release], level, [id])
+    return marks, legend
+
+
+def level_frames(
+    releases: Sequence[AreaRelease], level: str | None, ids: Sequence[str]
+) -> tuple[list[tuple[Mark, ...]], Legend]:
+    """The areas of a level at several times as marks, and their legend; an id for each time."""
+    first = releases[0]
+    each = [level_of(release, level) for release in releases]
+    return district_frames(
+        each[0][0],
+        [answers for _, answers in each],
+        first.domain,
+        ids,
+        noun="area",
+        simplified=first.frame.resolution is None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,24 +88,42 @@ def choropleth(
     regions: Regions, answers: Answers, domain: Domain, noun: str, *, simplified: bool = True
 ) -> Choropleth:
     """Districts in classes of density; see :func:`district_marks` for the arguments."""
+    return choropleths(regions, [answers], domain, noun, simplified=simplified)[0]
+
+
+def choropleths(
+    regions: Regions,
+    frames: Sequence[Answers],
+    domain: Domain,
+    noun: str,
+    *,
+    simplified: bool = True,
+) -> list[Choropleth]:
+    """Districts at several times, in the same classes of density; ``frames`` are their answers."""
     width = domain.upper[0] - domain.lower[0]
     shapes = regions.shapes
     if simplified:
         shapes = shapely.coverage_simplify(shapes, width * DETAIL)
     shapes = shapes_in_degrees(_counted(shapes, regions.inside, domain), domain)
-    density = answers.count / np.maximum(square_km(shapes), 1e-9)
+    surface = np.maximum(square_km(shapes), 1e-9)
+    densities = [answers.count / surface for answers in frames]
     # The noise of a sliver, over its small surface, is the darkest density of all: what the box
     # takes in less of must stand out by as much more.
-    clear = answers.count * regions.inside > NOISE_SDS * answers.noise_sd
-    scale = scale_of(density[clear], answers.count[clear])
+    clear = [answers.count * regions.inside > NOISE_SDS * answers.noise_sd for answers in frames]
+    count = np.concatenate([answers.count for answers in frames])
+    scale = scale_of(np.concatenate(densities)[every := np.concatenate(clear)], count[every])
     legend = Legend(
         title=f"Records per km² by {noun}",
         colors=scale.colors(),
         labels=scale_labels(scale),
         blank=blank_words(scale),
     )
-    blank = ~clear | (density < scale.bounds[0])
-    return Choropleth(shapes, density, blank, scale, legend, mesh=not simplified)
+    return [
+        Choropleth(
+            shapes, density, ~one | (density < scale.bounds[0]), scale, legend, mesh=not simplified
+        )
+        for density, one in zip(densities, clear, strict=True)
+    ]
 
 
 def district_marks(
@@ -126,12 +145,54 @@ def district_marks(
         simplified: whether borders may be drawn with fewer corners; those of a mesh have few.
         id: prefix of the marks' ids.
     """
-    drawn = choropleth(regions, answers, domain, noun, simplified=simplified)
+    (marks,), legend = district_frames(
+        regions, [answers], domain, [id], noun=noun, simplified=simplified
+    )
+    return marks, legend
+
+
+def district_frames(
+    regions: Regions,
+    frames: Sequence[Answers],
+    domain: Domain,
+    ids: Sequence[str],
+    *,
+    noun: str = "district",
+    simplified: bool = True,
+) -> tuple[list[tuple[Mark, ...]], Legend]:
+    """Marks of districts at several times, in the same classes.
+
+    Args:
+        regions: see :func:`district_marks`, as for ``domain``, ``noun`` and ``simplified``.
+        frames: answers at each time, one for each district.
+        domain: likewise.
+        ids: prefixes of the marks' ids, one for each time.
+        noun: likewise.
+        simplified: likewise.
+    """
+    drawn = choropleths(regions, frames, domain, noun, simplified=simplified)
+    triangles = drawn[0].triangles()
+    marks = [
+        _marks(regions, answers, one, triangles, noun, id)
+        for answers, one, id in zip(frames, drawn, ids, strict=True)  # noqa: A001
+    ]
+    return marks, drawn[0].legend
+
+
+def _marks(
+    regions: Regions,
+    answers: Answers,
+    drawn: Choropleth,
+    triangles: tuple[Float, NDArray[np.int64]],
+    noun: str,
+    id: str,  # noqa: A002
+) -> tuple[Mark, ...]:
+    """A filled shape, a border and, but for a mesh, a name for each district."""
     density, scale = drawn.density, drawn.scale
     color = scale.paint(density, scale.colors(), OPAQUE)
     for theme in (color.light, color.dark):
         theme[drawn.blank, 3] = BLANK
-    rings, owner = drawn.triangles()
+    rings, owner = triangles
     fill = polygons(
         f"{id}s",
         list(rings),
@@ -148,11 +209,11 @@ def district_marks(
             "density": density[owner],
         },
     )
-    look: dict[str, Any] = {"themed": 170, "width": 1.0} if simplified else HAIRLINE
+    look: dict[str, Any] = HAIRLINE if drawn.mesh else {"themed": 170, "width": 1.0}
     outline = paths(f"{id}-borders", drawn.borders(), fade=list(drawn.fade), **look)
-    if not simplified:
-        return (fill, outline), drawn.legend
-    return (fill, outline, _names(regions, answers, drawn, f"{id}-names")), drawn.legend
+    if drawn.mesh:
+        return fill, outline
+    return fill, outline, _names(regions, answers, drawn, f"{id}-names")
 
 
 def _names(regions: Regions, answers: Answers, drawn: Choropleth, id: str) -> Mark:  # noqa: A002

@@ -68,7 +68,7 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
         page.evaluate("dpviz.push([14.2, -23.8, 14.7, -23.3])")
     answer = maps[0].count((14.2, -23.8, 14.7, -23.3))
     assert 0 < answer.half_width[0] < answer.larger_error[0]
-    cut = f"± {half_width_words(answer.larger_error[0])}, shown above as the larger"
+    cut = f"± {half_width_words(answer.larger_error[0])} (the ± above)"
     expect(page.get_by_test_id("dpviz-answer").locator("dd").nth(1)).to_have_text(cut)
     page.get_by_test_id("dpviz-series-play").click()
     expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[0])

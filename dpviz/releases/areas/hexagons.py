@@ -6,6 +6,7 @@ outline is that of its children together, which differs a little from the hexago
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,20 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
     paths = [[h3.int_to_str(cell) for cell in chain] for chain in chains]
     order, names, parent = hierarchy(paths, levels)
     return Areas(domain, levels, tuple(names), parent, shapes[order], resolution)
+
+
+def level_words(level: str) -> str:
+    """Name of a level of areas in words: of hexagons by their mean size.
+
+    >>> level_words("h3:7"), level_words("h3:10"), level_words("ward")
+    ('hexagons of 5.2 km²', 'hexagons of 15,000 m²', 'ward')
+    """
+    if not re.fullmatch(r"h3:\d+", level):
+        return level
+    size = h3.average_hexagon_area(int(level[3:]), "km^2")
+    size, unit = (size, "km²") if size >= 0.1 else (size * 1e6, "m²")
+    size = float(f"{size:.2g}")
+    return f"hexagons of {size:,g} {unit}" if size < 10 else f"hexagons of {size:,.0f} {unit}"
 
 
 def _cells_over(domain: Domain, resolution: int) -> NDArray[np.uint64]:

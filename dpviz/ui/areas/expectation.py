@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpviz.build import build, from_points
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.areas.source import ChosenAreas
 from dpviz.render import half_width_words
 from dpviz.ui.shared.memory import cached
@@ -25,7 +26,7 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
     asked = (repr(choice), chosen.areas.domain, max_per_unit)
     noise = cached("areas.expected", asked, lambda: _noise(choice, chosen, max_per_unit))
     columns = {
-        "level": chosen.areas.levels,
+        "level": list(map(level_words, chosen.areas.levels)),
         "areas": [part.stop - part.start for part in chosen.areas.slices],
         "noise ± (95 %)": list(map(half_width_words, noise)),
     }

@@ -202,7 +202,7 @@ def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
     """Lines on the errors of an answer, and on the cells it is built from."""
     half, spread, larger = errors_of(row)
     of_noise, of_cuts = (
-        ", shown above as the larger" if min(half, spread) > 0 and each == larger else ""
+        " (the ± above)" if min(half, spread) > 0 and each == larger else ""
         for each in (half, spread)
     )
     return (

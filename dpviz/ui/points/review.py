@@ -22,7 +22,7 @@ from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.prices import payment_row
-from dpviz.ui.shared.text import plain, quoted
+from dpviz.ui.shared.text import level_title, plain, quoted
 
 
 def account_form(prefix: str, account: Account, epsilon: float) -> None:
@@ -106,7 +106,7 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
             f"{values.high:g}, for {percent(choice.sum_share)} of ε"
         )
     if areas is not None:
-        levels = ", ".join(map(plain, areas.areas.levels))
+        levels = ", ".join(map(level_title, areas.areas.levels))
         step = "" if areas.every is None else f", for each {step_words(areas.every)}"
         lines.append(f"**Areas:** {plain(areas.source)}, {areas.areas.leaves:,} on {levels}{step}")
     return lines

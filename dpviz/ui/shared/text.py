@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from dpviz.escape import escape_markdown
-from dpviz.lazy import h3
+from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.header import Header
-from dpviz.render import half_width_words, rounded, short
+from dpviz.render import half_width_words, rounded
 from dpviz.render.numbers import MINUS, percent
 
 plain = escape_markdown
@@ -59,12 +58,11 @@ def cells_in_words(number: int, noun: str = "cell") -> str:
 def level_title(level: str) -> str:
     """Title of a level of areas; hexagons by their mean size.
 
-    >>> level_title("h3:7"), level_title("ward")
-    ('hexagons of 5.2 km²', 'ward')
+    >>> level_title("h3:7"), level_title("*ward*")
+    ('hexagons of 5.2 km²', '\\\\*ward\\\\*')
     """
-    if not re.fullmatch(r"h3:\d+", level):
-        return plain(level)
-    return f"hexagons of {short(h3.average_hexagon_area(int(level[3:]), 'km^2'))} km²"
+    words = level_words(level)
+    return plain(level) if words == level else words
 
 
 def badge(header: Header) -> str:

@@ -155,7 +155,7 @@ export function answerElement(name, answer, interval, values = null) {
   const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
   const noun = answer.noun ?? 'cells';
   const half = halfWidth(answer);
-  const mark = (error, other) => other > 0 && error >= other ? ', shown above as the larger' : '';
+  const mark = (error, other) => other > 0 && error >= other ? ' (the ± above)' : '';
   const sums = values && 'sum' in answer ? [
     ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * Math.max(answer.sumNoise, answer.sumUniformity))),
     ...row(`Mean of ${values.column}`, quotientWords(meanOf(answer, values, interval))),

@@ -29,10 +29,12 @@ function surface(ring) {
 }
 
 export class Regions {
-  constructor({starts, steps}, columns, domain) {
+  /** Areas with counts at one time or, as the `frames` of a map, at several. */
+  constructor({starts, steps, frames}, columns, domain) {
     const of = name => columns[`areas.${name}`].value;
     const {value: xy, startIndices} = columns['areas.xy'];
-    Object.assign(this, {starts, steps, domain, parent: of('parent'), totals: of('count'), variance: of('variance')});
+    const times = Array.from({length: frames}, (_, at) => ({totals: of(`count${at}`), variance: of(`variance${at}`)}));
+    Object.assign(this, {starts, steps, domain, times, parent: of('parent')});
     this.first = starts.at(-1);
     this.shapes = Array.from({length: this.parent.length - this.first}, () => ({rings: [], surface: 0, box: [Infinity, Infinity, -Infinity, -Infinity]}));
     of('owner').forEach((owner, at) => {
@@ -48,20 +50,24 @@ export class Regions {
     for (const shape of this.shapes) shape.surface = shape.rings.reduce((sum, {ring, sign}) => sum + sign * surface(ring), 0);
   }
 
-  /** The answer, null outside the domain. */
-  count(rect, interval) {
+  /** The answer at each time, null outside the domain. */
+  counts(rect, interval) {
     const box = lattice(rect, this.domain);
-    if (!box) return null;
+    if (!box) return this.times.map(() => null);
     const [lo, hi] = [box.lo, box.hi].map(lines => lines.map(line => line / this.domain.side * this.steps));
     const share = this.shares(lo, hi);
+    return this.times.map(time => this.count(share, time, interval));
+  }
+
+  count(share, {totals, variance}, interval) {
     const answer = {count: 0, variance: 0, uniformity: 0};
     const used = [];
     share.forEach((part, row) => {
       if (!part) return;
       used.push(row);
-      answer.count += part * this.totals[row];
-      answer.variance += part ** 2 * this.variance[row];
-      answer.uniformity += unevenness(this.totals[row], part);
+      answer.count += part * totals[row];
+      answer.variance += part ** 2 * variance[row];
+      answer.uniformity += unevenness(totals[row], part);
     });
     return {...answerOf(answer, interval), used, noun: 'areas'};
   }

@@ -58,7 +58,7 @@ export class Viewer {
     const view = this.views[this.shown.view];
     const apart = !view && now.length === 2 && this.shown.mode === 'difference'; // one map, of A − B
     const mode = now.length === 1 || apart || view ? 'single' : this.shown.mode;
-    const wanted = view ? view.layers : apart ? ['difference'] : now.map(at => `cells-${at}`);
+    const wanted = view ? view.frames?.[this.shown.a] ?? view.layers : apart ? ['difference'] : now.map(at => `cells-${at}`);
     const loaded = id => this.columns[`${id}.bounds`]; // once on the card a map stays there: a step back uploads nothing
     const isMap = id => id === 'difference' || id.startsWith('cells-') || this.views.some(each => each.layers.includes(id));
     const layers = spec.layers.filter(({id}) => !isMap(id) || wanted.includes(id) || loaded(id)).map(layer => {
@@ -66,7 +66,7 @@ export class Viewer {
       const side = mode !== 'single' && wanted.indexOf(layer.id);
       return side === false || side < 0 ? layer : {...layer, side};
     });
-    const labels = !apart && !view && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
+    const labels = view?.frames?.length > 1 ? [spec.names[this.shown.a]] : !apart && !view && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
     const legend = apart ? spec.contrast : view ? view.legend : spec.legend;
     return {...spec, layers, mode, labels, neutral: view ? view.neutral : apart, legend, ...view ? {levels: 0} : {}};
   }
@@ -111,10 +111,11 @@ export class Viewer {
     const ends = inTime ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
     const place = this.places.modes;
     if (this.spec.chooser) place.append(this.chooser());
-    if (names.length > 1 && this.spec.chooser) place.append(this.other());
-    else if (names.length > 2) {
+    const framed = this.views.some(({frames}) => frames?.length > 1);
+    if (names.length > 1 && this.spec.chooser && !framed) place.append(this.other());
+    else if (names.length > 2 || framed) {
       this.player = this.app.player = new Player(names, at => this.set({a: at}), {at: this.shown.a, ends, what: inTime ? 'Step' : 'Release', test: 'dpviz-series'});
-      place.append(this.player.element, this.other());
+      place.append(...framed ? [this.player.element] : [this.player.element, this.other()]);
     }
     const modes = Object.entries(MODES).filter(([mode]) => mode !== 'difference' || this.spec.contrast);
     this.modes = names.length < 2 ? [] : modes.map(([mode, text]) => h('button', {
@@ -173,17 +174,17 @@ export class Viewer {
     this.places.hint.hidden = Boolean(shape && answers);
     const {names, interval, values, chooser, kinds, whole: wholes = 0} = this.spec;
     const shares = kinds && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers.slice(1), interval), true)) : [];
-    const caption = chooser ? 'Each, and its share of all' : this.spec.ends.length ? 'Step by step' : undefined;
+    const caption = this.spec.ends.length ? 'Step by step' : chooser ? 'Each, and its share of all' : undefined;
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
       : [...whole ? [h('h2', {class: 'small'}, 'The whole area')] : this.now.map(at => answerElement(names[at], answers[at], interval, values)),
-        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set({a: at, view: null}), caption, shares, wholes)] : []];
+        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set(this.regions ? {a: at} : {a: at, view: null}), caption, shares, wholes)] : []];
     this.places.answer.replaceChildren(...said);
   }
 
   answers(rect) {
     const {interval, kinds} = this.spec;
-    if (this.regions) return [this.regions.count(rect, interval)];
+    if (this.regions) return this.regions.counts(rect, interval);
     const found = this.trees.map(tree => rangeCount(tree, rect, this.domain, interval));
     return kinds ? [added(found.slice(1), interval), ...found.slice(1)] : found; // the map of all is made from those of each
   }
