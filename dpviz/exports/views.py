@@ -119,5 +119,5 @@ def pack_areas(packer: Packer, releases: Sequence[AreaRelease]) -> dict[str, Any
     for at, release in enumerate(releases):
         packer.add(f"areas.count{at}", np.asarray(release.nodes.count))
         packer.add(f"areas.variance{at}", np.asarray(release.nodes.variance))
-    starts = [part.start for part in areas.slices]
-    return {"starts": starts, "steps": STEPS, "frames": len(releases)}
+    levels = [part.start for part in areas.slices]
+    return {"starts": levels, "steps": STEPS, "frames": len(releases)}

@@ -11,9 +11,10 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.exports import Presentation, map_page, release_page, report_page
 from dpviz.exports.facts import quotient_words
+from dpviz.releases.areas.window import step_windows
 from dpviz.releases.points.window import during
 from dpviz.render import with_noise
-from dpviz.render.numbers import percent_interval
+from dpviz.render.numbers import count_words, percent_interval
 from dpviz.ui.shared.shelf import Shelf
 from tests.browser.conftest import downloaded, frames, idle, open_tab, until
 from tests.browser.test_explore import shape, the_map
@@ -196,12 +197,49 @@ def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     answers = page.evaluate("rects => rects.map(r => dpviz.answers(r)[0])", rects)
     they_agree(answers, release.count(rects), rel=1e-5, abs=1e-3)
     expect(page.get_by_test_id("dpviz-answer")).to_contain_text("areas")
-    shown = (
+    assert levels_shown(map_view) == ["level-2-0s", "level-2-0-borders", "level-2-0-names"]
+    page.get_by_test_id("dpviz-chooser").select_option("district")
+    assert levels_shown(map_view) == ["level-1-0s", "level-1-0-borders", "level-1-0-names"]
+
+
+def test_a_file_of_hexagons_steps_through_time_on_every_level(open_file):
+    city = dpviz.Domain.from_bounds(
+        [14, -24, 15, -23], period=("2030-01-01", "2030-07-01"), every="1d"
+    )
+    random = np.random.default_rng(0)
+    records = random.uniform([14, -24, city.lower[2]], [15, -23, city.upper[2]], (3_000, 3))
+    data = dpviz.from_points(records, city, public=True)
+    release = dpviz.build(data, "areas", 1.0, areas="h3:5", every="1mo", seed=0)
+    rect = (14.21, -23.83, 14.77, -23.31)
+    page = open_file(release_page(release))
+    map_view, total = the_map(page), page.locator("#total")
+    whole = count_words(release.count(release.domain.without_time.bounds))
+    expect(total).to_have_text(f"{whole} records, 1 January to 30 June 2030")
+    page.get_by_test_id("dpviz-series").fill("2")
+    february = ("2030-02-01", "2030-03-01")
+    words = count_words(release.count(release.domain.without_time.bounds, february))
+    expect(total).to_have_text(f"{words} records, February 2030")
+    assert levels_shown(map_view) == ["level-2-2s", "level-2-2-borders"]
+    chooser = page.get_by_test_id("dpviz-chooser")
+    assert chooser.locator("option").all_inner_texts() == [
+        "hexagons of 12,000 km²",
+        "hexagons of 1,800 km²",
+        "hexagons of 250 km²",
+    ]
+    chooser.select_option("view:1")
+    assert levels_shown(map_view) == ["level-1-2s", "level-1-2-borders"]
+    page.evaluate(f"dpviz.push({list(rect)})")
+    rows = page.get_by_test_id("dpviz-all").locator("tr")
+    expect(rows).to_have_count(7)
+    for row, part in zip(rows.all_inner_texts(), step_windows(release)[0], strict=True):
+        assert count_words(part.count(rect)) in row
+    assert "h3:" not in page.locator("main").inner_text()
+
+
+def levels_shown(map_view):
+    return map_view.evaluate(
         "e => e.__dpviz.scene.filter(l => l.props.visible && /^level/.test(l.id)).map(l => l.id)"
     )
-    assert map_view.evaluate(shown) == ["level-2s", "level-2-borders", "level-2-names"]
-    page.get_by_test_id("dpviz-chooser").select_option("district")
-    assert map_view.evaluate(shown) == ["level-1s", "level-1-borders", "level-1-names"]
 
 
 def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):

@@ -11,7 +11,7 @@ from dpviz.releases.counts import AreaRelease, CountRelease
 
 
 def step_windows(release: AreaRelease, most: int = 12) -> tuple[list[AreaRelease], list[str]]:
-    """Maps of the whole period and of at most ``most`` parts of it, and the period of each in words.
+    """Maps of the whole period and its at most ``most`` parts, and the period of each in words.
 
     Parts are whole steps, as many in each but the last. A map has the sums of all categories.
 

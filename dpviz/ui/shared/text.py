@@ -58,8 +58,8 @@ def cells_in_words(number: int, noun: str = "cell") -> str:
 def level_title(level: str) -> str:
     """Title of a level of areas; hexagons by their mean size.
 
-    >>> level_title("h3:7"), level_title("*ward*")
-    ('hexagons of 5.2 km²', '\\\\*ward\\\\*')
+    >>> level_title("h3:7"), level_title("ward")
+    ('hexagons of 5.2 km²', 'ward')
     """
     words = level_words(level)
     return plain(level) if words == level else words
