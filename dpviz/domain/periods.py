@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from dpviz.domain.calendar import Calendar, duration_text
+from dpviz.domain.calendar import SECONDS, Calendar, duration_text
+from dpviz.domain.cycles import DAYS
 from dpviz.domain.frame import Domain
 
 
@@ -36,7 +37,12 @@ def span_words(axis: Calendar, start: float, end: float) -> str:
     ('1 June 2010', '1 to 7 June 2010')
     >>> words("2010-06-01T08:00,2010-06-01T09:00")
     '1 June 2010, 08:00 to 09:00'
+    >>> span_words(Calendar(cycle="week"), 0, 86_400)
+    'Mon'
     """
+    if axis.cycle == "week" and start % SECONDS["d"] == end % SECONDS["d"] == 0:
+        first_day, last_day = (DAYS[int(each // SECONDS["d"])] for each in (start, end - 1))
+        return first_day if first_day == last_day else f"{first_day} to {last_day}"
     if axis.cycle is not None:
         return f"{axis.text(start)} to {axis.text(end)}"
     first, after = axis.clocks(start), axis.clocks(end)
