@@ -17,6 +17,7 @@ from dpviz.exports.charts import SIZES, error_svg, expected_errors
 from dpviz.exports.facts import replies
 from dpviz.exports.html import packed_map
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.render.numbers import count_words
 from dpviz.render.picture import Words, comparison_png
 from tests.exports.conftest import NAME
 from tests.exports.test_html import EVIL
@@ -34,6 +35,16 @@ def report(sensitive):
 
 def words(page):
     return html.unescape(re.sub(r"<style.*?</style>|base64,[^\"]*", "", page, flags=re.DOTALL))
+
+
+def test_the_total_of_a_report_of_a_year_is_that_of_the_release():
+    """Regression: the errors of all cells of its map were added up, ± 500 in place of ± 220."""
+    year = dpviz.Domain.from_bounds([0, 0, 1, 1], period=("2030-01-01", "2031-01-01"))
+    records = np.random.default_rng(0).uniform(*np.array([year.lower, year.upper]), (5_000, 3))
+    data = dpviz.from_points(records, year, public=True)
+    release = dpviz.build(data, "quadtree", 1.0, seed=0, height=4)
+    total = count_words(release.count([0, 0, 1, 1]))
+    assert f"<strong>{total}</strong> records, all 2030</p>" in report_page([release])
 
 
 def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive, report):
