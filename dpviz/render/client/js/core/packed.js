@@ -33,13 +33,16 @@ function unshuffled(Kind, bytes) {
 /** Columns as wire.js has them, from the index that tells where in `buffer` each lies. */
 export function columnsOf(index, buffer) {
   const kinds = {Float32Array, Float64Array, Int32Array, Uint32Array, Uint8Array};
+  const read = ({kind, at, items}) => unshuffled(kinds[kind], new Uint8Array(buffer, at, items * kinds[kind].BYTES_PER_ELEMENT));
+  const seen = new Map(); // the frames of areas share their outlines
   const placed = place => {
     if (!place) return undefined;
-    const Kind = kinds[place.kind];
-    return unshuffled(Kind, new Uint8Array(buffer, place.at, place.items * Kind.BYTES_PER_ELEMENT));
+    const key = `${place.kind} ${place.at} ${place.items}`;
+    if (!seen.has(key)) seen.set(key, read(place));
+    return seen.get(key);
   };
   return Object.fromEntries(Object.entries(index).map(([name, {length, size, value, startIndices, texts, delta}]) => {
-    const numbers = placed(value);
+    const numbers = delta ? read(value) : placed(value); // steps are added up in place
     const values = texts ? Array.from(numbers, at => texts[at]) : numbers;
     if (delta) for (let i = size; i < values.length; i++) values[i] += values[i - size];
     return [name, {length, size, value: values, startIndices: placed(startIndices)}];
