@@ -53,10 +53,11 @@ def level_frames(
 ) -> tuple[list[tuple[Mark, ...]], Legend]:
     """The areas of a level at several times as marks, and their legend; an id for each time."""
     first = releases[0]
-    each = [level_of(release, level) for release in releases]
+    regions, _ = level_of(first, level)
+    part = first.frame.rows_of(level)
     return district_frames(
-        each[0][0],
-        [answers for _, answers in each],
+        regions,
+        [release.answers.rows(part) for release in releases],
         first.domain,
         ids,
         noun="area",
