@@ -279,9 +279,9 @@ def successes(
         parameter: parameter of the publication.
         attack: one of :data:`ATTACKS`.
         tries: persons, coins and editions.
-        seed: seed of persons, coins and editions.
+        seed: seed of persons, coins and editions: the same ones for every attack.
     """
-    random = np.random.default_rng([seed, ATTACKS.index(attack)])
+    random = np.random.default_rng(seed)
     mean = way.expected(town, parameter)
     return sum(_try(way, town, mean, parameter, attack, random) for _ in range(tries))
 

@@ -14,7 +14,7 @@ from dpviz.evaluation.search import FINAL
 from dpviz.methods import method
 from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera
-from dpviz.render.numbers import percent
+from dpviz.render.numbers import odds, percent
 from dpviz.render.view import release_scene
 from dpviz.ui.lessons.room import Room
 from dpviz.ui.points.source_form import built_in
@@ -33,8 +33,8 @@ CHOICES = (
 ANSWER = 2
 REVEAL = "The method decides without noise whether to split a cell, so its cells are exact answers."
 DO = (
-    "Put people at one place and look at the two maps: which of them has one person more? At 100 "
-    "people, the published threshold of the method, everybody can see it."
+    "Put people at one place and look at the two maps: which has one person more? At 100, the "
+    "method's threshold, everybody can see it."
 )
 TAKEAWAY = (
     "A guarantee is a theorem about the whole algorithm: one exact comparison breaks it, and so "
@@ -68,9 +68,9 @@ def body(room: Room) -> None:
     st.markdown(
         f"**{method(SHARED_THRESHOLD).title}.** All nodes use one noisy threshold. The nodes that "
         "do not split reveal this threshold; then every level of a path reveals more about the "
-        f"same record. Over {LEVELS} levels the log ratio of an event reaches **{svt:.3g}**, but "
-        f"only {0.5 * room.epsilon:g} was paid. PrivTree subtracts a constant per level and adds "
-        f"noise at every node: its worst event has a log ratio of **{sound:.3g}**."
+        f"same record. Over {LEVELS} levels one event gets **{odds(svt)}** times as likely, but "
+        f"the ε/2 that was paid allows {odds(0.5 * room.epsilon)} times. PrivTree subtracts a "
+        f"constant per level and adds noise at every node: at most **{odds(sound)}** times."
     )
 
 
@@ -100,7 +100,7 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
     camera = Camera(bounds=room.bounds, key=f"{room.key}.{room.data}")
     description = f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}"
     scene = release_scene(releases, labels, mode="side", camera=camera)
-    scene = replace(scene, legend=None, tools=(), raw=True, description=description)
+    scene = replace(scene, tools=(), raw=True, description=description)
     room.show(
         scene,
         f"One method on two cities that differ by one person: on the left {labels[0]}, on the "

@@ -6,17 +6,14 @@ import math
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import suspicion
+from dpviz.evaluation.lesson import noisy_counts, suspicion
 from dpviz.evaluation.truth import exact_counts
-from dpviz.render import boxes
 from dpviz.render.numbers import odds, percent
 from dpviz.trees.lattice import Int
 from dpviz.ui.lessons.room import (
-    SUSPECT,
     WITH,
     WITHOUT,
     Room,
-    around,
     axis,
     layer,
     named,
@@ -52,7 +49,6 @@ SOURCE = (
     "Composition: C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, "
     "§3.5."
 )
-METHOD = "privtree"
 ATTACKERS = 20_000
 
 
@@ -61,16 +57,10 @@ def body(room: Room) -> None:
     releases = room.choose(st.slider, "Releases of the same data", "releases", range(1, 11), 1)
     square = room.isolated.rect
     exact = int(exact_counts(room.handle, square)[0])
-    scene = room.scene(
-        boxes("square", [square], color=SUSPECT, width=3),
-        release=room.release(METHOD),
-        camera=around(room.isolated, 400.0),
-        description="One square of 200 metres on the cells of a release",
-    )
     room.show(
-        scene,
-        f"The square's exact count is {exact} without a certain person, {exact + 1} with them "
-        "(public data). Attackers see noisy counts only.",
+        room.one_more(),
+        f"The square holds {exact} people without the orange person, {exact + 1} with them (public "
+        "data). Attackers see noisy counts only.",
     )
     if not room.revealed:
         return
@@ -78,25 +68,28 @@ def body(room: Room) -> None:
         name: suspicion(exact, room.epsilon, releases, ATTACKERS, room.seed, record)
         for name, record in ((WITHOUT, False), (WITH, True))
     }
-    _chart(room, seen_by, releases)
+    noise = noisy_counts(exact + 1, room.epsilon, releases, room.seed)
+    listed = ", ".join(f"{count:.0f}" for count in noise).replace("-", "−")
+    st.markdown(f"Published, with the person in the data: **{listed}**.")
+    _chart(room, seen_by, releases, exact)
     _certainty(room.epsilon, releases)
 
 
-def _chart(room: Room, seen: dict[str, Int], releases: int) -> None:
+def _chart(room: Room, seen: dict[str, Int], releases: int, exact: int) -> None:
     rows = [
         {"answers above": above, "share": round(float(count) / ATTACKERS, 5), "world": name}
         for name, counts in seen.items()
         for above, count in enumerate(counts)
     ]
-    of_all = f"of {releases} releases" if releases > 1 else "of 1 release"
+    of_all = f"Published counts above {exact} (of {releases})"
     bars = layer(
         "bar",
-        x=ordinal("answers above", f"Answers above the smaller count, {of_all}"),
+        x=ordinal("answers above", of_all),
         xOffset={"field": "world", "sort": [WITHOUT, WITH]},
         y=axis("share", "Share of attackers", axis={"tickCount": 4}),
         color=named("world", {WITHOUT: BLUE, WITH: ORANGE}),
     )
-    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 200, bars)
+    room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 225, bars)
 
 
 def _certainty(epsilon: float, releases: int) -> None:

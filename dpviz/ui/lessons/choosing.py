@@ -99,9 +99,8 @@ def _title(alias: str) -> str:
 
 def _measure(room: Room, size: str) -> None:
     """Error curves of the methods for queries of one size."""
-    every = _errors(room.data, room.seed)
-    rows = [row for row in every if row["size"] == SIZES[size]]
-    errors = [row["error"] for row in every]
+    rows = [row for row in _errors(room.data, room.seed) if row["size"] == SIZES[size]]
+    errors = [row["error"] for row in rows]
     titles = [_title(alias) for alias in ON_OFFER]
     method = named("method", dict(zip(titles, COLOURS, strict=False)))
     if room.presenting:
@@ -125,8 +124,8 @@ def _measure(room: Room, size: str) -> None:
         },
     )
     caption = f"Mean relative error of questions of {SIZES[size]} of the area"
-    room.chart(caption, rows, 185, lines)
-    st.caption(
+    room.chart(caption, rows, 250, lines)
+    room.note(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
         "or by 0.1 % of all records where that is more. New noise shows how much is luck; page "
         "Compare repeats its measurements."

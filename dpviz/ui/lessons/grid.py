@@ -28,11 +28,11 @@ ANSWER = 2
 REVEAL = "With fine cells the noise adds up; coarse cells hide where the people inside them are."
 DO = (
     "Change the number of cells and find the grid with the smallest error. Then divide ε by ten: "
-    "the best grid is now coarser, unless even the finest grid here was too coarse before."
+    "is the best grid coarser now?"
 )
 TAKEAWAY = (
-    "The noise of small cells adds up, large cells hide details, and the best size depends on ε "
-    "and on the place: no single grid is best for both a city centre and the sea."
+    "The noise of small cells adds up, large cells hide details, and the best size depends on ε: "
+    "no grid is best for both a city centre and the sea."
 )
 FORMULA = (
     r"Error ≈ $\sqrt{\text{noise}^2 + \text{uniformity}^2}$; the published rule: "
@@ -66,7 +66,7 @@ def body(room: Room) -> None:
         f"{beyond}; the published rule says {m}."
     )
     _chart(room, errors, side)
-    st.caption(
+    room.note(
         f"Root mean square over {QUERIES} random rectangles of 0.1–1 % of the area. Uniformity: "
         "the error of the same grid without noise."
     )
@@ -106,7 +106,7 @@ def _chart(room: Room, errors: dict[int, ErrorParts], side: int) -> None:
     room.chart(
         "Error against the size of the cells (dots: measured)",
         rows,
-        185,
+        240,
         rule({"strokeDash": [4, 4], "color": GREY}, [{"cells per side": side}], x=x),
         {
             "transform": [{"filter": "datum.part != 'measured'"}],

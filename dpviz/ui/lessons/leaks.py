@@ -32,8 +32,8 @@ DO = (
     "private release."
 )
 TAKEAWAY = (
-    "Counts without names can still be personal data, because two exact counts can differ by one "
-    "person; a private release limits how much any answer depends on that person."
+    "Two exact counts can differ by one person, so counts without names can be personal data; a "
+    "private release limits what they reveal."
 )
 FORMULA = (
     "Exact: count after − count before = 1 = the person. Private: every release is at most "
@@ -137,4 +137,4 @@ def _chart(room: Room, noisy: list[float], metres: int) -> None:
         y=axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
         color=named("from", {"exact": ORANGE, "private release": BLUE}),
     )
-    room.chart("Count against the move", rows, 140, line)
+    room.chart("Count against the move", rows, 230, line)

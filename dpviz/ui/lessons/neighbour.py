@@ -6,11 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.evaluation.lesson import posterior, records
+from dpviz.evaluation.lesson import posterior
 from dpviz.evaluation.truth import exact_counts
-from dpviz.render import boxes, points
 from dpviz.render.numbers import odds
-from dpviz.ui.lessons.room import PERSON, SUSPECT, Room, around, layer, named
+from dpviz.ui.lessons.room import Room, layer, named
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "One person, two worlds", 2
@@ -74,19 +73,9 @@ def _people(of_100: float) -> str:
 
 def _map(room: Room) -> None:
     """Show the people around one square, and the person who is in one of the worlds only."""
-    isolated = room.isolated
-    seen, (west, south, east, north) = around(isolated, 40.0), isolated.rect
-    exact = int(exact_counts(room.handle, isolated.rect)[0])
-    person = ((west + east) / 2, (south + north) / 2)
-    scene = room.scene(
-        boxes("square", [isolated.rect], color=SUSPECT, width=3),
-        points("people", records(room.handle, seen), color=PERSON, radius=6),
-        points("person", [person], color=SUSPECT, radius=9),
-        camera=seen,
-        description="The people around one square of 200 metres, and one more in it",
-    )
+    exact = int(exact_counts(room.handle, room.isolated.rect)[0])
     room.show(
-        scene,
+        room.one_more(),
         f"The square is 200 metres wide. One world has the grey people in it, {exact}; the other "
         f"has the orange person, too: {exact + 1}. Nothing else differs.",
     )
@@ -121,4 +110,4 @@ def _chart(room: Room, before: int, most: float) -> None:
             "legend": None,
         },
     )
-    room.chart(f"100 people, ε = {room.epsilon:g}", rows, 190, people)
+    room.chart(f"100 people, ε = {room.epsilon:g}", rows, 200, people)

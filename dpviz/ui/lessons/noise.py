@@ -10,16 +10,8 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import Worlds, two_worlds
 from dpviz.evaluation.truth import exact_counts
-from dpviz.ui.lessons.room import (
-    LIMIT,
-    WITH,
-    WITHOUT,
-    Room,
-    axis,
-    layer,
-    named,
-    rule,
-)
+from dpviz.render.numbers import odds
+from dpviz.ui.lessons.room import WITH, WITHOUT, Room, axis, layer, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "Noise and ε", 3
@@ -75,7 +67,7 @@ def body(room: Room) -> None:
     count = int(exact_counts(room.handle, rect)[0])
     worlds = _worlds(count, room.epsilon, draws, room.seed)
     _histograms(room, worlds, draws)
-    _ratios(room, worlds, draws)
+    _ratio(room, worlds, draws)
 
 
 _worlds = st.cache_data(max_entries=64, show_spinner=False)(two_worlds)
@@ -96,7 +88,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         for value, share, likely in zip(worlds.value, column, exact, strict=True)
     ]
     colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
-    x, y = _published(), axis("share of draws", "Share", axis={"tickCount": 2})
+    x, y = _published(), axis("share of draws", "Share of draws", axis={"tickCount": 4})
     steps = layer(
         "area",
         {"interpolate": "step", "opacity": 0.4},
@@ -114,59 +106,33 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
     wide = f", in bins of {worlds.width}" if worlds.width > 1 else ""
     times = "1 draw" if draws == 1 else f"{draws:,} draws"
     caption = f"{times} in each world{wide} (lines: exact)"
-    room.chart(caption, rows, 125, steps, lines)
+    room.chart(caption, rows, 235, steps, lines)
 
 
-def _ratios(room: Room, worlds: Worlds, draws: int) -> None:
-    """Chart the drawn ratios with their 95 % intervals, around the exact one."""
-    enough = np.minimum(worlds.without, worlds.with_one) >= ENOUGH
-    if not enough.any():
+def _ratio(room: Room, worlds: Worlds, draws: int) -> None:
+    """Compare the two frequencies of one count, and name the factor that ε allows."""
+    fewest = np.minimum(worlds.without, worlds.with_one)
+    at = int(np.argmax(fewest))
+    if fewest[at] < ENOUGH:
         remedy = "lower ε" if draws == DRAWS[-1] else "draw more"
         st.info(f"A ratio needs {ENOUGH} draws in a bin of both histograms: {remedy}.")
         return
-    without, with_one = worlds.without[enough], worlds.with_one[enough]
-    ratio, spread = with_one / without, np.exp(1.96 * np.sqrt(1 / without + 1 / with_one))
-    exact = worlds.likely[1][enough] / worlds.likely[0][enough]
-    columns = {
-        "published count": worlds.value[enough] + (worlds.width - 1) / 2,
-        "ratio": ratio.round(4),
-        "low": (ratio / spread).round(4),
-        "high": (ratio * spread).round(4),
-        "exact": exact.round(4),
-    }
-    rows = [
-        dict(zip(columns, each, strict=True))
-        for each in zip(*(column.tolist() for column in columns.values()), strict=True)
-    ]
-    low, high = math.exp(-room.epsilon), math.exp(room.epsilon)
-    y = axis(
-        "ratio",
-        "Ratio",
-        scale={"type": "log", "zero": False, "padding": 8},
-        axis={"values": [low, 1.0, high], "format": ".3~g"},
-    )
-    limits = [
-        {"ratio": low, "limit": f"e^−ε = {low:.3g}"},
-        {"ratio": high, "limit": f"e^ε = {high:.3g}"},
-    ]
-    x = _published(padding=8)
-    outside = int(((ratio < low) | (ratio > high)).sum())
-    luck = f"; {outside} of {len(rows)} dots do not, by luck" if outside else ""
-    room.chart(
-        f"With ÷ without: the exact ratio (line) stays in {low:.3g} to {high:.3g}{luck}",
-        rows,
-        120,
-        rule(LIMIT, limits, y=y, tooltip={"field": "limit"}),
-        layer("rule", {"color": ORANGE}, x=x, y={**y, "field": "low"}, y2={"field": "high"}),
-        layer("point", {"filled": True, "size": 45, "color": ORANGE}, x=x, y=y),
-        layer("line", {"color": BLUE, "strokeWidth": 1.5}, x=x, y={**y, "field": "exact"}),
+    first = int(worlds.value[at])
+    counts = f"{first:,} to {first + worlds.width - 1:,}" if worlds.width > 1 else f"{first:,}"
+    without, with_one = int(worlds.without[at]), int(worlds.with_one[at])
+    more, fewer = max(without, with_one), min(without, with_one)
+    exact = math.exp(abs(math.log(worlds.likely[1][at] / worlds.likely[0][at])))
+    st.markdown(
+        f"**{counts}** was drawn {without:,} times {WITHOUT} and {with_one:,} times {WITH}: "
+        f"**{more / fewer:.3g}** times as often, and {exact:.3g} times in the long run. For no "
+        f"count may it be more than $e^{{\\varepsilon}}$ = **{odds(room.epsilon)}**."
     )
 
 
-def _published(**scale: Any) -> dict[str, Any]:
+def _published() -> dict[str, Any]:
     return axis(
         "published count",
         "Published count",
         axis={"grid": False, "tickMinStep": 1, "format": ",d"},
-        scale={"zero": False, **scale},
+        scale={"zero": False},
     )

@@ -35,8 +35,8 @@ DO = (
     "another ε."
 )
 TAKEAWAY = (
-    "Every level subtracts a constant from the count before it decides, so the influence of one "
-    "record shrinks geometrically from level to level, and the depth of the tree costs nothing."
+    "Every level subtracts a constant before it decides, so the influence of one record shrinks "
+    "from level to level, and depth costs nothing."
 )
 FORMULA = (
     r"Split a cell of count $c$ at depth $i$ iff $\max(\theta-\delta,\, c - i\delta) + "
@@ -67,7 +67,7 @@ def body(room: Room) -> None:
         return
     _decision(grown[at], last=at == last)
     _levels(room, grown, at)
-    st.caption(
+    room.note(
         "Only the splits are published, not the counts, the bias or the noise. All splits together "
         "cost ε/2; the other half pays for the counts of the leaves."
     )
@@ -171,7 +171,7 @@ def _levels(room: Room, grown: list[Step], at: int) -> None:
     room.chart(
         f"Decisions down the path (square: the leaf at depth {len(grown) - 1})",
         rows,
-        170,
+        235,
         rule(DASHED, [{"biased + noise": grown[0].threshold}], y=y),
         rule({**look, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
         layer("line", look, x=x, y=y),

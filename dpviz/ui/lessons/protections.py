@@ -10,7 +10,17 @@ import streamlit as st
 
 from dpviz.build import build, from_points
 from dpviz.evaluation import disclosure
-from dpviz.evaluation.disclosure import ATTACKS, BLOCKS, DISTRICTS, NOISE, PUBLICATIONS, Publication
+from dpviz.evaluation.disclosure import (
+    ATTACKS,
+    BEST,
+    BLOCKS,
+    DISTRICTS,
+    LOOK,
+    NOISE,
+    PUBLICATIONS,
+    SUBTRACT,
+    Publication,
+)
 from dpviz.evaluation.events import clopper_pearson
 from dpviz.evaluation.lesson import NOISELESS
 from dpviz.releases.counts import PointRelease
@@ -27,11 +37,12 @@ QUESTION = (
 CHOICES = tuple(way.name for way in PUBLICATIONS)
 ANSWER = len(CHOICES) - 1
 REVEAL = (
-    "Each of the other four resists one attack and fails against another. Only noise has a limit "
-    "that holds against every attack, and ε sets this limit."
+    "Each of the other four fails against at least one attack. Only noise has a limit that holds "
+    "against every attack, and ε sets this limit."
 )
 DO = (
-    "Choose an attack and see which publications leak. Then lower ε: all errors grow. Does privacy?"
+    "Find the attack that breaks each publication, and look at it on the map. Then lower ε: all "
+    "errors grow. Does privacy?"
 )
 TAKEAWAY = (
     "At equal error the five reveal different amounts: only noise protects every person, because "
@@ -48,18 +59,16 @@ SOURCE = (
 TRIES = 100
 EXACT = "Exact counts"
 REASONS = {
-    "look at their block": "The attacker knows everybody else in the block. Suppression resists if "
+    LOOK: "The attacker knows everybody else in the block. Suppression resists if "
     "the block's count is hidden, rounding if one person does not change the rounded count, jitter "
     "because dots of neighbouring blocks are mixed.",
-    "subtract two areas": "The attacker asks for the whole city, and for the city without the "
+    SUBTRACT: "The attacker asks for the whole city, and for the city without the "
     "person's block, and subtracts. Both counts are too large to be hidden, so suppression fails. "
-    "Rounding and jitter resist this attack.",
-    "the attack made for it": "Suppression and rounding: the attacker grows an area until one more "
+    "Rounding resists this attack.",
+    BEST: "Suppression and rounding: the attacker grows an area until one more "
     "person would change its published count. Jitter: the attacker counts all dots, because each "
     "person has one. k-anonymity and noise: the attacker looks at the block.",
 }
-
-
 SERVED = (
     "Suppression and rounding are attacked as a server that answers a count for any area; jitter, "
     "k-anonymity and noise as one published table."
@@ -67,20 +76,23 @@ SERVED = (
 
 
 def body(room: Room) -> None:
-    """Show the chapter: one publication on the map, and the success rate of an attack on each."""
-    names = [EXACT, *CHOICES]
-    with st.container(horizontal=True, gap="small"):
-        attack = room.choose(st.selectbox, "Attack", "attack", ATTACKS, ATTACKS[0], width=300)
+    """Show the chapter: a publication on the map, and the worst of three attacks on each."""
+    with room.map_side, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        names = [EXACT, *CHOICES]
         shown = room.choose(st.selectbox, "On the map", "map_of", names, NOISE.name, width=200)
+        if room.revealed:
+            with st.popover("How the attacks work", icon=":material/help:"):
+                st.markdown("\n\n".join(f"**{name}**: {why}" for name, why in REASONS.items()))
+                st.markdown(SERVED)
     parameters = _parameters(room.data, room.epsilon)
-    _map(room, shown, parameters)
+    _map(room, shown if room.revealed else EXACT, parameters)
     if not room.revealed:
         return
-    right = _successes(room.data, room.epsilon, attack, room.seed)
+    right = _successes(room.data, room.epsilon, room.seed)
     rows = [_row(way, parameters[way.name], right[way.name]) for way in PUBLICATIONS]
     _chart(room, rows)
-    _leaks(rows, room.epsilon)
-    st.caption(f"{REASONS[attack]} {SERVED}")
+    _each_attack(rows)
+    _leaks(room, rows)
 
 
 def _map(room: Room, shown: str, parameters: dict[str, tuple[float, float]]) -> None:
@@ -107,11 +119,15 @@ def _parameters(data: str, epsilon: float) -> dict[str, tuple[float, float]]:
     return disclosure.equal_error(_town(data), epsilon, seed=0)
 
 
-@st.cache_data(max_entries=64, show_spinner="500 attackers are at work …")
-def _successes(data: str, epsilon: float, attack: str, seed: int) -> dict[str, int]:
+@st.cache_data(max_entries=64, show_spinner="1,500 attackers are at work …")
+def _successes(data: str, epsilon: float, seed: int) -> dict[str, dict[str, int]]:
+    """Count right attackers by publication and attack."""
     town, parameters = _town(data), _parameters(data, epsilon)
     return {
-        way.name: disclosure.successes(way, town, parameters[way.name][0], attack, TRIES, seed)
+        way.name: {
+            attack: disclosure.successes(way, town, parameters[way.name][0], attack, TRIES, seed)
+            for attack in ATTACKS
+        }
         for way in PUBLICATIONS
     }
 
@@ -139,15 +155,18 @@ def _published(data: str, name: str, parameter: float, seed: int) -> PointReleas
     return build(records, "ugrid", NOISELESS, seed=0, ledger=None, cells=BLOCKS)
 
 
-def _row(way: Publication, chosen: tuple[float, float], right: int) -> dict[str, Any]:
+def _row(way: Publication, chosen: tuple[float, float], right: dict[str, int]) -> dict[str, Any]:
+    """Row of the chart: successes of the worst attack on a publication, and of each attack."""
     parameter, error = chosen
-    low, high = clopper_pearson(right, TRIES, 0.025)
+    worst = max(right.values())
+    low, high = clopper_pearson(worst, TRIES, 0.025)
     return {
         "publication": f"{way.name}: {way.unit.format(parameter)}",
         "error of a district": round(error, 2),
-        "right": right,
+        "right": worst,
         "low": round(low * TRIES, 1),
         "high": round(high * TRIES, 1),
+        **right,
     }
 
 
@@ -158,9 +177,9 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     limit = TRIES / (1 + math.exp(-room.epsilon))
     noise = {"test": f"datum.publication == '{rows[-1]['publication']}'", "value": BLUE}
     room.chart(
-        f"How often {TRIES} attackers tell whether somebody is in the data",
+        f"The worst attack: how many of {TRIES} attackers tell whether a person is in the data",
         rows,
-        155,
+        190,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
         layer(
             "rule",
@@ -175,14 +194,30 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     )
 
 
-def _leaks(rows: list[dict[str, Any]], epsilon: float) -> None:
-    """Name the publications that leak under this attack, and show that the errors are equal."""
-    limit = TRIES / (1 + math.exp(-epsilon))
+def _each_attack(rows: list[dict[str, Any]]) -> None:
+    """Table of all attacks by publication; the worst of each is in bold."""
+    head = ["Attack", *CHOICES]
+    lines = [head, ["---", *["--:"] * len(CHOICES)]]
+    for attack in ATTACKS:
+        figures = [(row[attack], row["right"]) for row in rows]
+        lines.append(
+            [attack, *(f"**{each}**" if each == worst else f"{each}" for each, worst in figures)]
+        )
+    with st.container(key="learn.attacks"):
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+
+
+def _leaks(room: Room, rows: list[dict[str, Any]]) -> None:
+    """Name the publications that leak more than noise can, and show that the errors are equal."""
+    limit = TRIES / (1 + math.exp(-room.epsilon))
     leaks = [row["publication"].partition(":")[0] for row in rows[:-1] if row["low"] > limit]
     errors = [row["error of a district"] for row in rows]
     names = f"**{', '.join(leaks)}**" if leaks else "None of the other four"
     st.markdown(
-        f"{names} {'leak' if len(leaks) > 1 else 'leaks'} more than noise can: the limit of noise "
-        f"(dashed) is {limit:.3g} of {TRIES}. Thin lines are 95 % intervals. The mean error in "
-        f"{DISTRICTS}² districts is {min(errors):.2g} to {max(errors):.2g} people in all five."
+        f"{names} {'leak' if len(leaks) > 1 else 'leaks'} more than noise can: its proven limit "
+        f"for every attack (dashed) is {limit:.3g} of {TRIES}."
+    )
+    room.note(
+        f"Thin lines are 95 % intervals. The mean error in {DISTRICTS} × {DISTRICTS} districts is "
+        f"{min(errors):.2g} to {max(errors):.2g} people in all five."
     )

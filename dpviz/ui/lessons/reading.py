@@ -35,8 +35,8 @@ DO = (
     "kind of error disappears, and the interval keeps its promise."
 )
 TAKEAWAY = (
-    "The interval covers the noise, because its distribution is known exactly; the error from cut "
-    "cells can only be estimated, and with the same cells no ε makes it smaller."
+    "The interval covers the noise, which is known exactly; the error from cut cells can only be "
+    "estimated, and no ε makes it smaller."
 )
 FORMULA = (
     r"Answer = exact count + noise + uniformity error; the interval: answer ± 2.12 "
@@ -104,11 +104,10 @@ def _coverage(room: Room, rect: Rect) -> None:
     intervals = layer("rule", {"strokeWidth": 1.5}, x=x, y=y, y2={"field": "high"}, color=colour)
     share = sum(hits) / len(hits)
     caption = f"{percent(share)} of {RESAMPLES} intervals hold the exact count (dashed)"
-    room.chart(caption, rows, 165, intervals, rule(LIMIT, [{"low": exact}], y=y))
+    room.chart(caption, rows, 215, intervals, rule(LIMIT, [{"low": exact}], y=y))
     if share < 0.9:
         st.markdown(
-            "The edge of the rectangle cuts cells, and the people in these cells are not spread "
-            "evenly. So all answers have nearly the same error, which the interval does not cover."
+            "All of them have nearly the same error from cut cells, which no interval covers."
         )
 
 

@@ -9,9 +9,19 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import build
-from dpviz.evaluation.lesson import METRES, IsolatedRecord, isolated_record
+from dpviz.evaluation.lesson import METRES, IsolatedRecord, isolated_record, records
 from dpviz.releases.counts import PointRelease
-from dpviz.render import Camera, Legend, Mark, Scene, cells, density_legend, density_scale
+from dpviz.render import (
+    Camera,
+    Legend,
+    Mark,
+    Scene,
+    boxes,
+    cells,
+    density_legend,
+    density_scale,
+    points,
+)
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scale import Scale
@@ -21,8 +31,8 @@ from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import GREY
 
-HEIGHT, LEGEND_HEIGHT = 345, 55
-"""Pixels of a chapter's map, and of its legend: with all else it fits a screen of 1280 by 720."""
+HEIGHT, LARGE, LEGEND_HEIGHT = 345, 480, 55
+"""Pixels of a chapter's map, of one beside its question, and of its legend: at 1280 by 720."""
 
 LINE, AXIS = 23, 88
 """Pixels of a labelled bar and of all else of its chart, in presenter mode."""
@@ -133,14 +143,31 @@ class Room:
             **{"legend": legend, "description": "Map of the chapter", **options},
         )
 
+    def one_more(self) -> Scene:
+        """Map scene of the people around one square, and of one more person in it."""
+        (west, south, east, north), seen = self.isolated.rect, around(self.isolated, 40.0)
+        return self.scene(
+            boxes("square", [self.isolated.rect], color=SUSPECT, width=3),
+            points("people", records(self.handle, seen), color=PERSON, radius=6),
+            points("person", [((west + east) / 2, (south + north) / 2)], color=SUSPECT, radius=9),
+            camera=seen,
+            description="The people around one square of 200 metres, and one more in it",
+        )
+
     def show(self, scene: Scene, words: str, **heard: Callable[[], None]) -> None:
         """Show the chapter's map, and below it the same in words; on a phone they come last."""
         with self.map_side:
-            height = HEIGHT - (LEGEND_HEIGHT if scene.legend else 0)
+            alone = LARGE if not (self.revealed or self.presenting) else HEIGHT
+            height = alone - (LEGEND_HEIGHT if scene.legend else 0)
             pixels = round(height * (PRESENTER_MAP if self.presenting else 1))
             map_view(scene, key=self.map_key, height=pixels, tiles=False, **heard)
             with st.container(key=f"{self.key}.aside"):
                 st.caption(words)
+
+    def note(self, words: str) -> None:
+        """Small print about what is revealed, below the map and its words."""
+        with self.map_side, st.container(key=f"{self.key}.note-aside"):
+            st.caption(words)
 
     def show_rect(self, *marks: Mark, words: str, **options: Any) -> Rect:
         """Show the chapter's map with a rectangle that can be redrawn; return the rectangle."""

@@ -63,11 +63,16 @@ def body(room: Room) -> None:
     )
     if not room.revealed:
         return
-    _shares(room, [float(row["epsilon"]) for row in release.header.budget])
     variants = _variants(room.data, room.epsilon, room.seed, height)
-    _errors(room, variants, _label(budget, consistent))
-    st.caption(
-        f"Root mean square over {QUERIES} rectangles of 1–10 % of the area. Consistency makes "
+    blur = next(iter(variants.values())).uniformity
+    left, right = st.columns(2)
+    with left:
+        _shares(room, [float(row["epsilon"]) for row in release.header.budget])
+    with right:
+        _errors(room, variants, _label(budget, consistent))
+    room.note(
+        f"Root mean square over {QUERIES} rectangles of 1–10 % of the area; cut cells add "
+        f"{blur:,.0f} records of error to each tree. Consistency makes "
         "every cell the sum of its four children, from noisy numbers only: it costs no ε."
     )
 
@@ -102,7 +107,7 @@ def _shares(room: Room, shares: list[float]) -> None:
     rows = [{"level": level, "ε": round(share, 4)} for level, share in enumerate(shares)]
     x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε")
     bars = layer("bar", {"color": BLUE}, x=x, y=y)
-    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 95, bars)
+    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 250, bars)
 
 
 def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
@@ -110,13 +115,11 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
         {"tree": name, "error": round(options.noise_measured, 3), "chosen": name == chosen}
         for name, options in variants.items()
     ]
-    look = {"title": None, "labelLimit": 220, "labelOverlap": False}
+    look = {"title": None, "labelOverlap": False, "labelExpr": "split(datum.label, ' + ')"}
     bars = layer(
         "bar",
         y={"field": "tree", "type": "nominal", "sort": None, "axis": look},
-        x=axis("error", "Noise error (records)", axis={"format": ",~r"}),
+        x=axis("error", "Noise error (records)", axis={"format": ",~r", "tickCount": 4}),
         color={"condition": {"test": "datum.chosen", "value": ORANGE}, "value": BLUE},
     )
-    blur = next(iter(variants.values())).uniformity
-    caption = f"Noise error of four such trees (of cut cells: {blur:,.0f} in each)"
-    room.chart(caption, rows, 130, bars, bars=len(rows))
+    room.chart("Noise error of four such trees", rows, 250, bars, bars=2 * len(rows))
