@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import noisy_counts, suspicion
 from dpviz.evaluation.truth import exact_counts
-from dpviz.render.numbers import odds, percent
+from dpviz.render.numbers import percent
 from dpviz.trees.lattice import Int
 from dpviz.ui.lessons.room import (
     WITH,
@@ -98,7 +98,6 @@ def _certainty(epsilon: float, releases: int) -> None:
     sure = math.exp(spent) / (1 + math.exp(spent))
     certainty = f"at most **{percent(sure, 1)}** sure" if sure < 0.9995 else "**all but certain**"
     st.markdown(
-        f"Spent: {releases} × {epsilon:g} = **ε = {spent:g}**. No answer is more than "
-        rf"$e^{{k\varepsilon}}$ = {odds(spent)} times as likely in one world as in the other. An "
-        f"attacker who began at 50 % can become {certainty}."
+        f"Spent: {releases} × {epsilon:g} = **ε = {spent:g}**. An attacker who began at 50 % can "
+        f"become {certainty}."
     )

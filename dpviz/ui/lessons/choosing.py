@@ -28,8 +28,8 @@ CHOICES = (
 )
 ANSWER = 1
 REVEAL = (
-    "A more useful map is **not** less private: a better method makes better use of the same ε. "
-    "Only a larger ε costs privacy."
+    "A more useful map is **not** less private, because a better method makes better use of the "
+    "same ε."
 )
 DO = (
     "Choose the largest error that your readers can accept: at which ε does each method reach it? "
@@ -55,6 +55,7 @@ SIZES = {
     "large": "1–10 %",
 }
 QUERIES = 200
+TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
 
 def body(room: Room) -> None:
@@ -114,7 +115,7 @@ def _measure(room: Room, size: str) -> None:
             "error",
             "Relative error",
             scale={"type": "log", "domain": ends, "nice": False},
-            axis={"tickCount": 4, "format": "~g"},
+            axis={"values": TICKS, "format": "~g"},
         ),
         color=method,
         strokeDash={
@@ -124,7 +125,7 @@ def _measure(room: Room, size: str) -> None:
         },
     )
     caption = f"Mean relative error of questions of {SIZES[size]} of the area"
-    room.chart(caption, rows, 250, lines)
+    room.chart(caption, rows, 235, lines)
     room.note(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
         "or by 0.1 % of all records where that is more. New noise shows how much is luck; page "

@@ -24,8 +24,8 @@ CHOICES = (
 )
 ANSWER = 1
 REVEAL = (
-    "With and without one person, each release has nearly the same probability. So a release can "
-    "change a belief about that person only by a limited amount."
+    "With and without one person, each release has nearly the same probability, so it can change a "
+    "belief about that person only so far."
 )
 DO = "Change ε, and what the attacker believed before: how much can one release change this belief?"
 TAKEAWAY = (

@@ -27,8 +27,8 @@ CHOICES = (
 )
 ANSWER = 1
 REVEAL = (
-    "Each level subtracts a constant from the count. One level further up, the count is further "
-    "above the threshold, and the influence of one person is a quarter as large, or less."
+    "Each level subtracts a constant: one level further up, the influence of one person is a "
+    "quarter as large, or less."
 )
 DO = (
     "Follow one path with the slider, down and up again. Then choose another place on the map, and "
@@ -171,7 +171,7 @@ def _levels(room: Room, grown: list[Step], at: int) -> None:
     room.chart(
         f"Decisions down the path (square: the leaf at depth {len(grown) - 1})",
         rows,
-        235,
+        215,
         rule(DASHED, [{"biased + noise": grown[0].threshold}], y=y),
         rule({**look, "opacity": 0.25, "strokeWidth": 12}, [{"depth": at}], x=x),
         layer("line", look, x=x, y=y),

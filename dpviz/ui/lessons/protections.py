@@ -37,12 +37,12 @@ QUESTION = (
 CHOICES = tuple(way.name for way in PUBLICATIONS)
 ANSWER = len(CHOICES) - 1
 REVEAL = (
-    "Each of the other four fails against at least one attack. Only noise has a limit that holds "
-    "against every attack, and ε sets this limit."
+    "Each of the other four fails against at least one attack. Only noise has a limit for every "
+    "attack, set by ε."
 )
 DO = (
-    "Find the attack that breaks each publication, and look at it on the map. Then lower ε: all "
-    "errors grow. Does privacy?"
+    "Find the attack that breaks each publication; choose one to see it on the map. Then lower ε: "
+    "all errors grow. Does privacy?"
 )
 TAKEAWAY = (
     "At equal error the five reveal different amounts: only noise protects every person, because "
@@ -108,7 +108,7 @@ def _map(room: Room, shown: str, parameters: dict[str, tuple[float, float]]) -> 
     scene = room.scene(
         release=release,
         scale=density_scale(exact),
-        raw=True,
+        raw=shown == NOISE.name,
         description=f"The city in {BLOCKS} by {BLOCKS} blocks: {words}",
     )
     room.show(scene, f"{BLOCKS} by {BLOCKS} blocks: {words}.")
@@ -179,7 +179,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     room.chart(
         f"The worst attack: how many of {TRIES} attackers tell whether a person is in the data",
         rows,
-        190,
+        195,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
         layer(
             "rule",
@@ -214,8 +214,8 @@ def _leaks(room: Room, rows: list[dict[str, Any]]) -> None:
     errors = [row["error of a district"] for row in rows]
     names = f"**{', '.join(leaks)}**" if leaks else "None of the other four"
     st.markdown(
-        f"{names} {'leak' if len(leaks) > 1 else 'leaks'} more than noise can: its proven limit "
-        f"for every attack (dashed) is {limit:.3g} of {TRIES}."
+        f"{names} {'leak' if len(leaks) > 1 else 'leaks'} more than noise can: {limit:.3g} of "
+        f"{TRIES} (dashed)."
     )
     room.note(
         f"Thin lines are 95 % intervals. The mean error in {DISTRICTS} × {DISTRICTS} districts is "

@@ -115,7 +115,11 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
         {"tree": name, "error": round(options.noise_measured, 3), "chosen": name == chosen}
         for name, options in variants.items()
     ]
-    look = {"title": None, "labelOverlap": False, "labelExpr": "split(datum.label, ' + ')"}
+    look = {
+        "title": None,
+        "labelOverlap": False,
+        "labelExpr": "split(replace(datum.label, ' + ', '|+ '), '|')",
+    }
     bars = layer(
         "bar",
         y={"field": "tree", "type": "nominal", "sort": None, "axis": look},
