@@ -52,6 +52,20 @@ def fits_one_screen(page, above=NAVIGATION):
         assert 0 <= box["y"] - top <= box["y"] + box["height"] - top <= 720 - above
 
 
+PLOT = "[data-testid=stVegaLiteChart] .mark-group.role-frame.root > g > path.background"
+"""Plots of charts, within their axes."""
+
+
+def shows_high_charts_and_its_formula(page):
+    """At a desk the formula is on the same screen, and no plot is lower than 140 pixels."""
+    top = page.locator(".st-key-learn-headline").bounding_box()["y"]
+    box = page.locator(".st-key-learn-symbols").bounding_box()
+    assert box["y"] + box["height"] - top <= 720 - NAVIGATION
+    heights = [each.bounding_box()["height"] for each in page.locator(PLOT).all()]
+    assert len(heights) == page.get_by_test_id("stVegaLiteChart").count()
+    assert min(heights, default=140) >= 139.5
+
+
 @pytest.mark.slow
 def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyone(app, open_page):
     """Each on a light screen and on a dark phone, where the map comes first and its words last.
@@ -74,6 +88,7 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
         settled(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
         fits_one_screen(page)
+        shows_high_charts_and_its_formula(page)
         assert "epsilon=0.5" in page.url
         if name == "grid":
             unfold(page, 1)

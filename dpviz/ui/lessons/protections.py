@@ -80,11 +80,9 @@ def body(room: Room) -> None:
     with room.map_side, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         names = [EXACT, *CHOICES]
         shown = room.choose(st.selectbox, "On the map", "map_of", names, NOISE.name, width=200)
+        parameters = _parameters(room.data, room.epsilon)
         if room.revealed:
-            with st.popover("How the attacks work", icon=":material/help:"):
-                st.markdown("\n\n".join(f"**{name}**: {why}" for name, why in REASONS.items()))
-                st.markdown(SERVED)
-    parameters = _parameters(room.data, room.epsilon)
+            _how([error for _, error in parameters.values()])
     _map(room, shown if room.revealed else EXACT, parameters)
     if not room.revealed:
         return
@@ -93,6 +91,16 @@ def body(room: Room) -> None:
     _chart(room, rows)
     _each_attack(rows)
     _leaks(room, rows)
+
+
+def _how(errors: list[float]) -> None:
+    """Explain the attacks, and that the five publications err equally, if a reader asks."""
+    with st.popover("How the attacks work", icon=":material/help:"):
+        st.markdown("\n\n".join(f"**{name}**: {why}" for name, why in REASONS.items()))
+        st.markdown(
+            f"{SERVED} Thin lines are 95 % intervals. The mean error in {DISTRICTS} × {DISTRICTS} "
+            f"districts is {min(errors):.2g} to {max(errors):.2g} people in all five."
+        )
 
 
 def _map(room: Room, shown: str, parameters: dict[str, tuple[float, float]]) -> None:
@@ -208,16 +216,11 @@ def _each_attack(rows: list[dict[str, Any]]) -> None:
 
 
 def _leaks(room: Room, rows: list[dict[str, Any]]) -> None:
-    """Name the publications that leak more than noise can, and show that the errors are equal."""
+    """Name the publications that leak more than noise can."""
     limit = TRIES / (1 + math.exp(-room.epsilon))
     leaks = [row["publication"].partition(":")[0] for row in rows[:-1] if row["low"] > limit]
-    errors = [row["error of a district"] for row in rows]
     names = f"**{', '.join(leaks)}**" if leaks else "None of the other four"
     st.markdown(
         f"{names} {'leak' if len(leaks) > 1 else 'leaks'} more than noise can: {limit:.3g} of "
         f"{TRIES} (dashed)."
-    )
-    room.note(
-        f"Thin lines are 95 % intervals. The mean error in {DISTRICTS} × {DISTRICTS} districts is "
-        f"{min(errors):.2g} to {max(errors):.2g} people in all five."
     )
