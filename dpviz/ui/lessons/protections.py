@@ -79,7 +79,16 @@ def body(room: Room) -> None:
     """Show the chapter: a publication on the map, and the worst of three attacks on each."""
     with room.map_side, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         names = [EXACT, *CHOICES]
-        shown = room.choose(st.selectbox, "On the map", "map_of", names, NOISE.name, width=200)
+        shown = room.choose(
+            st.selectbox,
+            "On the map",
+            "map_of",
+            names,
+            NOISE.name,
+            format_func="On the map: {}".format,
+            label_visibility="collapsed",
+            width=260,
+        )
         parameters = _parameters(room.data, room.epsilon)
         if room.revealed:
             _how([error for _, error in parameters.values()])

@@ -118,6 +118,7 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
     look = {
         "title": None,
         "labelOverlap": False,
+        "labelLimit": 220,
         "labelExpr": "split(replace(datum.label, ' + ', '|+ '), '|')",
     }
     bars = layer(
