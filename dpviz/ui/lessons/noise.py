@@ -106,7 +106,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
     wide = f", in bins of {worlds.width}" if worlds.width > 1 else ""
     times = "1 draw" if draws == 1 else f"{draws:,} draws"
     caption = f"{times} in each world{wide} (lines: exact)"
-    room.chart(caption, rows, 235, steps, lines)
+    room.chart(caption, rows, 222, steps, lines)
 
 
 def _ratio(room: Room, worlds: Worlds, draws: int) -> None:
@@ -124,8 +124,8 @@ def _ratio(room: Room, worlds: Worlds, draws: int) -> None:
     exact = math.exp(abs(math.log(worlds.likely[1][at] / worlds.likely[0][at])))
     st.markdown(
         f"**{counts}** was drawn {without:,} times {WITHOUT} and {with_one:,} times {WITH}: "
-        f"**{more / fewer:.3g}** times as often, and {exact:.3g} times in the long run. For no "
-        f"count may it be more than $e^{{\\varepsilon}}$ = **{odds(room.epsilon)}**."
+        f"**{more / fewer:.3g}** times as often, {exact:.3g} times in the long run. ε allows at "
+        f"most $e^{{\\varepsilon}}$ = **{odds(room.epsilon)}** times, for every count."
     )
 
 

@@ -29,8 +29,8 @@ DO = (
     "geometric shares, with and without consistency."
 )
 TAKEAWAY = (
-    "A tree answers large and small questions with few cells, but every level costs a share of ε, "
-    "so somebody must choose the height before looking at the data."
+    "A tree answers large and small questions with few cells, but every level costs a share of ε: "
+    "choose the height before you see the data."
 )
 FORMULA = (
     r"$\varepsilon = \varepsilon_0 + \dots + \varepsilon_h$; geometric shares: "
@@ -107,7 +107,7 @@ def _shares(room: Room, shares: list[float]) -> None:
     rows = [{"level": level, "ε": round(share, 4)} for level, share in enumerate(shares)]
     x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε")
     bars = layer("bar", {"color": BLUE}, x=x, y=y)
-    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 250, bars)
+    room.chart(f"How ε = {room.epsilon:g} is shared", rows, 225, bars)
 
 
 def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
@@ -127,4 +127,4 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
         x=axis("error", "Noise error (records)", axis={"format": ",~r", "tickCount": 4}),
         color={"condition": {"test": "datum.chosen", "value": ORANGE}, "value": BLUE},
     )
-    room.chart("Noise error of four such trees", rows, 250, bars, bars=2 * len(rows))
+    room.chart("Noise error of four such trees", rows, 225, bars, bars=2 * len(rows))
