@@ -31,7 +31,7 @@ from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import GREY
 
-HEIGHT, LARGE, LEGEND_HEIGHT = 345, 480, 55
+HEIGHT, LARGE, LEGEND_HEIGHT = 330, 480, 55
 """Pixels of a chapter's map, of one beside its question, and of its legend: at 1280 by 720."""
 
 LINE, AXIS = 23, 88
@@ -40,7 +40,7 @@ LINE, AXIS = 23, 88
 LETTERS, PRESENTER_LETTERS = 14, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
-PRESENTER_MAP, PRESENTER_CHART = 1.2, 1.1
+PRESENTER_MAP, PRESENTER_CHART = 1.25, 1.1
 """Factors of heights in presenter mode: larger letters need room, and the take-away fits below."""
 
 INK = ("#3a424a", "#cdd3d8")
