@@ -64,7 +64,7 @@ REASONS = {
     "because dots of neighbouring blocks are mixed.",
     SUBTRACT: "The attacker asks for the whole city, and for the city without the "
     "person's block, and subtracts. Both counts are too large to be hidden, so suppression fails. "
-    "Rounding resists this attack.",
+    "Rounding and jitter resist this attack.",
     BEST: "Suppression and rounding: the attacker grows an area until one more "
     "person would change its published count. Jitter: the attacker counts all dots, because each "
     "person has one. k-anonymity and noise: the attacker looks at the block.",

@@ -31,7 +31,7 @@ from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import GREY
 
-HEIGHT, LARGE, LEGEND_HEIGHT = 330, 480, 55
+HEIGHT, LARGE, LEGEND_HEIGHT = 330, 465, 55
 """Pixels of a chapter's map, of one beside its question, and of its legend: at 1280 by 720."""
 
 LINE, AXIS = 23, 88
