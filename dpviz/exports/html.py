@@ -39,6 +39,7 @@ from dpviz.render.basemap_file import basemap_marks
 from dpviz.render.cells import domain_bounds, on_map
 from dpviz.render.client.assemble import script, style
 from dpviz.render.difference import difference
+from dpviz.render.legend import with_noun
 from dpviz.render.numbers import count_words, short
 from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene, tables
@@ -130,7 +131,7 @@ def words_of_page(
     mapped: list[Any] = [each for each in releases if each.kind in ("points", "areas")]
     kind, sentence = guarantee_sentence(releases, names)
     return {
-        "title": presentation.title or default_title(releases),
+        "title": presentation.title or default_title(one),
         "subtitle": presentation.subtitle,
         "notes": presentation.notes,
         "records": presentation.noun or "records",
@@ -239,11 +240,10 @@ def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> di
 
 
 def name_records(spec: dict[str, Any], noun: str) -> None:
-    """Call the records by the owner's noun in the titles of all legends."""
+    """Call the records by the owner's noun in all legends."""
     legends = [spec["legend"], spec["contrast"], *(view["legend"] for view in spec["views"])]
     for legend in filter(None, legends if noun else ()):
-        title = legend["title"].replace("records", noun)
-        legend["title"] = title.replace("Records", noun[:1].upper() + noun[1:])
+        legend |= {key: with_noun(legend[key], noun) for key in ("title", "blank")}
 
 
 def _cells(

@@ -68,7 +68,7 @@ class Presentation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self)
+        return asdict(self) | {"notes": list(map(asdict, self.notes))}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Presentation:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpviz.render.colors import QUIET, Color, Themed
@@ -54,6 +55,11 @@ class Legend:
     swatches: Sequence[Swatch] = ()
     empty: bool = False
 
+    def counting(self, noun: str) -> Legend:
+        """The same with the owner's noun for the records; unchanged if it is empty."""
+        title, blank = with_noun(self.title, noun), with_noun(self.blank, noun)
+        return replace(self, title=title, blank=blank)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""
         colors = self.colors or Themed((), ())
@@ -75,6 +81,18 @@ class Legend:
                 for s in self.swatches
             ],
         }
+
+
+def with_noun(text: str, noun: str) -> str:
+    """Replace "records" by the owner's noun, which has a capital where they have one.
+
+    >>> with_noun("Records per km²", "crimes")
+    'Crimes per km²'
+    """
+    if not noun:
+        return text
+    capital = noun[:1].upper() + noun[1:]
+    return re.sub("[Rr]ecords", lambda match: noun if match[0] == "records" else capital, text)
 
 
 def _both(color: Themed | Color | tuple[int, ...]) -> dict[str, list[int]]:

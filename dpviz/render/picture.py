@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -147,10 +147,7 @@ def sheet(
     # All lengths are pixels of a slide, times this.
     unit = IN_REPORT_UNIT if size == "report" else high / 1080
     figure = mpl.Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[THEME])
-    if words.noun:
-        named = legend.title.replace("records", words.noun)
-        noun = words.noun[:1].upper() + words.noun[1:]
-        legend = replace(legend, title=named.replace("Records", noun))
+    legend = legend.counting(words.noun)
     place = _Place(wide / unit, high / unit)
     head = 84 + 44 * bool(words.title) + 36 * bool(words.subtitle)
     across = (place.wide - 96 - 32 * (len(panels) - 1)) / len(panels)

@@ -8,8 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
+from dpviz.exports import Presentation
 from dpviz.ui.shared.shelf import Shelf
+from dpviz.ui.shared.welcome import SENTENCE
 from tests.browser.conftest import (
+    continued,
     downloaded,
     frames,
     idle,
@@ -69,6 +72,35 @@ def test_by_keyboard_a_file_is_checked_placed_paid_for_and_its_release_outlives_
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
 
+def test_the_title_and_noun_typed_once_at_publish_head_the_map_its_page_and_its_files(
+    app, open_page
+):
+    page = open_page(f"{app}/publish?data=city-50k&method=ugrid")
+    continued(page)
+    fill(page, "Title", "Crimes in Houston, 2010", exact=True)
+    fill(page, "What is counted", "crimes")
+    pay(page)
+    expect(page.get_by_text("Published, and kept")).to_be_visible()
+    expect(the_map(page)).to_contain_text("Crimes per km²")
+    open_tab(page, "Receipt")
+    receipt = downloaded(page, page.get_by_role("button", name="Receipt (JSON)"))
+    assert receipt.suggested_filename == "crimes-in-houston-2010-receipt.json"
+    open_tab(page, "Share")
+    expect(page.get_by_label("Title", exact=True)).to_have_value("Crimes in Houston, 2010")
+    saved = downloaded(page, page.get_by_role("button", name="Map (HTML)"))
+    assert saved.suggested_filename == "crimes-in-houston-2010.html"
+    fill(page, "What is counted", "thefts")
+    expect(the_map(page)).to_contain_text("Thefts per km²")
+    link = page.get_by_text("/r?id=").inner_text()
+    page.reload()
+    expect(the_map(page)).to_contain_text("Thefts per km²")
+    expect(page.locator(".st-key-dpviz-chips")).to_contain_text("Crimes in Houston, 2010")
+    expect(page.get_by_text(SENTENCE)).to_have_count(0)
+    page.goto(link)
+    heading = page.frame_locator("iframe").get_by_role("heading", level=1)
+    expect(heading).to_have_text("Crimes in Houston, 2010")
+
+
 SIZES = ((390, 844), (360, 740))
 """Widths and heights of phones."""
 
@@ -88,7 +120,7 @@ def crimes(tmp_path, ledgers):
     domain = dpviz.Domain.from_bounds([14, -24, 15, -23], **year, **kinds)
     data = dpviz.load(tmp_path / "crimes.csv", domain, unit="person", max_per_unit=3)
     release = dpviz.build(data, epsilon=1.0, ledger=dpviz.Ledger(ledgers / "app.sqlite"))
-    return Shelf(ledgers / "releases").keep(release, "here", "crimes").id
+    return Shelf(ledgers / "releases").keep(release, "here", Presentation("crimes")).id
 
 
 def test_crimes_by_month_and_category_are_shared_under_their_words_and_read_on_a_phone(

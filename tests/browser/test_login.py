@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
+from dpviz.exports import Presentation
 from dpviz.ui.shared.shelf import Shelf
 from tests.browser.conftest import ROOT, idle, serving
 from tests.browser.oidc import CLIENT, provider
@@ -43,7 +44,7 @@ def shelved(shelf, ledger, address, user):
     release = dpviz.build(records, "ugrid", 0.5, cells=2, ledger=ledger)
     owner = hashlib.sha256(f"{address}|{user['sub']}".encode()).hexdigest()[:32]
     title = f"clinic of {user['sub']}"
-    return shelf.keep(release, f"user:{owner}", title).id, title
+    return shelf.keep(release, f"user:{owner}", Presentation(title)).id, title
 
 
 def logged_in(page, user):

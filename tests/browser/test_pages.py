@@ -5,6 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import dpviz
+from dpviz.exports import Presentation
 from dpviz.ui.shared.navigation import page_modules
 from dpviz.ui.shared.shelf import Shelf
 from tests.browser.conftest import frames, idle, open_tab
@@ -182,7 +183,7 @@ def test_each_step_of_publish_and_the_page_of_a_release_are_open_to_everyone(
     """By all rules, at both widths."""
     data = dpviz.from_points([[0.4, 0.6]] * 500, dpviz.Domain((0, 0), (1, 1)), name="open")
     release = dpviz.build(data, "ugrid", 1.0, ledger=dpviz.Ledger(ledgers / "app.sqlite"))
-    identity = Shelf(ledgers / "releases").keep(release, "here", "a city").id
+    identity = Shelf(ledgers / "releases").keep(release, "here", Presentation("a city")).id
     steps = (f"publish?data=city-50k&step={step}" for step in range(4))
     for address in (*steps, f"r?id={identity}"):
         page = open_page(f"{app}/{address}")

@@ -320,7 +320,7 @@ def test_a_link_shows_a_paid_release_on_a_phone_under_the_words_of_its_owner(
     ledger = dpviz.Ledger(ledgers / "app.sqlite")
     release = dpviz.build(data, "ugrid", 1.0, ledger=ledger)
     shelf = Shelf(ledgers / "releases")
-    identity = shelf.keep(release, "here", "linked").id
+    identity = shelf.keep(release, "here", Presentation("linked")).id
     page = open_page(f"{app}/?release={identity}")
     open_tab(page, "Share")
     page.get_by_label("Title", exact=True).fill("Visits, 2024")

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.errors import PrivacyError
 from dpviz.evaluation.truth import exact_counts, exact_total
-from dpviz.exports import map_page
+from dpviz.exports import Presentation, map_page
 from dpviz.render import interval_words, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.ui.points.compared_maps import EXACT, exact_cells
@@ -214,7 +214,8 @@ def paid_releases(*epsilons, data="city-50k"):
     """Ids of releases that were paid for, of a grid each."""
     handle = dpviz.load(data, public=False) if isinstance(data, str) else data
     made = (dpviz.build(handle, "ugrid", each, ledger=dpviz.Ledger()) for each in epsilons)
-    return [Shelf().keep(each, "here", f"At {each.header.epsilon:g}").id for each in made]
+    titled = ((each, Presentation(f"At {each.header.epsilon:g}")) for each in made)
+    return [Shelf().keep(each, "here", words).id for each, words in titled]
 
 
 def chosen(app, *identities):

@@ -16,6 +16,7 @@ from dpviz.releases.store import kind_in
 from dpviz.ui.points import share
 from dpviz.ui.shared import access, releases
 from dpviz.ui.shared.shelf import LOST, Shelf, kept_release, read_any
+from dpviz.ui.shared.welcome import SENTENCE
 from tests.ui.files import uploaded
 from tests.ui.opening import open_tab, opened_page, tables, texts
 from tests.ui.paying import pay
@@ -34,11 +35,11 @@ def release():
 @pytest.fixture
 def stored(release):
     """The same, kept."""
-    return Shelf().keep(release, "here", "Mine")
+    return Shelf().keep(release, "here", Presentation("Mine"))
 
 
 def test_a_release_and_its_receipt_are_files_that_read_back(release):
-    stored = Shelf().keep(release, "here", "Bicycles")
+    stored = Shelf().keep(release, "here", Presentation("Bicycles"))
     again, opened = Shelf().open(stored.id)
     assert again == stored
     assert opened.count(opened.domain.bounds).count == release.count(release.domain.bounds).count
@@ -77,6 +78,25 @@ def test_what_is_no_id_opens_nothing(name):
         Shelf().open(name)
 
 
+@pytest.mark.slow
+def test_the_title_and_noun_typed_once_at_publish_are_everywhere():
+    app = opened_page("publish", data="city-50k")
+    app.text_input(key="publish.title").set_value(" Crimes, 2010 ")
+    app.text_input(key="publish.noun").set_value("crimes")
+    app = pay(app.run())
+    (stored,) = Shelf().of("here")
+    assert stored.presentation == Presentation("Crimes, 2010", noun="crimes")
+    app.session_state["publish.step"] = 3
+    open_tab(app, "Share", "publish")
+    shared = (app.text_input(key=f"publish.share.{name}").value for name in ("title", "noun"))
+    assert list(shared) == ["Crimes, 2010", "crimes"]
+    (frame,) = opened_page("r", id=stored.id).get("iframe")
+    assert "<h1>Crimes, 2010</h1>" in frame.proto.srcdoc
+    assert "</strong> crimes" in frame.proto.srcdoc
+    again = opened_page("publish", release=stored.id)  # F5
+    assert SENTENCE not in texts(again)
+
+
 def test_the_receipt_of_a_release_is_there_before_its_file(release, monkeypatch):
     receipts = []
 
@@ -85,7 +105,7 @@ def test_the_receipt_of_a_release_is_there_before_its_file(release, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(type(release), "save", lambda _, path: full(path))
-    assert "No space left" in kept_release(lambda: release, "here", "")[1]
+    assert "No space left" in kept_release(lambda: release, "here")[1]
     assert receipts == [True]
     assert Shelf().of("here") == []
 
@@ -102,7 +122,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_paid(tmp_
     monkeypatch.setenv("DPVIZ_RELEASES", str(blocked))
     built = []
     with pytest.raises(ReleaseError, match="nothing was spent"):
-        kept_release(lambda: built.append(1), "here", "")
+        kept_release(lambda: built.append(1), "here")
     assert built == []
 
 
@@ -111,7 +131,7 @@ def test_a_release_that_cannot_be_kept_after_payment_is_still_handed_over(releas
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Shelf, "keep", full)
-    made, problem = kept_release(lambda: release, "here", "")
+    made, problem = kept_release(lambda: release, "here")
     assert made is release
     assert "No space left" in problem
 
@@ -227,7 +247,7 @@ def test_the_file_that_the_server_was_given_gives_way_to_a_link(release, tmp_pat
 
 def test_the_list_is_of_the_one_person_of_a_server_without_a_login(release, monkeypatch):
     script = "from dpviz.ui.shared.releases import your_releases\nyour_releases('x')\n"
-    Shelf().keep(release, "here", "Mine alone")
+    Shelf().keep(release, "here", Presentation("Mine alone"))
     monkeypatch.setattr(releases, "only_local_visitors", lambda: False)
     shared = AppTest.from_string(script, default_timeout=60).run()
     assert "no login: you can view releases, but not publish" in texts(shared)

@@ -40,6 +40,7 @@ from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import draw_hint
 from dpviz.ui.shared.parts import rerun_fragment
+from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.text import plain
 
 
@@ -172,6 +173,11 @@ def ask_on_map(
     """
     name, legend = f"{prefix}.map", None
     rect, ring = question(prefix)
+    words = words_of(prefix, release)
+    if words.title:
+        scene = replace(scene, title=words.title)
+    if words.noun and scene.legend is not None:
+        scene = replace(scene, legend=scene.legend.counting(words.noun))
     with map_container():
         map_view(
             at_last_camera(prefix, scene, source),
@@ -199,6 +205,7 @@ def ask_on_map(
     given = tabs(prefix, every, always=("Districts", "Share"))
     if flat is not None:
         districts, legend = given["Districts"]
+        legend = legend and legend.counting(words.noun)
         marks = [*districts, *marks]
     shape = Shape(rect=rect, ring=ring) if rect or ring else None
     map_overlay(name, marks=marks, shape=shape, legend=legend)

@@ -33,7 +33,8 @@ def release_tabs(prefix: str, view: MoveView, source: SequenceSource) -> Panels:
 def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> None:
     """Buttons for the release, and for synthetic sequences if it can draw them."""
     with st.container(horizontal=True, gap="small"):
-        words, release = words_of(prefix), view.release
+        release = view.release
+        words = words_of(prefix, release)
         for label, write, ending in (
             ("Release (Parquet)", save, ".parquet"),
             ("Counts (CSV)", export, ".csv"),

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpviz.errors import PrivacyError
+from dpviz.exports import Presentation
+from dpviz.exports.html import PLAIN
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
@@ -212,7 +214,7 @@ def paid_release(
     *,
     note: Any,
     purpose: str = "",
-    title: str = "",
+    presentation: Presentation = PLAIN,
 ) -> Paid | None:
     """Draw the price button and its confirmation, and run the build they pay for.
 
@@ -226,7 +228,7 @@ def paid_release(
             any access to the session; it is then called again.
         note: given back with the release.
         purpose: in the ledger; the page's name by default.
-        title: in the visitor's releases; the data set's by default.
+        presentation: public words of the release.
 
     Returns:
         The release, once, in the run of the script after it was built; None in all others.
@@ -240,7 +242,7 @@ def paid_release(
 
     def make(progress: Progress) -> Paid:
         how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}
-        release, problem = kept_release(lambda: build(source, choice, **how), owner, title)
+        release, problem = kept_release(lambda: build(source, choice, **how), owner, presentation)
         ledger.record_outcome(release.header.extra["release_id"])  # delivered, even if not stored
         return Paid(source.key, release, problem, note)
 

@@ -12,6 +12,7 @@ from dpviz.planning.calls import code_of
 from dpviz.planning.code import Code
 from dpviz.releases.release import Release
 from dpviz.ui.shared.panels import as_json, file_button
+from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.text import plain
 
 
@@ -39,7 +40,9 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
             f"Running it makes another release of these choices{again}. A release holds no "
             "seed and no file name: fill them in."
         )
-        notebook = partial(script.notebook, "A private map", sentences(release))
-        file_button("Notebook", notebook, "release.ipynb", f"{prefix}.notebook")
+        words = words_of(prefix, release)
+        notebook = partial(script.notebook, words.title or "A private map", sentences(release))
+        name = words.file_name(".ipynb", "release.ipynb")
+        file_button("Notebook", notebook, name, f"{prefix}.notebook")
     label, statement = "Data-use statement (JSON)", partial(as_json, data_use(release))
     file_button(label, statement, "data-use.json", f"{prefix}.statement", "policy")

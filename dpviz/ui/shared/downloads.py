@@ -80,7 +80,7 @@ def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
         for label, ending in formats.items():
             write = save if ending == "parquet" else export
             key = f"{stem}.{ending}"
-            name = words_of(prefix).file_name(f".{ending}", key)
+            name = words_of(prefix, release).file_name(f".{ending}", key)
             file_button(label, partial(file_bytes, write, release, name), name, f"{prefix}.{key}")
     return list(formats)
 

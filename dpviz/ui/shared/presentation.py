@@ -17,6 +17,7 @@ from dpviz.exports import (
     release_picture,
     report_page,
 )
+from dpviz.exports.html import PLAIN
 from dpviz.exports.presentation import LENGTHS, NOTES
 from dpviz.releases.counts import domain_of
 from dpviz.releases.release import Release
@@ -32,10 +33,45 @@ FIELDS = {"title": "Title", "subtitle": "Subtitle", "noun": "What is counted"}
 """Labels of the texts, by their names."""
 
 
-def words_of(prefix: str) -> Presentation:
-    """Words that the visitor has chosen on a page."""
-    words: Presentation = st.session_state.get(f"{prefix}.share.words", Presentation())
-    return words
+def words_of(prefix: str, release: Release | None) -> Presentation:
+    """Words of a release on a page: those stored with it, and what was typed since.
+
+    Args:
+        prefix: prefix of the page's keys.
+        release: the shown release; None for several.
+    """
+    key = f"{prefix}.share"
+    stored = None if release is None else _stored(release)
+    identity = stored and stored.id
+    if st.session_state.get(f"{key}.of", "") != identity:  # another release than before
+        st.session_state[f"{key}.of"] = identity
+        st.session_state[f"{key}.words"] = stored.presentation if stored else PLAIN
+        for name in FIELDS:
+            st.session_state.pop(f"{key}.{name}", None)
+    words: Presentation = st.session_state[f"{key}.words"]
+    names = [name for name in FIELDS if f"{key}.{name}" in st.session_state]
+    return replace(words, **{name: st.session_state[f"{key}.{name}"].strip() for name in names})
+
+
+def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> Presentation:
+    """Draw a row of fields for public texts; return the words with these texts.
+
+    Args:
+        key: prefix of the fields' keys.
+        names: of :data:`FIELDS`.
+        words: texts at first.
+    """
+    texts = {}
+    with st.container(horizontal=True):
+        for name in names:
+            st.session_state.setdefault(f"{key}.{name}", getattr(words, name))
+            texts[name] = st.text_input(
+                FIELDS[name],
+                key=f"{key}.{name}",
+                max_chars=LENGTHS[name],
+                placeholder="records" if name == "noun" else "",
+            ).strip()
+    return replace(words, **texts)
 
 
 def presentation_form(
@@ -49,26 +85,9 @@ def presentation_form(
         place: longitude and latitude of a new note; None if the map has not been moved.
     """
     stored = None if release is None else _stored(release)
-    key = f"{prefix}.share"
-    identity = stored and stored.id
-    if st.session_state.get(f"{key}.of", "") != identity:  # another release than before
-        st.session_state[f"{key}.of"] = identity
-        if stored is not None:
-            st.session_state[f"{key}.words"] = stored.presentation
-            for name in FIELDS:
-                st.session_state.pop(f"{key}.{name}", None)
-    words = words_of(prefix)
-    texts = {}
-    with st.container(horizontal=True):
-        for name, label in FIELDS.items():
-            st.session_state.setdefault(f"{key}.{name}", getattr(words, name))
-            texts[name] = st.text_input(
-                label,
-                key=f"{key}.{name}",
-                max_chars=LENGTHS[name],
-                placeholder="records" if name == "noun" else "",
-            ).strip()
-    words = replace(words, **texts, notes=_notes(key, words.notes, place))
+    key, words = f"{prefix}.share", words_of(prefix, release)
+    words = text_fields(key, tuple(FIELDS), words)
+    words = replace(words, notes=_notes(key, words.notes, place))
     st.session_state[f"{key}.words"] = words
     if stored is not None:
         if stored.owner == visitor() and words != stored.presentation:
@@ -117,7 +136,7 @@ def _notes(
         shown.append(Note(*place, title=f"Note {len(shown) + 1}"))
     if len(shown) != len(notes):
         st.session_state[f"{key}.words"] = replace(
-            st.session_state.get(f"{key}.words", Presentation()), notes=tuple(shown)
+            st.session_state.get(f"{key}.words", PLAIN), notes=tuple(shown)
         )
         st.rerun()
     return tuple(shown)

@@ -307,10 +307,11 @@ def _release_row(prefix: str, stored: Stored) -> None:
         if st.button("Open this release", icon=":material/map:", key=key, disabled=lost):
             with ErrorsShown():
                 show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
-        made = shelf.path(stored.id).read_bytes
-        file_button("Download", made, "release.parquet", f"{prefix}.mine.file", disabled=lost)
-        receipt = partial(as_json, stored.receipt)
-        file_button("Receipt", receipt, "receipt.json", f"{prefix}.mine.receipt", "receipt")
+        made, file_name = shelf.path(stored.id).read_bytes, stored.presentation.file_name
+        name = file_name(".parquet", "release.parquet")
+        file_button("Download", made, name, f"{prefix}.mine.file", disabled=lost)
+        receipt, name = partial(as_json, stored.receipt), file_name("-receipt.json", "receipt.json")
+        file_button("Receipt", receipt, name, f"{prefix}.mine.receipt", "receipt")
     with st.expander("Share", icon=":material/link:"):
         st.caption("Anyone with this link who may open this server sees the release:")
         st.code(link_of(stored.id), language=None, wrap_lines=True)

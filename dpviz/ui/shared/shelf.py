@@ -20,6 +20,8 @@ from typing import Any
 
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.exports import Presentation
+from dpviz.exports.html import PLAIN
+from dpviz.exports.presentation import LENGTHS
 from dpviz.files.writing import write_bytes
 from dpviz.private.ledger import Ledger
 from dpviz.releases.counts import domain_of
@@ -28,8 +30,6 @@ from dpviz.releases.store import NEEDED, read, stated_kind
 VARIABLE = "DPVIZ_RELEASES"
 SHOWN = 200
 """Most releases of a list, the newest."""
-TITLE = 120
-"""Most letters of a title."""
 LOST = "the file of this release is not here; what was paid for it stays spent"
 _ID = re.compile(r"[0-9a-f]{32}")
 
@@ -41,7 +41,7 @@ class Stored:
     Attributes:
         id: the ledger's, which names both files.
         owner: who may see it in a list.
-        title: in its owner's words.
+        title: for a list: that of its presentation, else its data set's name.
         kind: kind of its data.
         at: when it was written, ISO 8601.
         receipt: prices, what they paid for, and theorems.
@@ -100,8 +100,8 @@ class Shelf:
                 f"make room, or set {VARIABLE} to another folder"
             ) from None
 
-    def keep(self, release: Any, owner: str, title: str = "") -> Stored:
-        """Store a paid release and its receipt.
+    def keep(self, release: Any, owner: str, presentation: Presentation = PLAIN) -> Stored:
+        """Store a paid release, its receipt and the public words under which it is shown.
 
         In this order, so that a release that is lost is in the list of who paid for it.
 
@@ -114,9 +114,10 @@ class Shelf:
             raise ReleaseError(
                 "a release without an id of the ledger cannot be kept: publish it again"
             )
-        name = title.strip() or str(receipt["data_set"])
+        title = (presentation.title or str(receipt["data_set"]))[: LENGTHS["title"]]
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        stored = Stored(identity, owner, name[:TITLE], kind, now, receipt)
+        words = presentation.to_dict()
+        stored = Stored(identity, owner, title, kind, now, receipt, words)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write(stored)
         try:
@@ -247,13 +248,15 @@ def receipt_of(release: Any) -> dict[str, Any]:
     return receipt
 
 
-def kept_release(make: Callable[[], Any], owner: str, title: str) -> tuple[Any, str]:
+def kept_release(
+    make: Callable[[], Any], owner: str, presentation: Presentation = PLAIN
+) -> tuple[Any, str]:
     """Build a release, pay for it, and store it before it is shown.
 
     Args:
         make: pays, and returns the release.
         owner: see :class:`Stored`.
-        title: title of the release; its data set's name where empty.
+        presentation: public words of the release.
 
     Returns:
         The release, and what went wrong in keeping it (empty: nothing).
@@ -265,7 +268,7 @@ def kept_release(make: Callable[[], Any], owner: str, title: str) -> tuple[Any, 
     shelf.ready()
     release = make()
     try:
-        shelf.keep(release, owner, title)
+        shelf.keep(release, owner, presentation)
     except (DpvizError, OSError) as error:
         return release, str(error)
     return release, ""

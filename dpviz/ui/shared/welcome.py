@@ -14,8 +14,10 @@ DOORS = {"Publish my data": "publish", "Learn how it works": "learn"}
 
 
 def welcome(prefix: str) -> None:
-    """Greet a newcomer, whose address has no parameters, until they choose a door."""
+    """Greet a newcomer, who has no address and no release, until they choose a door."""
     key = f"{prefix}.welcome"
+    if f"opened.{prefix}" in st.session_state:
+        st.session_state[key] = False
     if not st.session_state.setdefault(key, not st.query_params.to_dict()):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-welcome"):
