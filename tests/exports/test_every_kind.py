@@ -113,3 +113,7 @@ def test_pages_of_points_have_a_table_of_named_places_with_rounded_counts():
         table = page.partition("<summary>Named places, densest first")[2].partition("</table>")[0]
         cells = re.findall(r"<(?:th scope=\"row\"|td)[^>]*>([^<]*)", table)
         assert cells == [text for row in rows for text in row.values()]
+
+
+def test_a_release_by_time_without_a_title_is_one_map(table):
+    assert "<h1>A map, NOT PRIVATE</h1>" in release_page(points(table, **YEAR))
