@@ -33,6 +33,7 @@ from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card,
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.parts import rerun_fragment
+from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.time_window import TimeWindow, steps_timeline
 from dpviz.ui.shared.timeline import PERIOD
 
@@ -95,9 +96,10 @@ def map_and_answer(
     _refuse_unknown(prefix, source.data.graph)
     ends = _ends(prefix)
     with map_container():
-        draw = partial(_scene, release, source, view)
+        noun = words_of(prefix, release).noun or release.records
+        draw = partial(_scene, release, source, view, noun)
         map_view(
-            cached(f"{prefix}.scene", (view, release), draw),
+            cached(f"{prefix}.scene", (view, release, noun), draw),
             key=f"{prefix}.map",
             on_pick=partial(_picked, prefix, source.data.graph),
         )
@@ -138,11 +140,11 @@ def _picked(prefix: str, graph: RoadGraph) -> None:
         _choose_ends(prefix, (ends[0], chosen))
 
 
-def _scene(release: RoadRelease, source: RoadSource, view: str) -> Scene:
+def _scene(release: RoadRelease, source: RoadSource, view: str, noun: str) -> Scene:
     if view == VIEWS[1]:
         marks, legend = domain_marks(release), domain_legend()
     else:
         top = top_count(release)
-        marks, legend = street_marks(release, top), street_legend(top, release.records)
-    title = f"{release.records.capitalize()} on roads · {title_of(release.header.method)}"
+        marks, legend = street_marks(release, top), street_legend(top, noun)
+    title = f"{noun[:1].upper()}{noun[1:]} on roads · {title_of(release.header.method)}"
     return streets_scene(release, marks, legend, key=source.key, picks=True, title=title)

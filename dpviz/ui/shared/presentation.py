@@ -61,7 +61,7 @@ def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> 
         names: of :data:`FIELDS`.
         words: texts at first.
     """
-    texts = {}
+    texts: dict[str, Any] = {}
     with st.container(horizontal=True):
         for name in names:
             st.session_state.setdefault(f"{key}.{name}", getattr(words, name))
