@@ -42,7 +42,6 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
         st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
         st.session_state[f"{prefix}.made"] = paid
         st.session_state[f"{prefix}.own"] = paid.release.header.extra["release_id"]
-        st.session_state[f"{prefix}.made.title"] = title or source.title
 
     with ErrorsShown():
         paid = paid_release(
@@ -69,9 +68,9 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
         else "Published. Budget recorded; your records never left this server.",
         icon=":material/check_circle:",
     )
-    title = plain(st.session_state.get(f"{prefix}.made.title", source.title))
-    st.markdown(f"**{title}** · {badge(made.release.header)}")
     release: PointRelease | AreaRelease = made.release
+    title = plain(words_of(prefix, release).title or source.title)
+    st.markdown(f"**{title}** · {badge(release.header)}")
     panels: Panels = {
         "Receipt": partial(_show_receipt, prefix, release),
         **release_panels(prefix, release, script=made.note),
