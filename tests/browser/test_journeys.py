@@ -12,6 +12,7 @@ from dpviz.exports import Presentation
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.welcome import SENTENCE
 from tests.browser.conftest import (
+    choose,
     continued,
     downloaded,
     frames,
@@ -20,6 +21,7 @@ from tests.browser.conftest import (
     open_tab,
     paste_area,
     pay,
+    segment,
     upload,
 )
 from tests.browser.test_explore import drag, metric, shape, the_map
@@ -184,6 +186,27 @@ def test_an_upload_that_a_reload_lost_is_asked_for_where_one_sees_it(app, open_p
     page.reload()
     expect(page.get_by_text("Choose your file again")).to_be_visible()
     expect(page.get_by_text("Choose a file to begin.")).to_be_visible()
+
+
+def test_public_choices_about_a_file_outlive_a_reload(app, open_page, tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("t,lon,lat\n" + "2024-03-05,14.5,-23.5\n" * 100)
+    page = open_page(f"{app}/publish")
+    upload(page, path)
+    page.get_by_text("Time", exact=True).click()
+    choose(page, "Column of the time", "t")
+    fill(page, "From", "2024-01-01", exact=True)
+    fill(page, "To", "2025-01-01", exact=True)
+    page.reload()
+    expect(page.get_by_text("Kept in the address: the area, privacy unit, time")).to_be_visible()
+    upload(page, path)
+    page.get_by_text("Time", exact=True).click()
+    expect(page.get_by_label("To", exact=True)).to_have_value("2025-01-01")
+    segment(page, "1 day").click()  # a further run, which a value of the server's alone would lose
+    idle(page)
+    expect(page.get_by_label("From", exact=True)).to_have_value("2024-01-01")
+    assert "time_column=t" in page.url
+    expect(page.get_by_text("all times can be read")).to_be_visible()
 
 
 def test_the_keyboard_alone_asks_a_rectangle_and_reads_its_answer_and_places_by_name(

@@ -51,7 +51,7 @@ def a_file_that_no_page_reads_is_refused(page, path):
     path.write_text('<?xml version="1.0"?><kml/>')
     upload(page, path)
     alert = page.get_by_role("alert").locator("visible=true")
-    expect(alert).to_contain_text("the file is XML, not delimited text: give CSV or GeoJSON")
+    expect(alert).to_contain_text("The file is XML, not delimited text: give CSV or GeoJSON")
     expect(page.get_by_role("button", name="Continue").first).to_be_disabled()
     page.get_by_role("button", name="Remove places.kml").click()
     expect(page.get_by_test_id("stFileChip")).to_have_count(0)
@@ -92,7 +92,7 @@ def an_area_inside_out_is_refused_where_it_is_typed(page):
     sides.fill("15, -24, 14, -23")
     sides.press("Enter")
     alert = page.get_by_role("alert").locator("visible=true").first
-    expect(alert).to_contain_text("no area from 15 to 14")
+    expect(alert).to_contain_text("No area from 15 to 14")
     sides.fill("14, -24, 15, -23")
     sides.press("Enter")
     onward(page, 1)

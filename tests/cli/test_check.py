@@ -40,7 +40,7 @@ def test_facts_of_points(visits):
         "lines with another number of fields than the header: dropped": 1,
         "lines with an unclosed quote, or a quote inside a field: dropped": 1,
         "without a readable place: dropped": 1,
-        "outside the domain: dropped": 1,
+        "outside the area: dropped": 1,
         "without the id of a privacy unit: dropped": 1,
         "over the bound of their unit: dropped": 1,
         "kept": 2,
@@ -78,7 +78,7 @@ def test_facts_of_places_in_time(tmp_path):
         "read_as": "places in time",
         "facts": {
             "records read": 6,
-            "outside the domain: dropped": 1,
+            "outside the area: dropped": 1,
             "without the id of a privacy unit: dropped": 1,
             "without a readable time: dropped": 1,
             "sequences made of them": 2,

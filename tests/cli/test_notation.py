@@ -111,7 +111,7 @@ def test_several_candidate_coordinate_columns_are_refused(tmp_path):
         ("lon,lat", "{lon},{lat},", "100 lines with another number of fields than the header"),
         ("lon,lat,note", "{lon},{lat}", "100 lines with another number of fields than the header"),
         ("lat,lon,at", '{lat},{lon},"1 Main\nSt"', "100 lines with an unclosed quote"),
-        ("lon,lat", "9,9", "100 outside the domain (check the area"),
+        ("lon,lat", "9,9", "100 outside the area (check the area"),
     ],
 )
 def test_a_public_build_without_records_states_the_reasons(tmp_path, header, row, reason):

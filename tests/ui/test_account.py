@@ -208,7 +208,7 @@ def test_a_failed_build_is_told_and_the_next_press_pays_again(monkeypatch):
     monkeypatch.setattr(page, "build", failing)
     app = explore(epsilon="0.5")
     pay(app)
-    assert [error.value for error in app.error] == ["a public reason"]
+    assert [error.value for error in app.error] == ["A public reason\\."]
     monkeypatch.setattr(page, "build", real)
     pay(app.run())
     assert dpviz.Ledger().account("city-50k").spent == 1.0

@@ -81,7 +81,7 @@ def test_a_message_about_an_address_stands_on_the_page_once():
 def test_a_rectangle_outside_the_area_is_told_with_the_remedy(page, name):
     app = opened_page(page, **{name: "0,0,1,1"})
     line = next(line for line in said(app) if "outside the domain" in line)
-    assert line.endswith("give one that overlaps it")
+    assert line.endswith("give one that overlaps it.")
     assert "Noisy count" not in metrics(app)
     assert len(app.get("bidi_component")) >= 2  # the map is still there to draw a better one
 

@@ -77,7 +77,7 @@ def test_the_area_of_a_file_is_chosen_on_a_map(page):
         app.run()
     assert "Draw the area" in texts(app)
     bounded(app, page, (15, -24, 14, -23))
-    assert "no area from 15 to 14" in app.main.error[0].value
+    assert "No area from 15 to 14" in app.main.error[0].value
     bounded(app, page, (14, -24, 15, -23))
     assert not app.error
     assert "Draw the area" not in texts(app)  # the data's own map

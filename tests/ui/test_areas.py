@@ -139,7 +139,7 @@ def test_a_table_is_offered_in_the_steps_of_time_that_fit_its_records():
     assert app.text[-1].value == "1w"
     app = AppTest.from_function(timed_form, args=(None,), default_timeout=60).run()
     assert app.text[-1].value == "none"
-    assert "give a step of time with the data" in texts(app)
+    assert "No step fits these times" in texts(app)  # the domain is not one of a form
 
 
 def expectation():

@@ -242,7 +242,7 @@ def test_two_releases_of_different_areas_are_refused_in_a_line():
     app = chosen(opened(), *ids, *paid_releases(1.0, data=elsewhere))
     (refused,) = [each.value.replace("\\", "") for each in app.error]
     assert refused.endswith(
-        "and 14,-24,14.7,-23 (EPSG:4326): choose two that were built over one public area"
+        "and 14,-24,14.7,-23 (EPSG:4326): choose two that were built over one public area."
     )
     for view in ("difference", "swipe"):
         named(app.get("button_group"), "View").set_value(view).run()
@@ -288,7 +288,7 @@ def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_name
     timed = next(each for each in Shelf().of("here") if len(each.receipt["bounds"]) == 6)
     uploaded(app, "compare.b.release.file", "r.parquet", Shelf().path(timed.id).read_bytes())
     refused = app.error[0].value.replace("\\", "")
-    assert refused == "Release B: only releases of places, without time, are compared"
+    assert refused == "Release B: only releases of places, without time, are compared."
 
 
 def panel():

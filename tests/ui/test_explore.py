@@ -283,7 +283,7 @@ def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
     facts = exact_facts(app)
     assert facts.startswith(f"52 records read, 50 kept (4{NO_BREAK}% dropped).\n")
     assert "- 1 without a readable place: dropped. Remedy: check the columns" in facts
-    assert "- 1 outside the area or period: dropped. Remedy: check the area" in facts
+    assert "- 1 outside the area: dropped. Remedy: check the area" in facts
     app.toggle(key="explore.preflight").set_value(False).run()
     assert "52" not in texts(app)
 
@@ -315,7 +315,7 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
     for bounds in ((15, -24, 14, -23), (14, -23, 15, -23)):
         bounded(app, "explore", bounds)
         line, again = [error.value.replace("\\", "") for error in app.error]
-        assert "no area from" in line
+        assert "No area from" in line
         assert again == line
     nobody = healthy(bounded(app, "explore", (0, 0, 1, 1)))
     assert metrics(nobody)["Exact total (public data)"] == "0"
@@ -331,7 +331,7 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
             "EPSG:3035 has no place on the Earth for some of these coordinates",
         ),
         # Around the pole: the map was blank, and "nothing stood out of the noise" of what was paid.
-        ("EPSG:3413", (-1e6, -1e6, 1e6, 1e6), "this area cannot be drawn with north up"),
+        ("EPSG:3413", (-1e6, -1e6, 1e6, 1e6), "This area cannot be drawn with north up"),
     ],
 )
 def test_an_area_of_no_map_is_refused_before_anything_is_paid(tmp_path, crs, bounds, line):

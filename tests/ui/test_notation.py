@@ -29,7 +29,7 @@ def test_columns_and_times_are_declared_and_the_reason_of_a_loss_is_said():
     assert "dropped" not in "".join(each.value for each in app.warning)
     assert metrics(open_tab(app, "Summary"))["Exact total (public data)"] == "100"
     bounded(app, "explore", (15, -24, 16, -23))
-    lost = "100 records read, 0 kept; dropped: 100 outside the domain"
+    lost = "100 records read, 0 kept; dropped: 100 outside the area"
     assert lost in texts(app).replace("\\", "")
 
 

@@ -13,6 +13,10 @@ from tests.ui.opening import named, opened_page, texts
 GOOD = "-87.62,41.88\n" * 94
 VALUE = "03/05/2024"
 US = "t,lon,lat\n" + f"{VALUE} 10:00:00 AM,-87.62,41.88\n" * 100
+UNUSABLE = (
+    "No record can be used, so nothing can be published: follow the remedies above, or choose "
+    "another file."
+)
 DISTRICT = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
 DISTRICTS = {
     "type": "FeatureCollection",
@@ -34,6 +38,8 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
     named(app.selectbox, "Column of the time").set_value("t").run()
     line = "100 of 100 times cannot be read. The first has the form `DD/DD/DDDD hh:mm:ss AA`."
     assert line in texts(app)
+    assert "100 records read, 0 kept" in exact_facts(app)  # it said that all are kept
+    assert "- 100 without a readable time: dropped. Remedy: declare" in exact_facts(app)
     assert not goes_on(app)
     assert app.button(key="publish.way.1").disabled
     proposals = [each for each in app.button if each.label.startswith("Read as ")]
@@ -48,6 +54,20 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
     app.text_input(key="publish.to").set_value("2024-04-01").run()
     assert goes_on(app)
     assert VALUE not in texts(app)
+
+
+def test_a_date_that_cannot_be_read_is_refused_at_once_beside_its_field():
+    """It was ignored until the other end of the period was given too."""
+    app = published("iso.csv", "t,lon,lat\n" + "2024-03-05,-87.62,41.88\n" * 100)
+    named(app.selectbox, "Column of the time").set_value("t").run()
+    app.text_input(key="publish.from").set_value("03/01/2024").run()
+    (error,) = app.error
+    assert error.value.replace("\\", "") == (
+        "“03/01/2024” cannot be read: write the year first, such as 2024-01-31."
+    )
+    assert not goes_on(app)
+    app.text_input(key="publish.from").set_value("2024-03-01").run()
+    assert not app.error
 
 
 def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
@@ -67,8 +87,8 @@ def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
 @pytest.mark.parametrize(
     ("name", "content", "line"),
     [
-        ("text.csv", "lon,lat\nhere,there\n", "no record can be used, so nothing can be published"),
-        ("empty.csv", "lon,lat\n", "no record can be used, so nothing can be published"),
+        ("text.csv", "lon,lat\nhere,there\n", UNUSABLE),
+        ("empty.csv", "lon,lat\n", UNUSABLE),
         ("notes.csv", "name,comment\nann,fine\n", "(“name”, “comment”) is named like a coordinate"),
         (
             "districts.geojson",

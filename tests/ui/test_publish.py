@@ -195,3 +195,58 @@ def test_a_file_of_more_columns_than_a_form_can_offer_is_one_clear_line():
     app = opened("Your own file")
     (error,) = uploaded(app, "publish.file", "wide.csv", rows).error
     assert "more than 4,096 columns" in error.value
+
+
+def timed_upload():
+    """The page with a file of times that are read in no steps, in its area."""
+    rows = "t,lon,lat\n" + "2024-03-05,14.6,-23.9\n" * 100
+    app = uploaded(opened("Your own file"), "publish.file", "v.csv", rows)
+    named(app.selectbox, "Column of the time").set_value("t").run()
+    app.text_input(key="publish.from").set_value("2024-01-01")
+    app.text_input(key="publish.to").set_value("2025-01-01")
+    return bounded(app, "publish")
+
+
+def test_areas_offer_the_step_of_time_that_the_data_have_not():
+    """The way on was off; the reason stood in a closed menu, the remedy two steps back."""
+    app = timed_upload()
+    app.selectbox(key="publish.method").set_value("areas").run()
+    line = "Choose a step of time: under “Areas”, “Count in steps of”."
+    assert texts(app).replace("\\", "").count(line) == 2  # in the menu, and by the way on
+    assert app.button(key="publish.next.2").disabled
+    app.selectbox(key="publish.areas.every").set_value("1mo").run()
+    assert not app.error
+    assert not app.button(key="publish.next.2").disabled
+    assert app.selectbox(key="publish.areas.every").value == "1mo"
+    assert app.query_params["every"] == "1mo"
+    (step,) = [each for each in app.button_group if each.key == "publish.every"]
+    assert step.value == "1h"
+
+
+def test_public_choices_about_a_file_are_in_the_address_and_wait_there_for_the_file():
+    """F5 kept the area, ε and the method alone, and said that all choices are as it says."""
+    choices = {
+        "time_column": "t",
+        "time_format": "us",
+        "start": "2024-01-01",
+        "end": "2025-01-01",
+        "time_step": "1d",
+        "category_column": "c",
+        "categories": "bike\nwalk",
+        "unit": "who",
+        "bound": "3",
+        "title": "Trips",
+    }
+    app = opened("Your own file", bounds="14, -24, 15, -23", **choices)
+    rows = "t,lon,lat,c,who\n" + "03/05/2024 10:00 AM,14.6,-23.9,bike,a\n" * 100
+    uploaded(app, "publish.file", "v.csv", rows)
+    assert not app.button(key="publish.next.1").disabled
+    app.run()
+    assert {name: app.query_params[name] for name in choices} == choices
+    assert named(app.selectbox, "Column of the time").value == "t"
+    assert named(app.selectbox, "Times are written as").value == "us"
+    assert app.text_input(key="publish.to").value == "2025-01-01"
+    assert app.text_area(key="publish.kinds.names").value == "bike\nwalk"
+    assert app.selectbox(key="publish.unit").value == "who"
+    assert app.number_input(key="publish.bound").value == 3
+    assert app.text_input(key="publish.title").value == "Trips"

@@ -53,7 +53,7 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
     app = with_trips(
         opened(data="files"), "t.csv", "trip,edge\n1,0\n", {"streets.geojson": content}
     )
-    words = "the road graph lies nowhere on the Earth in EPSG:4326: name its CRS"
+    words = "The road graph lies nowhere on the Earth in EPSG:4326: name its CRS"
     assert words in app.main.error[0].value.replace("\\", "")
     # Neither is a map drawn of a release whose streets have lengths.
     (tmp_path / "streets.geojson").write_bytes(content.replace(b"{}", b'{"length": 100}'))

@@ -84,7 +84,7 @@ def read_flows(
             moment = times(block.columns[steps.column], steps.column, steps.zone, notation)
             step = steps.of_moments(moment)
             _drop(listed, ~np.isnan(moment), Fact.NO_TIME, counts)
-            _drop(listed, step >= 0, Fact.OUTSIDE, counts)
+            _drop(listed, step >= 0, Fact.OUTSIDE_PERIOD, counts)
             part = part + step
         if unit is not None:
             written = texts(block.columns[unit], unit)

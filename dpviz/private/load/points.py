@@ -114,12 +114,14 @@ def clipped_blocks(
             points = np.column_stack([points, domain.on_axis(time)])
         inside = domain.contains(points)
         if not inside.all():  # otherwise there is no outcome to count
-            finite = finite_rows(given)
-            counts.add(Fact.NO_PLACE, np.count_nonzero(~finite))
+            readable = finite_rows(given)
+            counts.add(Fact.NO_PLACE, np.count_nonzero(~readable))
             if time is not None and domain.time is not None:
-                counts.add(Fact.NO_TIME, np.count_nonzero(finite & np.isnan(time)))
-            finite &= finite_rows(points)
-            counts.add(Fact.OUTSIDE, np.count_nonzero(finite & ~inside))
+                counts.add(Fact.NO_TIME, np.count_nonzero(readable & np.isnan(time)))
+                readable &= ~np.isnan(time)
+            placed = domain.without_time.contains(points)
+            counts.add(Fact.OUTSIDE, np.count_nonzero(readable & ~placed))
+            counts.add(Fact.OUTSIDE_PERIOD, np.count_nonzero(readable & placed & ~inside))
         kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
         value = None
         if values is not None:

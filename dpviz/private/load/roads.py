@@ -184,7 +184,7 @@ def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
     unread = np.isnan(items.when)
     outside = (steps.of_moments(items.when) < 0) & ~unread
     counts.add(Fact.NO_TIME, np.count_nonzero(unread))
-    counts.add(Fact.OUTSIDE, np.count_nonzero(outside))
+    counts.add(Fact.OUTSIDE_PERIOD, np.count_nonzero(outside))
     return items.take(np.flatnonzero(~unread & ~outside))
 
 

@@ -55,15 +55,26 @@ def survey(
     columns: Sequence[str] | None = None,
     crs: str = "EPSG:4326",
     table: str | None = None,
+    time: str | None = None,
     **forms: Any,
 ) -> Survey:
-    """Read the places of all records, wherever they are.
+    """Read the places of all records, wherever they are, and their times, whenever they are.
+
+    Args:
+        source: a file.
+        columns: columns of the coordinates; None for the geometry, or those named so.
+        crs: CRS of the columns.
+        table: layer or sheet.
+        time: column of the time; records without a readable one are dropped.
+        **forms: notation of numbers and times.
 
     Raises:
         DataError: the source has no places.
     """
     dims = 4 if columns is not None and len(columns) == 4 else 2
-    everywhere = Domain((-1e9,) * dims, (1e9,) * dims, crs=crs)
+    sides, ever = (*(-1e9,) * dims, *(1e9,) * dims), ("0001-01-01", "9999-12-31")
+    always: dict[str, Any] = {} if time is None else {"time": time, "period": ever}
+    everywhere = Domain.from_bounds(sides, crs=crs, **always)
     opened = open_table(source, table)
     stated = None if opened.crs and columns is None else crs
     how = layout(opened, Selection(everywhere, columns, stated, notation=Notation(**forms)))
@@ -71,7 +82,7 @@ def survey(
     for block in clipped_blocks(opened, how, everywhere, tally):
         tally.add(Fact.LOADED, len(block.points))
         if len(block.points):
-            places = block.points.reshape(-1, 2)
+            places = block.points[:, :dims].reshape(-1, 2)
             corners.append((*places.min(axis=0), *places.max(axis=0)))
     if not corners:
         return Survey(tally, None, not how.columns)

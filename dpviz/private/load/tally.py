@@ -18,8 +18,11 @@ class Fact(StrEnum):
     RAGGED = "lines with another number of fields than the header: dropped"
     QUOTED = "lines with an unclosed quote, or a quote inside a field: dropped"
     NO_PLACE = "without a readable place: dropped"
-    OUTSIDE = "outside the domain: dropped"
-    NOT_INSIDE = "outside the domain, or without a place, time, category, value or id: dropped"
+    OUTSIDE = "outside the area: dropped"
+    OUTSIDE_PERIOD = "outside the period: dropped"
+    NOT_INSIDE = (
+        "outside the area or period, or without a place, time, category, value or id: dropped"
+    )
     NO_UNIT = "without the id of a privacy unit: dropped"
     NO_TIME = "without a readable time: dropped"
     NO_KIND = "of no listed category: dropped"
@@ -41,7 +44,8 @@ REMEDIES = {
     Fact.RAGGED: "look for a separator too many or too few",
     Fact.QUOTED: "write line breaks in a field as spaces",
     Fact.NO_PLACE: "check the columns, the decimal mark, the order of coordinates",
-    Fact.OUTSIDE: "check the area, the order of the coordinates (longitude first), CRS and period",
+    Fact.OUTSIDE: "check the area, the order of the coordinates (longitude first) and CRS",
+    Fact.OUTSIDE_PERIOD: "check the period; its end is not part of it",
     Fact.NOT_INSIDE: "check the columns, the area, CRS and period; a file says more",
     Fact.NO_UNIT: "check the column of the unit",
     Fact.NO_TIME: "declare the time format",

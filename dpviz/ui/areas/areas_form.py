@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.domain.calendar import step_words
+from dpviz.domain.calendar import fixed_step, step_words
 from dpviz.errors import DomainError, DpvizError
 from dpviz.lazy import h3
 from dpviz.methods import of_kind
@@ -19,6 +20,7 @@ from dpviz.releases.areas.source import H3, ChosenAreas, areas_of
 from dpviz.releases.areas.table_steps import table_steps
 from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import areas as surfaces
+from dpviz.ui.points.columns_form import POINT_STEPS
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, parameters_form
@@ -33,6 +35,8 @@ MOST = 20_000
 
 EVERY = ("1h", "6h", "1d", "1w", "1mo")
 """Steps of time that a table may have, if they fit the period."""
+
+STEP_LABEL = "Count in steps of"
 
 AIM = 400
 """Approximate number of hexagons that the form starts with."""
@@ -82,14 +86,14 @@ def _step(prefix: str, domain: Domain) -> str | None:
     """Ask for the step of time of a table; None without time, or where no step fits."""
     if domain.time is None:
         return None
-    able = [each for each in EVERY if _fits(domain, each)]
+    able = _fitting(domain)
     if not able:
-        refuse("give a step of time with the data, so that areas can be counted step by step")
+        _offer_step(prefix, domain)
         return None
     asked = permalink.parameter("every")
     start = asked if asked in able else able[len(able) // 2]
     chosen = st.selectbox(
-        "Count in steps of",
+        STEP_LABEL,
         able,
         able.index(start),
         format_func=step_words,
@@ -100,13 +104,45 @@ def _step(prefix: str, domain: Domain) -> str | None:
     return str(chosen)
 
 
-def _fits(domain: Domain, every: str) -> bool:
-    """Return whether the records of a domain can be counted in this step."""
-    try:
-        table_steps(domain, every)
-    except DomainError:
-        return False
-    return True
+def _offer_step(prefix: str, domain: Domain) -> None:
+    """Offer steps for times that are read in none; a choice has them read in one that fits."""
+    data = f"{prefix}.every"
+    steps = POINT_STEPS if data in st.session_state and not domain.step else ()
+    read = next((step for step in steps if _fitting(domain, step)), None)
+    if read is None:
+        refuse(
+            "No step fits these times. Begin and end the period on whole days, with the data under "
+            "“Time”, and choose there the step 1 hour."
+        )
+        return
+    place = f"{prefix}.areas.every"
+
+    def choose() -> None:
+        st.session_state[data] = read
+        st.session_state[place] = st.session_state[place]  # other options make a new selector
+
+    st.selectbox(
+        STEP_LABEL,
+        _fitting(domain, read),
+        index=None,
+        placeholder="Choose a step of time",
+        format_func=step_words,
+        key=place,
+        on_change=choose,
+        help=f"Times are then read in steps of {step_words(read)}.",
+    )
+    refuse(f"Choose a step of time: under “Areas”, “{STEP_LABEL}”.")
+
+
+def _fitting(domain: Domain, step: str | None = None) -> list[str]:
+    """Steps in which records of a domain can be counted, if their times are read in ``step``."""
+    fitting = []
+    for every in EVERY:
+        with suppress(DomainError):
+            read = domain if step is None else replace(domain, step=fixed_step(step))
+            table_steps(read, every)
+            fitting.append(every)
+    return fitting
 
 
 def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
@@ -154,7 +190,7 @@ def _polygons(prefix: str, domain: Domain) -> ChosenAreas | None:
         "borders and names are part of the release.",
     )
     if file is None:
-        st.info("Choose a public file of polygons.", icon=":material/upload_file:")
+        refuse("Choose a public file of polygons under “Areas”.")
         return None
     upload = upload_path(f"{prefix}.areas", file)
     try:

@@ -11,7 +11,7 @@ from dpviz.private.ledger import Account, Ledger
 from dpviz.ui.shared.access import USER_SEPARATOR, access
 from dpviz.ui.shared.account import UPLOADS, shown_name
 from dpviz.ui.shared.prices import payment_row
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import sentence
 
 TITLE, ORDER = "Owner", 95
 OWNERS = True
@@ -26,7 +26,7 @@ def page() -> None:
     try:
         accounts = Ledger().accounts()
     except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
+        st.error(sentence(error), icon=":material/error:")
         return
     spends = [spend for account in accounts for spend in account.spends]
     if not accounts:

@@ -7,7 +7,9 @@ import streamlit as st
 from dpviz.errors import LedgerError
 from dpviz.private.ledger import Ledger
 from dpviz.ui.areas.areas_form import areas_link
+from dpviz.ui.points.attributes_form import KIND_FIELDS
 from dpviz.ui.points.choice_form import points_choice
+from dpviz.ui.points.columns_form import TIME_FIELDS
 from dpviz.ui.points.expectation import expectation_panel
 from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
@@ -18,10 +20,12 @@ from dpviz.ui.shared.account import over_budget_message
 from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import EPSILON, Choice
+from dpviz.ui.shared.panels import refusals, show_refusals
 from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
 from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import next_step, steps
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import sentence
+from dpviz.ui.shared.unit_form import UNIT_FIELDS
 from dpviz.ui.shared.upload_form import UPLOAD
 
 TITLE, ORDER = "Publish", 2
@@ -37,6 +41,11 @@ FIELDS = (
     permalink.Field("step", _step, lambda step: str(step) if step else None),
     permalink.Field("bounds", lambda name: permalink.parameter(name) or ""),
     EPSILON,
+    *UNIT_FIELDS,
+    *TIME_FIELDS,
+    *KIND_FIELDS,
+    permalink.text_field("title"),
+    permalink.text_field("noun"),
 )
 """What F5 restores besides the data and the method; the file has to be chosen again."""
 
@@ -74,8 +83,11 @@ def page() -> None:
                 st.caption("The area of a built-in city is fixed.")
         next_step(KEY, 1, ready=source is not None)
     with budget:
-        choice, affordable = (None, False) if source is None else _budget(source, shown=at == 2)
+        with refusals() as refused:
+            choice, affordable = (None, False) if source is None else _budget(source, shown=at == 2)
         next_step(KEY, 2, ready=affordable)
+        if choice is None:
+            show_refusals(*refused)  # their form may be closed
     with last:
         if source is None or choice is None:
             st.info("Choose data and area first.", icon=":material/arrow_back:")
@@ -101,7 +113,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
     try:
         account = Ledger().account(source.account)
     except LedgerError as error:
-        st.error(plain(error), icon=":material/error:")
+        st.error(sentence(error), icon=":material/error:")
         return None, False
     with left:
         planned = None

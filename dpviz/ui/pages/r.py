@@ -8,7 +8,7 @@ from dpviz.errors import DpvizError
 from dpviz.exports import release_page
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.shelf import Shelf
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import sentence
 
 TITLE, ORDER = "Release", 90
 HIDDEN = True
@@ -19,7 +19,7 @@ def page() -> None:
     try:
         html = _html(permalink.parameter("id") or "", Shelf())
     except DpvizError as error:
-        st.error(plain(error), icon=":material/link_off:")
+        st.error(sentence(error), icon=":material/link_off:")
         return
     with st.container(key="dpviz-release"):
         st.iframe(html, height=600)  # as high as the window, by the style sheet

@@ -34,7 +34,7 @@ from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.parts import rerun_fragment
-from dpviz.ui.shared.text import cells_in_words, on_screen, plain, small_share
+from dpviz.ui.shared.text import cells_in_words, on_screen, plain, sentence, small_share
 
 WHOLE = 0.9999
 """Least share inside the area at which a shape counts as not cut by the border."""
@@ -149,7 +149,7 @@ def in_domain(rect: Bounds, domain: Domain) -> Bounds | None:
         inside = from_degrees(rect, domain.crs)
         domain.without_time.boxes(inside)
     except DpvizError as error:
-        st.warning(plain(error), icon=":material/crop_free:")
+        st.warning(sentence(error), icon=":material/crop_free:")
         return None
     return inside
 

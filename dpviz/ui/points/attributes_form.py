@@ -19,6 +19,19 @@ LEAST_SHARE, MOST_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
 """Share of epsilon for sums: slider limits and default."""
 
 
+KIND_FIELDS = (
+    permalink.column_field("category_column", "kinds.column"),
+    permalink.text_field("categories", "kinds.names"),
+    permalink.Field(
+        "other",
+        lambda name: COUNTED if permalink.parameter(name) else DROPPED,
+        lambda chosen: "1" if chosen == COUNTED else None,
+        "kinds.others",
+    ),
+)
+"""Choices about categories in the address of a page."""
+
+
 def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
     """Ask for kinds and values, as arguments of :meth:`dpviz.Domain.from_bounds`.
 
@@ -54,13 +67,16 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
         "has only one category."
     )
     key = f"{prefix}.kinds.column.{file_id}"
+    permalink.set_column(key, f"{prefix}.kinds.column", names)
     column = _column("Column of the category", names, "None: one category", key, words)
+    st.session_state[f"{prefix}.kinds.column"] = column
     if column is None:
         return {}
     st.caption(
         "The list is PUBLIC: name the categories that everybody knows may occur, spelled as in the "
         "file; never copy it from the records."
     )
+    permalink.set_initial(f"{prefix}.kinds.names", "")
     text = st.text_area(
         f"Categories, one per line; a single line is split at commas (up to {MOST_KINDS})",
         key=f"{prefix}.kinds.names",
@@ -71,10 +87,10 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
     if kinds:
         number = "1 category" if len(kinds) == 1 else f"{len(kinds)} categories"
         st.caption(f"{number}: {quoted(kinds)}")
+    permalink.set_initial(f"{prefix}.kinds.others", DROPPED)
     others = st.segmented_control(
         "Records of other categories",
         (DROPPED, COUNTED),
-        default=DROPPED,
         required=True,
         key=f"{prefix}.kinds.others",
         help="Drop them, or count them as one more category. A record without one is dropped.",

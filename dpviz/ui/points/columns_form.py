@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,17 @@ from typing import Any
 import streamlit as st
 
 from dpviz.domain import Domain
-from dpviz.domain.calendar import step_words
+from dpviz.domain.calendar import fixed_step, moment, step_words
 from dpviz.domain.crs import known_crs
-from dpviz.errors import DataError
+from dpviz.domain.cycles import CYCLES
+from dpviz.errors import DataError, DomainError
 from dpviz.private.load.names import coordinate_candidates
 from dpviz.private.load.notation import Notation
 from dpviz.private.load.survey import TimeForms
 from dpviz.private.load.tables.formats import may_hold_places
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.preflight import show_times
-from dpviz.ui.shared.text import quoted
+from dpviz.ui.shared.text import plain, quoted
 from dpviz.ui.shared.uploads import upload_columns
 
 AXES_LABELS = {
@@ -142,6 +144,17 @@ TIME_FORMATS = {
     "excel": "Excel: days since 1899-12-30",
 }
 
+TIME_FIELDS = (
+    permalink.column_field("time_column", "time.column"),
+    permalink.column_field("time_format", "time.format"),
+    permalink.text_field("start", "from"),
+    permalink.text_field("end", "to"),
+    permalink.Field("time_step", permalink.parameter, key="every"),
+    permalink.text_field("zone"),
+    permalink.Field("cycle", permalink.parameter),
+)
+"""Choices about the time in the address of a page."""
+
 ReadTimes = Callable[..., TimeForms]
 """Of the upload: called with a column and the time format."""
 
@@ -150,7 +163,9 @@ def time_format_form(
     prefix: str, file_id: str, column: str, read: ReadTimes
 ) -> dict[str, str] | None:
     """Ask for the format of times, if it is not ISO 8601; None if no time can be read by it."""
-    field = f"{prefix}.written.{file_id}"
+    field, remembered = f"{prefix}.written.{file_id}", f"{prefix}.time.format"
+    if remembered in st.session_state:
+        st.session_state.setdefault(field, st.session_state[remembered])
     form = st.selectbox(
         "Times are written as",
         list(TIME_FORMATS),
@@ -161,11 +176,25 @@ def time_format_form(
         key=field,
         help="Choose a format, or type a strptime pattern such as %d.%m.%Y %H:%M.",
     )
+    st.session_state[remembered] = form
     given = {} if form is None else {"time_format": str(form)}
     asked = (file_id, column, form)
     shown = show_times(prefix, field, TIME_FORMATS, asked, partial(read, column, **given))
     return given if shown else None
 
+
+def time_choice(prefix: str, file_id: str, names: list[str]) -> dict[str, Any]:
+    """Column and format of the time in the form below this place; empty while none is chosen."""
+    state = st.session_state
+    column = state.get(f"{prefix}.time.{file_id}", state.get(f"{prefix}.time.column"))
+    form = state.get(f"{prefix}.written.{file_id}", state.get(f"{prefix}.time.format"))
+    if column not in names:
+        return {}
+    return {"time": str(column)} | ({} if form is None else {"time_format": str(form)})
+
+
+POINT_STEPS = ["1h", "15min", "1d"]
+"""Time steps to which times may be moved, the one that suits most tables first."""
 
 TRIP_STEPS = ["1h", "6h", "1d", "1w"]
 """Time steps offered for trips; a trip is counted in the step of its start."""
@@ -179,6 +208,8 @@ def period_form(
     ``read`` looks at the times of the upload; ``trips`` are counted in steps, points in cells.
     """
     with st.expander("Time", icon=":material/schedule:"):
+        remembered = f"{prefix}.time.column"
+        permalink.set_column(f"{prefix}.time.{file_id}", remembered, names)
         column = st.selectbox(
             "Column of the time",
             names,
@@ -187,6 +218,7 @@ def period_form(
             key=f"{prefix}.time.{file_id}",
             help="Times that state no time zone are read in the zone below.",
         )
+        st.session_state[remembered] = column
         if column is None:
             return {}
         form = time_format_form(prefix, file_id, str(column), read)
@@ -195,29 +227,52 @@ def period_form(
             "never from the records. Records outside it, or at its very end, are dropped."
         )
         first, last = st.columns(2)
-        start = first.text_input("From", key=f"{prefix}.from", placeholder="2024-01-01")
-        end = last.text_input("To", key=f"{prefix}.to", placeholder="2025-01-01")
+        with first:
+            start = _moment_field("From", f"{prefix}.from", "2024-01-01")
+        with last:
+            end = _moment_field("To", f"{prefix}.to", "2025-01-01")
+        steps = TRIP_STEPS if trips else sorted(POINT_STEPS, key=fixed_step)
+        _set_offered(f"{prefix}.every", steps, "1d" if trips else None)
         every = st.segmented_control(
             "Count in steps of" if trips else "Move times to steps of",
-            TRIP_STEPS if trips else ["15min", "1h", "1d"],
+            steps,
             format_func=step_words,
-            default="1d" if trips else None,
             required=trips,
             key=f"{prefix}.every",
         )
+        permalink.set_initial(f"{prefix}.zone", "")
         zone = st.text_input(
             "Time zone of times that state none", key=f"{prefix}.zone", placeholder="UTC",
             help="For instance Europe/Berlin. Hours that the clock change doubles or skips are "
             "read as standard time.",
         )  # fmt: skip
+        _set_offered(f"{prefix}.cycle", CYCLES, None)
         cycle = st.segmented_control(
-            "Instead of dates, count by hour of the", ["day", "week"], key=f"{prefix}.cycle"
+            "Instead of dates, count by hour of the", list(CYCLES), key=f"{prefix}.cycle"
         )
-    if not start.strip() or not end.strip():
+    if start == "" or end == "":
         st.info("Give the period: fill in From and To.", icon=":material/schedule:")
-        return None
-    if form is None:
+    if not start or not end or form is None:
         return None
     further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
     given = {name: str(value) for name, value in further.items() if value is not None}
     return {"time": str(column), "period": (start, end), **given, **form}
+
+
+def _moment_field(label: str, key: str, example: str) -> str | None:
+    """Ask for one end of the period; None, with the reason, for a text that is no time."""
+    permalink.set_initial(key, "")
+    text = st.text_input(label, key=key, placeholder=example).strip()
+    try:
+        _ = text and moment(text)
+    except DomainError:
+        st.error(plain(f"“{text}” cannot be read: write the year first, such as 2024-01-31."))
+        return None
+    return text
+
+
+def _set_offered(place: str, offered: Collection[str], start: str | None) -> None:
+    """Set a selector's value before it is drawn; one that is not on offer becomes ``start``."""
+    permalink.set_initial(place, start)
+    if st.session_state[place] not in offered:
+        st.session_state[place] = start

@@ -41,7 +41,7 @@ from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import draw_hint
 from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.presentation import words_of
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import sentence
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def drawn_answer(
             draw_hint(prefix, then, title)
             return []
     except DpvizError as error:
-        st.warning(plain(error), icon=":material/crop_free:")
+        st.warning(sentence(error), icon=":material/crop_free:")
         return []
     outlined = window is None and is_points(release)
     show_answer(prefix, release, source, asked, outlined=outlined)

@@ -10,7 +10,7 @@ from dpviz.errors import DpvizError
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.matching import GUARANTEE, match
 from dpviz.render import short
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import sentence
 
 PADDING = {
     "upward": "Dummies only: no record is left out",
@@ -25,7 +25,7 @@ def owners_panel(prefix: str, pair: tuple[PointRelease, PointRelease]) -> None:
     try:
         matching = match(*pair, within, padding=padding)
     except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
+        st.error(sentence(error), icon=":material/error:")
         return
     everything = len(matching.leaves_a) * len(matching.leaves_b)
     st.metric("Reduction ratio", f"{matching.reduction_ratio:.3f}")

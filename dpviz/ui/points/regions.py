@@ -18,7 +18,7 @@ from dpviz.render.districts import district_marks
 from dpviz.ui.points.answers import NUMBERS, WHOLE, as_csv, errors_of, numbers_of
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import file_button, sortable, worded_numbers
-from dpviz.ui.shared.text import half_on_screen, on_screen, plain
+from dpviz.ui.shared.text import half_on_screen, on_screen, sentence
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 MOST = 20_000
@@ -45,7 +45,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             lambda: _answered_regions(release, path),
         )
     except DpvizError as error:
-        st.error(plain(error), icon=":material/error:")
+        st.error(sentence(error), icon=":material/error:")
         return [], None
     inside = [row["inside"] for row in rows]
     if not any(inside):

@@ -16,7 +16,7 @@ from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.survey import public_extent, survey, time_forms
 from dpviz.ui.points.attributes_form import attributes_form
-from dpviz.ui.points.columns_form import columns_form, period_form
+from dpviz.ui.points.columns_form import columns_form, period_form, time_choice
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.area_form import checked_area, public_box, sides_of
 from dpviz.ui.shared.panels import ErrorsShown
@@ -140,7 +140,8 @@ def _described(
     crs, chosen = how["crs"], how["columns"]
     look = partial(survey, path, table=table, **how)
     if not public and (owner is not None or sides_of(prefix) is None):  # then the area's facts do
-        show_survey(prefix, (f"{file_key}|{how}", crs), look)
+        when = time_choice(prefix, file_key, names) if more else {}
+        show_survey(prefix, (f"{file_key}|{how}|{when}", crs), partial(look, **when))
     unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = None
     with ErrorsShown(path.name):  # the form below keeps its input if the name is refused

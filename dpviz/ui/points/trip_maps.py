@@ -29,7 +29,7 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.parts import rerun_fragment
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import sentence
 
 ENDS = (("from", "Pickups", (0, 1)), ("to", "Drop-offs", (2, 3)))
 CELLS = 64
@@ -56,7 +56,7 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
                 within = None if other is None else from_degrees(other, release.domain.crs)
                 scene = _scene(marginal(release, axes, within, CELLS), source, title)
             except DpvizError as error:
-                st.warning(plain(error), icon=":material/crop_free:")
+                st.warning(sentence(error), icon=":material/crop_free:")
                 continue
             name = f"{prefix}.map.{end}"
             map_view(scene, key=name, on_shape=partial(_drawn, prefix, end))
@@ -101,7 +101,7 @@ def _answer(
         question = [*a[:2], *b[:2], *a[2:], *b[2:]]
         answers = release.count(question)
     except DpvizError as error:
-        st.warning(plain(error), icon=":material/crop_free:")
+        st.warning(sentence(error), icon=":material/crop_free:")
         return
     asked = "from here to there" if start and end else f"that {'begin' if start else 'end'} here"
     with st.container(horizontal=True, gap="large"):

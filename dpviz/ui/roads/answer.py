@@ -18,7 +18,7 @@ from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
 from dpviz.ui.shared.panels import hint
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import plain, sentence
 from dpviz.ui.shared.time_window import TimeWindow
 
 Ends = tuple[str, ...]
@@ -45,7 +45,7 @@ def path_answer(
             return end_marks(graph, chosen), None
         edges = shortest_path(graph, *ends)
     except DpvizError as error:
-        st.warning(plain(error), icon=":material/wrong_location:")
+        st.warning(sentence(error), icon=":material/wrong_location:")
         return [], None
     st.caption(f"Shortest path between nodes {plain(ends[0])} and {plain(ends[1])}")
     _total(release, edges)

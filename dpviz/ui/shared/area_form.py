@@ -19,7 +19,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import from_degrees, to_degrees
 from dpviz.render.scene import Bounds
 from dpviz.ui.shared.panels import refuse
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import plain, sentence
 
 SIDES = ("west", "south", "east", "north")
 
@@ -92,7 +92,7 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
         args=(prefix, crs),
     )
     if problem := st.session_state.pop(f"{prefix}.bounds.wrong", None):
-        st.error(plain(problem), icon=":material/error:")
+        st.error(sentence(problem), icon=":material/error:")
     if not text.strip():
         return None
     try:

@@ -16,7 +16,7 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.releases.points.promises import promises
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import plain, sentence
 
 _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
@@ -63,7 +63,7 @@ def refuse(words: str) -> None:
 def show_refusals(*refused: str) -> None:
     """Show one line for each refusal."""
     for words in refused:
-        st.error(plain(words), icon=":material/error:")
+        st.error(sentence(words), icon=":material/error:")
 
 
 def file_button(

@@ -1,7 +1,8 @@
 """Restore a page's choices from its address: data set, method, epsilon, rectangle, camera.
 
-Uploaded files are not in it: they have to be chosen again. A value that is not on offer is left
-out, and said once, in one sentence; a parameter that no page knows is ignored.
+Uploaded files are not in it: they have to be chosen again. Public choices about them are: names of
+columns, the format of times, the period, the list of categories. A value that is not on offer is
+left out, and said once, in one sentence; a parameter that no page knows is ignored.
 
 Streamlit can bind a widget to a parameter by itself, but then the parameter is named after the
 widget's key, may not be written by the page, and a value that is not on offer is dropped silently.
@@ -218,6 +219,28 @@ def restore_address(page: str) -> None:
     """Restore a page's remembered address, which the navigation drops."""
     if not st.query_params.to_dict() and f"{page}.link" in st.session_state:
         st.query_params.from_dict(st.session_state[f"{page}.link"])
+
+
+def text_field(name: str, key: str = "", most: int = 2_000) -> Field:
+    """Field for a text; a longer one than ``most`` is not in the address."""
+    return Field(
+        name,
+        lambda name: parameter(name) or "",
+        lambda text: text if len(text) <= most else None,
+        key,
+    )
+
+
+def column_field(name: str, key: str) -> Field:
+    """Field for a column of an upload, whose selector begins by :func:`set_column`."""
+    return Field(name, parameter, str, key)
+
+
+def set_column(place: str, remembered: str, names: Collection[str]) -> None:
+    """Let the selector of a new file begin with the remembered column, where the file has it."""
+    column = st.session_state.get(remembered)
+    if place not in st.session_state and column in names:
+        st.session_state[place] = column
 
 
 def choice(name: str, titles: Mapping[str, str], start: str, key: str = "") -> Field:

@@ -51,8 +51,15 @@ def switched_on(prefix: str) -> bool:
     return bool(st.session_state.get(f"{prefix}.preflight", True))
 
 
-def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
+def show_facts(
+    tally: Tally, remedies: Mapping[Fact, str] = REMEDIES, *, final: bool = True
+) -> None:
     """Counts of records by outcome, with the remedy of each loss.
+
+    Args:
+        tally: tally of all records.
+        remedies: remedy of each loss.
+        final: False if a form below can still make records readable.
 
     Raises:
         DataError: no record can be used; the message holds no number.
@@ -63,17 +70,19 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
     if dropped:
         lines[0] += f" ({percent(sum(dropped.values()) / tally[Fact.READ])} dropped)"
     for what, count in dropped.items():
-        reason = what.replace("the domain", "the area or period")
-        lines.append(f"- {count:,} {reason}. Remedy: {remedies[what]}.")
+        lines.append(f"- {count:,} {what}. Remedy: {remedies[what]}.")
     unusable = not tally[Fact.LOADED]
     box = st.error if unusable else st.warning if tally.lossy else st.info
     box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")
-    if unusable:
-        raise DataError("no record can be used, so nothing can be published")
+    if unusable and final:
+        raise DataError(
+            "no record can be used, so nothing can be published: follow the remedies above, or "
+            "choose another file"
+        )
 
 
 def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey]) -> None:
-    """Facts about the places of a file, and their extent, before its area is chosen.
+    """Facts about the places and times of a file, and its extent, before its area is chosen.
 
     Args:
         prefix: prefix of the page's keys.
@@ -86,7 +95,8 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
     if not switched_on(prefix):
         return
     surveyed = cached(f"{prefix}.survey", asked, look)
-    show_facts(surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES)
+    tally, remedies = surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES
+    show_facts(tally, remedies, final=not tally[Fact.NO_TIME])
     if surveyed.extent is None:
         return
     (west, south, east, north), crs = surveyed.extent, asked[-1]

@@ -25,6 +25,7 @@ from dpviz.render import Camera
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scene import Bounds
 from dpviz.ui.map.component import events
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.releases import link_of, visitor
 from dpviz.ui.shared.shelf import Shelf, Stored
@@ -64,7 +65,7 @@ def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> 
     texts: dict[str, Any] = {}
     with st.container(horizontal=True):
         for name in names:
-            st.session_state.setdefault(f"{key}.{name}", getattr(words, name))
+            permalink.set_initial(f"{key}.{name}", getattr(words, name))
             texts[name] = st.text_input(
                 FIELDS[name],
                 key=f"{key}.{name}",

@@ -14,6 +14,18 @@ plain = escape_markdown
 """Text from data or errors, as the screen shows it unchanged."""
 
 
+def sentence(words: object) -> str:
+    r"""Text of an error as a sentence on the screen; a name at its start stays as it is.
+
+    >>> sentence("no such release"), sentence("text.csv: give a header row?")
+    ('No such release\\.', 'text\\.csv\\: give a header row?')
+    """
+    text = str(words).strip()
+    if text.partition(" ")[0].isalpha():
+        text = text[:1].upper() + text[1:]
+    return plain(text if text.endswith((".", "?", "!", "…")) else f"{text}.")
+
+
 def quoted(names: Iterable[str]) -> str:
     """Names of a list, each in quotes, since a name may hold a comma.
 

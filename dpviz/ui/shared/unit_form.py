@@ -6,13 +6,25 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 
-MOST = 10_000
+MOST, USUAL = 10_000, 10
+
+UNIT_FIELDS = (
+    permalink.column_field("unit", "unit.column"),
+    permalink.Field(
+        "bound",
+        lambda name: int(permalink.number(name, permalink.parameter(name), USUAL, 1, MOST,
+                                          whole=True)),
+        lambda bound: None if bound == USUAL else str(bound),
+    ),
+)  # fmt: skip
+"""The privacy unit in the address of a page."""
 
 
 def unit_form(
-    prefix: str, columns: Sequence[str], *, record: str = "record", start: int = 10
+    prefix: str, columns: Sequence[str], *, record: str = "record", start: int = USUAL
 ) -> tuple[str | None, int]:
     """Ask for the unit's column (None: each record) and the max contributions per unit.
 
@@ -23,22 +35,25 @@ def unit_form(
         start: start of the bound.
     """
     one = f"one {record}"
+    units = [one, *(name for name in columns if name != one)]
+    permalink.set_column(f"{prefix}.unit", f"{prefix}.unit.column", units)
     unit = st.selectbox(
         "Privacy unit: what the guarantee hides",
-        [one, *(name for name in columns if name != one)],
+        units,
         key=f"{prefix}.unit",
         help=f"Where one person has several {record}s, choose the column that names the person: "
         f"only then is the person hidden, and not just each {record}. A {record} without a name "
         "in that column is left out.",
     )
+    st.session_state[f"{prefix}.unit.column"] = None if unit == one else unit
     if unit == one:
         st.caption(f"Hides each single {record}. A person with several is hidden less well.")
         return None, 1
+    permalink.set_initial(f"{prefix}.bound", start)
     bound = st.number_input(
         "Max contributions per unit",
         1,
         MOST,
-        start,
         key=f"{prefix}.bound",
         help=f"K: the most {record}s of one unit that are counted, chosen at random. Noise grows "
         "with K.",

@@ -22,8 +22,13 @@ UPLOAD = "Your own file"
 """Title of the choice of an upload, and its word in the address."""
 AGAIN = (
     "Choose your file again: an upload is kept in memory while its page is open, and is lost when "
-    "the page is loaded anew (F5). Other choices are as the address says; releases that were paid "
-    "for are in your releases."
+    "the page is loaded anew (F5). {} Releases that were paid for are in your releases."
+)
+KEPT = "Choices that the address names are kept; make the others again."
+KEPT_TO_PUBLISH = (
+    "Kept in the address: the area, privacy unit, time, categories, method, ε and title. Choose "
+    "again, where you had: the CRS, columns of coordinates, marks of numbers, values, and the name "
+    "of the data set in the ledger."
 )
 
 H = TypeVar("H")
@@ -61,11 +66,11 @@ def public_switch(prefix: str, kind: str, public: bool) -> bool:
     return bool(answer == "public")
 
 
-def files_ready(prefix: str, ready: bool, words: str) -> bool:
+def files_ready(prefix: str, ready: bool, words: str, kept: str = KEPT) -> bool:
     """Return ``ready``; if it is False, ask for files in these words.
 
     Where a page was opened at the address of an upload, as by F5, a line above the page says why
-    the file is missing: the form may be closed.
+    the file is missing, and what is ``kept``: the form may be closed.
     """
     lost = f"{prefix}.files.lost"
     asked = permalink.parameter("data") == st.session_state[f"{prefix}.data"]
@@ -74,7 +79,7 @@ def files_ready(prefix: str, ready: bool, words: str) -> bool:
     else:
         if st.session_state.setdefault(lost, asked):
             messages = st.session_state.get(permalink.MESSAGES, st)
-            messages.info(AGAIN, icon=":material/upload_file:")
+            messages.info(AGAIN.format(kept), icon=":material/upload_file:")
         st.info(words, icon=":material/upload_file:")
     return ready
 
@@ -102,7 +107,8 @@ def upload_form(
     public = False if owner else public_switch(prefix, "upload", False)
     if not public:
         preflight_switch(prefix)
-    if not files_ready(prefix, file is not None, "Choose a file to begin."):
+    kept = KEPT_TO_PUBLISH if owner else KEPT
+    if not files_ready(prefix, file is not None, "Choose a file to begin.", kept):
         return None
     path = upload_path(f"{prefix}.{place}", file)
     with ErrorsShown(path.name):

@@ -14,6 +14,7 @@ from dpviz.errors import DataError
 from dpviz.files import sandbox
 from dpviz.private.ledger import account_key
 from dpviz.private.ledger.names import stem
+from dpviz.private.load.check import check_source
 from dpviz.private.load.tables.formats import FORMATS
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact
@@ -149,3 +150,17 @@ def test_a_total_under_the_name_of_a_file_is_kept_whatever_its_ending():
         assert stem(f"visits{ending}") == account_key(f"visits{ending}") == "visits"
     for name in ("visits.2030.zip", "visits.2030", ".csv"):
         assert account_key(stem(name)) == account_key(name) != "visits"
+
+
+def test_a_record_outside_the_area_and_the_period_counts_as_outside_the_area():
+    day = {"time": "t", "period": ("2024-01-01", "2024-01-02")}
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], **day)
+    records = {
+        "lon": [0.5, 0.5, 9.0, 9.0, 0.5],
+        "lat": [0.5] * 5,
+        "t": ["2024-01-01T12:00", "2025-01-01", "2024-01-01T12:00", "2025-01-01", "soon"],
+    }
+    tally, _ = check_source(pd.DataFrame(records), domain)
+    expected = {Fact.OUTSIDE: 2, Fact.OUTSIDE_PERIOD: 1, Fact.NO_TIME: 1}
+    assert tally.dropped == expected
+    assert tally[Fact.LOADED] == 1

@@ -20,7 +20,7 @@ def test_every_engine_counts_the_same_records(source):
     chosen = len(case.chosen(3))
     assert facts.facts == {
         "records read": len(within),
-        "outside the domain, or without a place, time, category, value or id: dropped": (
+        "outside the area or period, or without a place, time, category, value or id: dropped": (
             ~within
         ).sum(),
         "over the bound of their unit: dropped": within.sum() - chosen,
