@@ -166,8 +166,16 @@ def open_tab(page, title):
 def choose(page, selector, option):
     """An option of a selector, whose list the end of a run would shut."""
     idle(page)
-    page.get_by_role("combobox", name=selector).click()
-    page.get_by_role("option", name=option).click()
+    box, listed = (
+        page.get_by_role("combobox", name=selector),
+        page.get_by_role("option", name=option, exact=True),
+    )
+    box.click()
+    for _ in range(30):
+        with suppress(Late):
+            listed.click(timeout=PATIENCE / 30)
+            break
+        box.click()
     idle(page)
 
 
