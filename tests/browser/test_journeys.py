@@ -1,6 +1,7 @@
 """Journeys in a real browser: publish a file, query by keyboard, query on a phone."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -197,6 +198,7 @@ def test_public_choices_about_a_file_outlive_a_reload(app, open_page, tmp_path):
     choose(page, "Column of the time", "t")
     fill(page, "From", "2024-01-01", exact=True)
     fill(page, "To", "2025-01-01", exact=True)
+    expect(page).to_have_url(re.compile("(?=.*time_column=t)(?=.*2025-01-01)"))
     page.reload()
     expect(page.get_by_text("Kept in the address: the area, privacy unit, time")).to_be_visible()
     upload(page, path)

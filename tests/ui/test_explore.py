@@ -442,12 +442,11 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     assert list(steps["cut cells ±"]) == [half_width_words(each) for each in cut]  # noise's alone
     healthy(look(app).set_value("film").run())
     assert "**Every window**" in texts(app)
-    (every,) = [each.value for each in app.dataframe if {"from", "noisy count"} == {*each.value}]
+    (every,) = [each.value for each in app.dataframe if {"time", "noisy count"} == {*each.value}]
     june = release.count(RECT, ("2030-06-01", "2030-07-01"))
     cut = INTERVAL_SDS * june.uniformity_sd[0]  # as in its own window: the noise's stood alone
-    assert dict(zip(every["from"], every["noisy count"], strict=True))["2030-06-01"] == with_noise(
-        june.count[0], cut
-    )
+    counts = dict(zip(every["time"], every["noisy count"], strict=True))
+    assert counts["June 2030"] == with_noise(june.count[0], cut)
     healthy(opened(**COARSE, period="soon,never"))
 
 
