@@ -405,6 +405,7 @@ def pressed_until(page, button, shown):
             return
         with suppress(Late):
             button.press("Enter", timeout=PATIENCE / 30)
+            shown.wait_for(timeout=PATIENCE / 30)
         idle(page)
     raise AssertionError("it was pressed in vain")
 

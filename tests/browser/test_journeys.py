@@ -139,6 +139,7 @@ def test_crimes_by_month_and_category_are_shared_under_their_words_and_read_on_a
     for label, text in (("Title", "Crimes, 2024"), ("Subtitle", "By month"),
                         ("What is counted", "crimes")):  # fmt: skip
         fill(page, label, text, exact=True)
+    expect(page.get_by_test_id("dpviz-legend").first).to_contain_text("Crimes per km²")
     link = page.get_by_text("/r?id=").inner_text()
     files = {
         label: downloaded(page, page.get_by_role("button", name=label, exact=True))
