@@ -27,7 +27,7 @@ def period_words(domain: Domain) -> str:
 
 
 def span_words(axis: Calendar, start: float, end: float) -> str:
-    """A part of the axis by its year, month or day, else by its first and last day or its clocks.
+    """Words for a part of the axis: its year, month or day, else its ends.
 
     >>> def words(period):
     ...     return span_words(Calendar(), *Calendar().period(period))

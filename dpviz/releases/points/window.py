@@ -64,7 +64,7 @@ def _rectangles(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | Non
 
 
 def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:
-    """Maps of the whole period and of its at most ``most`` steps, and the period of each in words.
+    """Maps of the whole period and of at most ``most`` steps, each with its words.
 
     Raises:
         DomainError: no axis is time.
