@@ -48,7 +48,7 @@ def slow(request, tmp_path_factory):
         return
     url = request.getfixturevalue("postgres")
     with connected(url) as db:
-        db.execute(f"CREATE VIEW slow AS {SLOW} pg_proc a, pg_proc b, pg_proc c".encode())
+        db.execute(f"CREATE OR REPLACE VIEW slow AS {SLOW} pg_proc a, pg_proc b, pg_proc c".encode())
 
     def running():
         with connected(url) as db:
