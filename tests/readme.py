@@ -84,5 +84,5 @@ def with_tables(name: str, text: str) -> str:
 
 if __name__ == "__main__":
     for name in TABLES:
-        page = ROOT / "assets" / name
+        page = ROOT / "assets" / "docs" / name
         page.write_text(with_tables(name, page.read_text()))

@@ -22,7 +22,7 @@ from tests.benchmarks.visitors import visit
 from tests.browser.conftest import ROOT, serving
 from tests.ui.loop import run
 
-DEPLOY = ROOT / "assets" / "deploy"
+DEPLOY = ROOT / "assets" / "docs" / "deploy"
 ORDINARY = "10001:10001"
 
 READ_ONLY = """

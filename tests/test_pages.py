@@ -116,7 +116,7 @@ def _write_streets(random):
 
 @pytest.mark.parametrize("page", EXAMPLES)
 def test_the_examples_of_a_page_run(page, files):
-    path = ROOT / "assets" / page
+    path = ROOT / "assets" / "docs" / page
     assert len(run_commands(path)) == EXAMPLES[page]
     names: dict[str, object] = {}
     for example in blocks("python", path):

@@ -11,7 +11,7 @@ AGAIN = "run: uv run python -m tests.readme"
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_tables_are_up_to_date(name):
-    text = (ROOT / "assets" / name).read_text()
+    text = (ROOT / "assets" / "docs" / name).read_text()
     assert with_tables(name, text) == text, AGAIN
 
 
@@ -42,7 +42,7 @@ def test_public_functions_document_every_argument():
     assert checked > 15
 
 
-PAGES = [README, *sorted((ROOT / "assets").rglob("*.md"))]
+PAGES = [README, *sorted((ROOT / "assets" / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -58,7 +58,7 @@ def test_tests_that_a_page_names_exist(page):
 
 
 def test_the_index_lists_every_page():
-    index = ROOT / "assets" / "index.md"
+    index = ROOT / "assets" / "docs" / "index.md"
     listed = set(re.findall(r"\]\((?!http)([^)#]+)\)", index.read_text()))
-    pages = {page.name for page in (ROOT / "assets").glob("*.md")} - {index.name}
+    pages = {page.name for page in (ROOT / "assets" / "docs").glob("*.md")} - {index.name}
     assert pages <= listed

@@ -28,7 +28,7 @@ def run_app(
     port: int = option("Port on this machine.", default=8501, min=1, max=65535),
     address: str = option(
         "Network address to listen on: this machine only, or 0.0.0.0 for every network; then "
-        "use a log-in (assets/hosting.md) or your own authentication, and TLS.",
+        "use a log-in (assets/docs/hosting.md) or your own authentication, and TLS.",
         default="127.0.0.1",
     ),
 ) -> None:

@@ -36,7 +36,7 @@ FINE_WEIGHTS = (0.3, 1.0, 4.0)
 DRAWS = 4
 """Draws of each cascade: a plan must hold in each, since real records are one draw.
 
-With :data:`FINE_WEIGHTS`, chosen on six public data sets: assets/results/plans.md."""
+With :data:`FINE_WEIGHTS`, chosen on six public data sets: assets/docs/results/plans.md."""
 
 DRAWS_TRIED = 2
 """Draws of a cascade made for each one used: its sums vary widely from draw to draw."""

@@ -195,7 +195,7 @@ class Decomposition:
         model has it, whose leaves have records on both sides; all on one would be √3 times as much.
         Above two dimensions an edge cuts most leaves that a query meets, and these lie along the
         same few clusters: about half of it; all of it where cells are runs of a curve, which is cut
-        where records change. Measured on built-in data: assets/results/intervals.md.
+        where records change. Measured on built-in data: assets/docs/results/intervals.md.
         """
         inner, roots = ~self.leaf, self.levels[0].stop
         if not inner.any():

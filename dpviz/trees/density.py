@@ -20,14 +20,14 @@ from dpviz.trees.lattice import STRIP, Float, Int, rowwise
 POWER = 0.35
 """Power of the ratio of counts with which a half of a leaf follows its neighbour. A density that
 grows evenly in its logarithm has 1/4; chosen on built-in and real points, see
-assets/results/ours.md."""
+assets/docs/results/ours.md."""
 
 STEEPEST = 4.0
 """Upper limit of the logarithm of a ratio of counts; an empty neighbour has this value."""
 
 LEAST = 0.5
 """Standard deviations of its noise below which a leaf keeps an even density. This saves a third to
-half of all sub-cells, for errors that are 0.1 % larger: see assets/results/ours.md."""
+half of all sub-cells, for errors that are 0.1 % larger: see assets/docs/results/ours.md."""
 
 
 def uniformity_variance(count: Float, share: Float) -> Float:

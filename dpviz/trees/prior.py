@@ -18,7 +18,7 @@ from dpviz.trees.lattice import Codes, Float
 FINEST = 13
 """The finest level that masses are kept on: 4^13 cells; each is even inside."""
 
-# Tuned on halves of real sets, see assets/results/prior.md.
+# Tuned on halves of real sets, see assets/docs/results/prior.md.
 KINDS = ((0.0, 1.0), *itertools.product((1 / 3, 2 / 3, 1.0), (0.1, 1.0, 10.0)))
 """Candidates (γ, a): children share as (mass + a)^γ; the first is area."""
 

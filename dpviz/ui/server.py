@@ -91,7 +91,7 @@ changes, spends or opens anything.
 
 OPEN = (
     "dpviz answers the network at %s without a login: anyone who reaches it can view releases "
-    "and upload files, but not publish. Set up a login, see assets/hosting.md."
+    "and upload files, but not publish. Set up a login, see assets/docs/hosting.md."
 )
 
 MEASURED = "/_stcore/metrics"

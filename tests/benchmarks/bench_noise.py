@@ -1,7 +1,7 @@
 """Noise and the builds that wait for it: ``uv run python -m tests.benchmarks.bench_noise``.
 
 It measures in one run, on one core, in seconds of processor time (another program on the machine
-then changes little), and writes the tables between the marks of ``assets/noise.md``.
+then changes little), and writes the tables between the marks of ``assets/docs/noise.md``.
 """
 
 import time

@@ -2,7 +2,7 @@
 
 ``uv run python -m tests.benchmarks.bench_reading`` writes five million records as CSV and sixteen
 million as Parquet to a temporary folder (350 MB), reads each in processes of their own, and writes
-the table of ``assets/speed.md``.
+the table of ``assets/docs/speed.md``.
 """
 
 import resource

@@ -1,13 +1,13 @@
 """Errors of flows between areas on real data: `pairs`, `all-pairs` and InfTDA.
 
     DPVIZ_SHARED_DATA=../shared/data uv run --with inf-tda==0.1 \\
-        python -m tests.benchmarks.flows -o assets/results
+        python -m tests.benchmarks.flows -o assets/docs/results
     uv run --with inf-tda==0.1 python -m tests.benchmarks.flows --sets nyc7 --epsilons 1 --repeats 2
 
 With ``-o`` the runs go to flows.csv of that folder, in place of earlier ones of the same data set,
-ε and method; all others stay. If the folder is assets/results, the tables of flows.md are made from
-the whole file. InfTDA is measured if package ``inf-tda`` can be imported. Simulated noise of seeds
-0, 1 and so on; that of InfTDA has no seed.
+ε and method; all others stay. If the folder is assets/docs/results, the tables of flows.md are
+made from the whole file. InfTDA is measured if package ``inf-tda`` can be imported. Simulated
+noise of seeds 0, 1 and so on; that of InfTDA has no seed.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-ASSETS = Path(__file__).parents[2] / "assets"
+ASSETS = Path(__file__).parents[2] / "assets" / "docs"
 
 
 def apart(work, *arguments):

@@ -141,7 +141,7 @@ def main():
         for name in asked.names or PAGES:
             where = {"owner": hosted, "districts": opened}.get(name, address)
             image = shoot(browser, where, name, asked.dark is not None)
-            image.save((asked.dark or ROOT / "assets") / f"{name}.png", optimize=True)
+            image.save((asked.dark or ROOT / "assets/docs/images") / f"{name}.png", optimize=True)
         browser.close()
 
 

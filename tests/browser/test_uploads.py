@@ -14,7 +14,7 @@ def test_the_limit_is_what_the_documentation_says():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     limit = settings["server"]["maxUploadSize"]
     assert f"Uploads are limited to {limit} MB" in " ".join(
-        (ROOT / "assets" / "security.md").read_text().split()
+        (ROOT / "assets" / "docs" / "security.md").read_text().split()
     )
 
 

@@ -12,7 +12,7 @@ import dpviz
 from dpviz.exports.data_use import data_use
 from tests.notebook.releases import moves, streets
 
-PAGE = Path(__file__).parents[2] / "assets" / "registry.md"
+PAGE = Path(__file__).parents[2] / "assets" / "docs" / "registry.md"
 DOMAIN = dpviz.Domain((0, 0), (1, 1), columns=("x", "y"))
 
 WORDS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "assets" / "notebooks"
+FOLDER = Path(__file__).parents[2] / "assets" / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 

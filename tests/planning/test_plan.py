@@ -27,7 +27,7 @@ from tests.vault import index_of
 
 BOUNDS = "2,48,3,49"
 DOMAIN = dpviz.Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
-PAGE = Path(__file__).parents[2] / "assets" / "plan.md"
+PAGE = Path(__file__).parents[2] / "assets" / "docs" / "plan.md"
 FEW = (Candidate("ugrid", {"cells": 16}), Candidate("ladder_tree"))
 
 

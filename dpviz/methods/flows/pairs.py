@@ -49,7 +49,7 @@ class PairCounts(FlowMethod):
     A pair is divided where its noisy count, all steps and kinds together, is at least
     ``threshold`` noise scales: below, its parts would be noise. A part of an undivided pair gets an
     even share of its count. Each level has ``growth`` times the share of the level above, the best
-    of a scan on two public data sets (assets/results/flows.md).
+    of a scan on two public data sets (assets/docs/results/flows.md).
 
     Do not use it for a few pairs that are known beforehand: count their areas by themselves.
 

@@ -42,7 +42,7 @@ FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
 """Method → workload → parameters; others keep their defaults, which suit ``uniform``.
 
 Measured on the built-in ``city-250k`` and ``persons`` and on two real sets (London's postcodes,
-Gowalla), the ladder tree's districts on all eight sets in the plane: see assets/results/ours.md.
+Gowalla), the ladder tree's districts on all eight sets in the plane: assets/docs/results/ours.md.
 UG's 10 is its authors'; 0.17 is about what S. Zeighami, R. Ahuja, G. Ghinita, C. Shahabi (PVLDB
 15(5), 2022) need on hot squares."""
 

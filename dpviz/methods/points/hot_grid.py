@@ -41,7 +41,7 @@ SLOPE_OFFSET = 1.0
 BLOCK_LEVELS = 3
 """Levels from a block, whose total has no selection bias, down to the first level."""
 
-# Tuned on built-in and real sets: assets/results/ours.md, "The hot grid".
+# Tuned on built-in and real sets: assets/docs/results/ours.md, "The hot grid".
 RESERVE = 0.3
 """r: number of further levels that budget is saved for, beyond the expected ones."""
 

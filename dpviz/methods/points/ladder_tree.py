@@ -30,7 +30,7 @@ SINGLE_AXIS_DIMS = 4
 
 LEAST_C, MOST_C = 0.5, 50.0
 
-# The numbers below were tuned with a prototype on built-in and real sets: assets/results/ours.md,
+# These were tuned with a prototype on built-in and real sets: assets/docs/results/ours.md,
 # "The ladder tree"; KAPPA, MOST and G were varied again under "It stops later now" there.
 KAPPA = 2.0
 """κ: a node also stops up to this many standard deviations of its noise above c."""

@@ -32,7 +32,7 @@ MANY = 32
 LEAST = 1e-300
 """Instead of a divisor of 0."""
 
-# Constants of large alphabets: assets/results/sequences.md, "Large alphabets".
+# Constants of large alphabets: assets/docs/results/sequences.md, "Large alphabets".
 ROOT_SHARE = 0.2
 """Share of the counts' ε for single symbols."""
 

@@ -36,7 +36,7 @@ REASONS = {
 }
 """First methods on the list of a kind, each with a reason; the first is the default.
 
-The ladder tree is the most accurate in the measurements of ``assets/results/everywhere.md``.
+The ladder tree is the most accurate in the measurements of ``assets/docs/results/everywhere.md``.
 """
 
 AREAS = "Hexagons or districts"

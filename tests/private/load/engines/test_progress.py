@@ -47,8 +47,9 @@ def slow(request, tmp_path_factory):
         yield "spark://local", lambda: len(session.sparkContext.statusTracker().getActiveJobsIds())
         return
     url = request.getfixturevalue("postgres")
+    view = f"CREATE OR REPLACE VIEW slow AS {SLOW} pg_proc a, pg_proc b, pg_proc c"
     with connected(url) as db:
-        db.execute(f"CREATE OR REPLACE VIEW slow AS {SLOW} pg_proc a, pg_proc b, pg_proc c".encode())
+        db.execute(view.encode())
 
     def running():
         with connected(url) as db:
