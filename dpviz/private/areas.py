@@ -111,7 +111,7 @@ class AreaData(Handle[AreaRelease]):
 
     @property
     def _size(self) -> int:
-        """Finest areas in all steps."""
+        """Number of pairs of a finest area and a step of time."""
         steps = None if self.by is None else self.by.steps
         return self.areas.leaves * (1 if steps is None else len(steps))
 

@@ -59,7 +59,7 @@ class Share:
         return self.use_once()
 
     def use_once(self) -> float:
-        """Epsilon of this share, for the noise that it pays for; raises as :meth:`use`."""
+        """Epsilon of this share, for pure or Gaussian noise; raises on reuse as :meth:`use`."""
         if self._spent and not self.theorem:
             raise BudgetError(f"the share for {self.purpose} is used up: spend another one")
         self._spent = True

@@ -172,8 +172,8 @@ def noise_by_bound(epsilon: float, delta: float, bound: int = 1) -> list[dict[st
 
     Args:
         epsilon: the price for one person.
-        delta: the same.
-        bound: a bound that is compared too.
+        delta: the delta for one person.
+        bound: a further bound to compare.
 
     Returns:
         Rows with the bound, standard deviations of pure noise and of the noise that is drawn, and

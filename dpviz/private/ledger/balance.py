@@ -61,7 +61,7 @@ class Balance:
     def add(self, entry: Entry) -> None:
         """Add an entry of this account to the balance."""
         if entry.kind == "calendar":
-            self.frame, self.profile = TimeUnits.of(entry.frame), self.base
+            self.frame, self.profile = TimeUnits.of(entry.frame), self.converted
             self.unit = self.unit and unit_of_time(self.unit, self.frame.each)
             return
         self.public = entry.kind == "public"
@@ -73,11 +73,11 @@ class Balance:
             self.spends.append(entry)
 
     @property
-    def base(self) -> Profile:
-        """Charges to every unit of time for what a plain account has spent."""
+    def converted(self) -> Profile:
+        """Charges by unit of time that a plain account begins its calendar with."""
         profile = Profile()
         for entry in self.spends:
-            profile = profile.added(None, entry.base)
+            profile = profile.added(None, entry.converted)
         return profile
 
     @property
@@ -120,7 +120,7 @@ class Balance:
                 f"data set {self.name!r} is accounted for {self.unit}, and a {frame.each} of a "
                 "person may hold any number of records: it cannot get a calendar"
             )
-        for what, spent, total in self._amounts(self.base.largest()):
+        for what, spent, total in self._amounts(self.converted.largest()):
             if total is not None and spent > total:
                 raise BudgetError(
                     f"data set {self.name!r} would have spent {what}={float(spent):g} of "

@@ -74,7 +74,7 @@ class Ledger:
             return tuple(each.account(state.outcomes) for _, each in every)
 
     def calendar(self, dataset: str) -> tuple[Piece, ...]:
-        """The charges of a data set by time, in order, from the first to the last; all differ."""
+        """Charges of a data set by time, in order of time; neighbouring charges differ."""
         checked_name(dataset)
         with self._opened() as (state, _):
             return state.balance(dataset).pieces
@@ -248,7 +248,7 @@ class Ledger:
 
     @contextmanager
     def _opened(self, *, write: bool = False) -> Iterator[tuple[State, Any]]:
-        """Open a transaction with the state of all entries; for writing also with add."""
+        """Open a transaction: the state of all entries and, to write, a function that adds one."""
         path = self.path
         with opened(path, write=write) as db:
             if db is None:  # no ledger yet

@@ -113,8 +113,8 @@ class Entry:
         return Fraction(self.epsilon) / NEIGHBOURS[self.neighbours]
 
     @property
-    def base(self) -> Charge:
-        """The charge of a price for a whole person to each unit of time of that person.
+    def converted(self) -> Charge:
+        """Charge to each unit of time of a person, in a calendar, for a price per whole person.
 
         To leave out one unit of time is to remove the person and to add one with fewer records: two
         steps, which cost 2·ε, and δ·(1 + e^ε).

@@ -37,7 +37,7 @@ class Profile:
     charges: tuple[Charge, ...] = ((Fraction(0), Fraction(0)),)
 
     def added(self, span: Span | None, charge: Charge) -> Profile:
-        """The profile after a charge on the units of a span, or on all (None)."""
+        """The profile after a charge to the units of a span, or to all units (None)."""
         borders, charges = self.borders, self.charges
         first, last = self._pieces(span)
         inner = tuple((e + charge[0], d + charge[1]) for e, d in charges[first : last + 1])
@@ -62,7 +62,7 @@ class Profile:
         return Profile(starts + middle + ends, before + inner + after)
 
     def largest(self, span: Span | None = None) -> Charge:
-        """Largest ε, and largest δ, of a unit of a span, or of any unit."""
+        """Largest ε and largest δ of the units of a span, or of all units (None)."""
         first, last = self._pieces(span)
         part = self.charges[first : last + 1]
         return max(e for e, _ in part), max(d for _, d in part)
@@ -77,9 +77,9 @@ class Profile:
             yield low, high, self.charges[at]
 
     def longer(self, units: TimeUnits) -> dict[str, float | None]:
-        """ε of a person's unit and of longer times, each the largest there is; None: unbounded.
+        """Largest ε of a person's unit of time, and of longer times; None if it is unbounded.
 
-        Only units that divide a longer one are added up, so weeks into no month. Empty if δ was
+        Only days are added up to weeks and months, as weeks do not divide a month. Empty if δ was
         charged: then the sums of ε alone would promise too much.
         """
         epsilon, delta = self.largest()
@@ -98,7 +98,7 @@ class Profile:
         return prices | {"for ever": float(self._sum(None)) if bounded else None}
 
     def _sum(self, span: Span | None) -> Fraction:
-        """Sum of ε over the units of a span; the open ends must be free of charge."""
+        """Sum of ε over the units of a span; pieces without a start or an end must cost nothing."""
         return sum(
             ((high or 0) - (low or 0)) * e for low, high, (e, _) in self.stretches(span) if e
         ) or Fraction(0)

@@ -65,9 +65,10 @@ def number_ids(ids: Sequence[Any]) -> tuple[Int, Any]:
 def per_time(unit: Int, ids: Any, time: Int) -> tuple[Int, Any]:
     """Numbers (n,) and ids of the pairs of a privacy unit and a unit of time.
 
-    :func:`bounded` by them bounds each unit's records of each unit of time by themselves: what it
-    retains of a pair is a function of the key, the pair and its records, so that records of other
-    times change nothing. Eight bytes of the time before the id make all pairs different.
+    With these pairs as units, :func:`bounded` bounds each unit's records of each unit of time
+    separately: what it retains of a pair is a function of the key, the pair and its records, so
+    records of other times change nothing. Eight bytes of the time before the id make all pairs
+    different.
 
     Args:
         unit: number of each record's privacy unit (n,), at least 0.
@@ -92,7 +93,7 @@ def bounded(unit: Int, ids: Any, k: int, slots: Slots, *, public: bool = False) 
         unit: number of each record's privacy unit (n,), at least 0.
         ids: distinct ids by number, from :func:`number_ids`.
         k: the bound, at least 1.
-        slots: asked once, for the records of units of more than k.
+        slots: called once, with the row numbers of the units that have more than k records.
         public: use a fixed key, so that the choice is repeatable; never for sensitive data, as it
             would reveal which records were dropped.
     """

@@ -38,7 +38,7 @@ def check_source(
     Args:
         source: a source of :func:`dpviz.load`.
         domain: decides the form of the records: points, or places in time if ``how`` names a time;
-            trips or events; sequences of symbols; flows.
+            trips or events on streets; sequences of symbols; flows between areas.
         **how: further arguments of the reader. The cells of places do not matter: sequences are cut
             at session gaps.
 

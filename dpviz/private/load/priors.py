@@ -57,8 +57,8 @@ def prior(
 ) -> Prior:
     """Read PUBLIC data that say where records are likely, for ``build(…, prior=…)``.
 
-    They are public, and were made and chosen without a look at the private records.
-    Last year's published records, addresses, a population grid, an earlier release.
+    Examples are last year's published records, addresses, a population grid and an earlier
+    release. They must be public, and made and chosen without a look at the private records.
 
     Args:
         source: a file or table of points, as for :func:`dpviz.load`; of cells, each by a place in
@@ -113,7 +113,7 @@ def prior(
 
 
 def _of_array(points: ArrayLike, domain: Domain, weight: Any) -> Masses:
-    """Points in memory."""
+    """Masses of points in memory."""
     places = array_points(points, domain)
     _check_size(len(places))
     mass = np.ones(len(places)) if weight is None else np.asarray(weight)
@@ -139,7 +139,7 @@ def _of_table(source: Any, chosen: Selection, weight: str | None) -> tuple[str, 
         x, y, level, mass = (arrow.number_array(found[name]) for name in found.column_names)
         return "polygons", (np.column_stack([x, y]), level.astype(np.int64), mass)
     if shapes:
-        raise DataError("a table of polygons in memory is no prior: write it to a file")
+        raise DataError("polygons in memory cannot be a prior: write them to a file")
     places = in_crs(places, how.crs, domain.crs)
     return "points" if weight is None else "cells", (places, FINEST, mass)
 
