@@ -125,17 +125,19 @@ def build(
             with time or kinds are counted per area, step and kind, at the same price.
         every: with ``areas``, the step of time, such as ``1d`` or ``1mo``; by default that of the
             domain.
-        delta: the whole delta; by default the least that the method needs. For tables of areas, and
-            for ``ugrid`` with ``cells``: count persons, at most ``max_per_unit`` slots (a cell in
-            a step, of a kind) of each and one in each, with Gaussian noise where it is smaller than
-            pure noise; otherwise the release is pure and costs no delta. See ``dpviz expect``.
+        delta: the whole delta; by default the least that the method needs. With a larger one,
+            tables of areas, and ``ugrid`` with ``cells``, count persons instead of records: each
+            in at most ``max_per_unit`` slots (a cell or area, in a step, of a kind), once in each.
+            Noise is Gaussian where that is smaller than pure noise; otherwise the release is
+            ε-DP and costs no delta. See ``dpviz expect``.
         workload: purpose of the release, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
-            "hot", "districts", or public rectangles: what is not given follows by a public rule
-            (:mod:`dpviz.methods.points.declared`) that the header records; an instance keeps its
-            own. Of ``dawa`` a number: queries of each size.
-        prior: PUBLIC data about the same place, from :func:`dpviz.prior`, or their file: where they
-            describe the noisy counts, ``ladder_tree`` follows them. They cost nothing.
+            "hot", "districts", or public rectangles: a public rule
+            (:mod:`dpviz.methods.points.declared`) then sets the parameters that are not given, and
+            the header records them; a method instance keeps its own. For ``dawa`` also a number:
+            queries of each size.
+        prior: PUBLIC data about the same place, from :func:`dpviz.prior`, or their file:
+            ``ladder_tree`` follows them where the noisy counts agree with them. They cost nothing.
         neighbours: "add-remove" of a record, or "replace" one: at half the ε, since replacing is
             removing and adding.
         simulate: fast NumPy noise, NOT PRIVATE; accepted only for public data.

@@ -99,7 +99,7 @@ def build(
     with locked(common.output):
         account = Ledger(common.ledger)
         require_free(common.output, source, workload, prior, *data.files, ledger=common.ledger)
-        require_other(prior, prior_weight, source)
+        refuse_own_records(prior, prior_weight, source)
         started = time.perf_counter()
         if common.declare_public and not common.public:
             raise ParameterError("--declare-public requires --public: give both, or neither")
@@ -160,11 +160,11 @@ def build(
     emit(facts, common.as_json, "\n".join(lines), made=common.output)
 
 
-def require_other(prior: str | None, weight: str | None, source: str) -> None:
-    """Refuse a prior that is the records themselves; only their owner sees this message.
+def refuse_own_records(prior: str | None, weight: str | None, source: str) -> None:
+    """Refuse the file of the records as their own prior; only the data owner sees this message.
 
     Raises:
-        ParameterError: the same path or the same bytes, or a weight without a prior.
+        ParameterError: a prior with the same path or bytes, or a weight without a prior.
     """
     if prior is None:
         if weight is not None:

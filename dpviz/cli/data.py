@@ -109,7 +109,7 @@ class FrameOptions:
         """Read the road graph, and check its coordinates against its CRS.
 
         Raises:
-            DomainError: they lie outside its area of use.
+            DomainError: coordinates outside the area of use of the CRS.
         """
         from dpviz.domain import Domain
         from dpviz.planning.bounds import likely_mistake, require_area
@@ -319,8 +319,8 @@ class Data:
         """Read the areas, in the declared box, or in the areas' own extent.
 
         Args:
-            source: of the records.
-            file: of the areas; --areas by default.
+            source: source of the records.
+            file: file of the areas; --areas by default.
 
         Raises:
             DataError: the file cannot be read as areas.

@@ -49,8 +49,8 @@ class Places:
         """The public domain; None leaves it to a source that states its own.
 
         Args:
-            source: source of the records; None where they are elsewhere.
-            *beside: what the domain is made of beside the box.
+            source: source of the records; None if the command reads none.
+            *beside: options of the kinds, values and time, which are parts of the domain.
 
         Raises:
             ParameterError: no bounds, and a source that states none.

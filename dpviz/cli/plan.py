@@ -60,7 +60,7 @@ def plan(
         domain,
         want,
         records=records,
-        like=None if like is None else _public(like, domain),
+        like=None if like is None else _read_public(like, domain),
         at_most=at_most,
         source=source,
         unit=unit,
@@ -85,8 +85,8 @@ def plan(
     emit(planned.to_dict(), as_json, "\n".join(lines))
 
 
-def _public(like: str, domain: Any) -> Any:
-    """Open an earlier release, or public records that no ledger knows as sensitive."""
+def _read_public(like: str, domain: Any) -> Any:
+    """Read the file of --like: a release, or public records; refuse names paid for as sensitive."""
     from dpviz.private.payment import require_public
     from dpviz.releases.files import KEY, metadata_of
 

@@ -53,7 +53,7 @@ def update(
     --zone Europe/Berlin --start 2024-03-04 --dataset visits
 
     For a daily job: a second run changes nothing and pays nothing. The data set needs a calendar
-    by day; on it all releases together cost epsilon, not epsilon a day.
+    by day; all releases of the series together charge at most epsilon to any day.
     """
     from dpviz.domain.units import TimeUnits
     from dpviz.domain.zones import zone_name
@@ -157,10 +157,10 @@ def _frame(data: Data, areas: Any, dataset: str, epsilon: float, **time: str) ->
 
 
 def _require_same(folder: str, frame: dict[str, Any]) -> None:
-    """Refuse a folder of a series with another frame.
+    """Refuse a folder that holds a series with another frame.
 
     Raises:
-        ParameterError: it is one.
+        ParameterError: areas, kinds, zone, unit, bound, start or ε differ.
     """
     from dpviz.releases.series import node_files, stated_in
 

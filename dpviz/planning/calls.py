@@ -216,7 +216,7 @@ def code_of_places(
 
     Args:
         domain: public; for a built-in source, its own.
-        every: every of a table of areas, the step of time.
+        every: step of time of a table of areas; None without time.
         source: a file or a built-in name.
         builtin: True for a built-in name.
         reading: further arguments of :func:`dpviz.load`.
