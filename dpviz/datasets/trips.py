@@ -21,7 +21,7 @@ _VENUE_SHARE = 0.3
 
 
 class Zones:
-    """Streets and venues grouped into zones, with weights, for drawing one given its zone."""
+    """Streets and venues grouped into zones, with weights; draws places inside given zones."""
 
     def __init__(self) -> None:
         crowd = people()

@@ -142,7 +142,7 @@ class Calendar:
         return "Mon 08:00,Fri 18:00" if self.cycle == "week" else "08:00,18:00"
 
     def text(self, seconds: float) -> str:
-        """A place on the axis, as :meth:`moment` reads it.
+        """Text of a position on the axis, in the notation that :meth:`moment` reads.
 
         >>> Calendar(cycle="week").text(604800), Calendar("Asia/Tokyo").text(0)
         ('Sun 24:00', '1970-01-01T09:00:00+09:00')

@@ -54,7 +54,7 @@ def span_words(axis: Calendar, start: float, end: float) -> str:
 
 
 def whole_words(axis: Calendar, start: float, end: float) -> str:
-    """The whole of a period in words, as apart from its steps.
+    """Words for a whole period, to distinguish it from its steps.
 
     >>> whole_words(Calendar(), *Calendar().period("2010-01-01,2011-01-01"))
     'all 2010'
@@ -66,7 +66,7 @@ def whole_words(axis: Calendar, start: float, end: float) -> str:
 
 
 def _days_words(first: datetime, last: datetime) -> str:
-    """Days from the first to the last, both inside."""
+    """Words for the days from the first to the last, both included."""
     after = last + timedelta(days=1)
     if first.day == after.day == 1:
         if (first.month, after.month, after.year - first.year) == (1, 1, 1):

@@ -46,7 +46,7 @@ class TimeUnits:
 
     @classmethod
     def of(cls, text: str) -> TimeUnits:
-        """The inverse of ``str``."""
+        """Parse the text that ``str`` writes."""
         each, _, zone = text.partition(" ")
         return cls(each, zone)
 

@@ -19,7 +19,7 @@ from dpviz.trees.lattice import Float, Int
 def structure_loss(structure: Structure | SharedThreshold | None) -> float | None:
     """Exact loss of a method's split decisions; None where it has no such decisions.
 
-    With a shared threshold it is the loss of the worst event that is tried: at least that.
+    With a shared threshold it is a lower bound: the loss of the worst event that is tried.
     """
     if isinstance(structure, SharedThreshold):
         return shared_threshold_loss(structure)
@@ -35,11 +35,11 @@ def whole_loss(structure: Structure | SharedThreshold | None) -> float | None:
 
 
 def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[float, float]:
-    """Greatest log ratios over all outcomes: with the unit to without it, and the reverse.
+    """Greatest log ratios of P(outcome) with the unit to without it, and of the reverse.
 
     Counts run from 0 to ``structure.largest_uncertain``: beyond, no bit is in doubt. A unit moves
-    each of a path by ``structure.records`` at most; splits gain most if it moves all of them by
-    that much.
+    each count of a path by ``structure.records`` at most; the ratio of a split is greatest if it
+    moves all of them by that much.
 
     Args:
         structure: the bits.
@@ -64,6 +64,7 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
 
 
 def _counts(structure: Structure, most_counts: int | None) -> Int:
+    """Counts to examine: all, or evenly spaced ones and those beside each bend of the curve."""
     every = structure.largest_uncertain + 1
     step = 1 if most_counts is None else math.ceil(every / most_counts)
     counts = np.arange(0, every, step)

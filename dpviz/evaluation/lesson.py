@@ -111,13 +111,16 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
 
 
 def _counts(places: Float, rects: Float) -> Int:
-    """Exact counts of few places in few rectangles: the compiled count would first be loaded."""
+    """Exact counts of few places in few rectangles; the compiled kernels take longer to load."""
     inside = (places >= rects[:, None, :2]) & (places < rects[:, None, 2:])
     return np.asarray(inside.all(axis=2).sum(axis=1))
 
 
 def _thinned_rows(order: Int) -> Int:
-    """The first few hundred, then fewer and fewer: no record of a crowd may be isolated."""
+    """Rows to try, of those in order: the first few hundred, then every second, fourth and so on.
+
+    In the middle of a crowd there may be no isolated record, and trying all would take long.
+    """
     start, stride, chosen = 0, 1, []
     while start < len(order):
         stop = start + TRIED * stride

@@ -149,7 +149,7 @@ class _ForkServer:
                 self._started()
 
     def stop(self) -> None:
-        """End it at once, also while it loads libraries, and the children that still read."""
+        """End the server and its children at once, even while it loads libraries."""
         line, process = self._line, self._process
         self._line = self._process = None
         if line is not None:
@@ -160,7 +160,10 @@ class _ForkServer:
             process.wait(_GRACE)
 
     def _send(self, order: bytes, sink: int, answer: int) -> None:
-        """Hand an order over in the file that will hold its result: a line would cut a long one."""
+        """Write an order into the file that will hold its result; tell the server to read it there.
+
+        A socket would cut a long order.
+        """
         with self._lock:
             for attempt in (1, 2):
                 line = self._started()

@@ -1,8 +1,9 @@
-"""Smoothing of noisy counts along streets by those of neighbouring edges.
+"""Smoothing of noisy counts along streets by the counts of neighbouring edges.
 
 A noisy count is weighed against a prior whose mean is that of its neighbours, since traffic on a
-street comes from the streets before it. The share of the way from the noisy counts to the posterior
-is chosen on the public workload, by an estimate of the error that sees noisy numbers only.
+street comes from the streets before it. Published counts lie between the noisy counts and the
+posterior means; how far is chosen on the public workload, by an estimate of the error that sees
+noisy numbers only.
 """
 
 from __future__ import annotations
@@ -118,22 +119,21 @@ def smoothed(
     retained: float | Float = 1.0,
     classes: Int | None = None,
 ) -> tuple[Float, float]:
-    """Counts between the noisy ones and their posterior means, and the share of the way.
+    """Counts moved a share a of the way from noisy ones to their posterior means, and that share.
 
-    The share a minimises the estimated mean squared error of the workload. With D the mean square
-    of what the posterior changes in an answer, V the variance of its noise and C the covariance of
-    noise and posterior (of each edge the posterior's variance, by Tweedie's formula) that error is
-    V − 2a(V − C) + a²D but for what truncation lost; losses T, of which the posterior takes more
-    away, add −2aΣTd to it, d the change of an answer. So a = (V − C + ΣTd) / D, between 0, at which
-    the counts stay as they are, and 1.
+    The share a minimises the estimated squared error of the workload, summed over its answers. Let
+    d be the change that the posterior makes to an answer, D = Σd², V the variance of the noise, and
+    C the covariance of noise and posterior (for each edge the posterior's variance, by Tweedie's
+    formula). Without truncation the error is V − 2a(V − C) + a²D. Where truncation lost T of an
+    answer, −2aΣTd is added. So a = (V − C + ΣTd) / D, limited to 0 (counts stay as they are) and 1.
 
     Args:
         noisy: counts per edge, float64 (m,), with independent noise.
         variance: variance of the noise: one number, or float64 (m,).
         near: pairs of edges that meet.
         workload: public queries.
-        retained: share of the visits that truncation kept, estimated from noisy numbers: of all,
-            or of each edge, float64 (m,).
+        retained: share of the visits that truncation retained, estimated from noisy numbers: one
+            for all edges, or of each edge, float64 (m,).
         classes: classes of the edges, public, int64 (m,); see :func:`posterior`.
     """
     variance = np.broadcast_to(np.asarray(variance, dtype=np.float64), noisy.shape)
