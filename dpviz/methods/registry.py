@@ -93,7 +93,7 @@ class Method:
 
     @property
     def counts_slots(self) -> bool:
-        """True if counts of slots in one vector are all it measures; of points, of its `grid`."""
+        """True if it measures one vector of slot counts only (points: the cells of its `grid`)."""
         return False
 
     def parameters(self) -> dict[str, Any]:

@@ -46,8 +46,8 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     Args:
         release: a release of any kind; of sequences the most frequent symbols and moves, as .csv.
         path: path of the file to write.
-        leaves: of points the leaves only, in place of every node; of areas the finest level only,
-            in place of every level.
+        leaves: True for the leaves only (points) or the finest level only (areas); otherwise
+            every node or level.
 
     Raises:
         ReleaseError: another ending, or a release that has no place on a map.

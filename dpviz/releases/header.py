@@ -35,7 +35,7 @@ WEAKER = "WEAKER for longer: "
 
 
 def longer_words(longer: dict[str, float | None]) -> str:
-    """ε of longer times of a person than the unit of a calendar, in words.
+    """ε of a person's records of longer times than the calendar's unit, in words.
 
     >>> longer_words({"day": 1.0, "week": 7.0, "month": 31.0, "for ever": None})
     "ε = 7 for a person's calendar week, ε = 31 for a person's calendar month, unbounded for ever"

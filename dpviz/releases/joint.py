@@ -47,8 +47,8 @@ class Estimate:
     Attributes:
         value: the estimate; NaN where there are not enough records for a ratio.
         low, high: the interval: for the noise, and in a ratio for cut cells and areas too.
-        uniformity_sd: what uneven records in cut cells or areas add to a difference or a trend, see
-            :class:`~dpviz.releases.answers.RangeAnswers`.
+        uniformity_sd: standard deviation of the error from uneven records in cut cells or areas,
+            for a difference or a trend; see :class:`~dpviz.releases.answers.RangeAnswers`.
         basis: basis of the interval: "exact" covariances, "independent parts", "added sds" (a
             bound), "quadrature" or "replicates" (estimates), "noise only" (no bias of whole
             numbers).

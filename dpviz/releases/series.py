@@ -105,12 +105,12 @@ def day_number(text: str) -> int:
 
 
 def identity(facts: Any) -> str:
-    """Hash of plain values: of a series in the ledger, by its frame, and of its areas."""
+    """Hash of plain values, such as the areas, or the frame by which the ledger knows a series."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def area_facts(areas: Areas) -> list[Any]:
-    """All that decides in which area a record is."""
+    """Plain values of everything that decides which area a record is in."""
     shapes = shapely.to_wkb(areas.shapes, hex=True).tolist()
     return [areas.facts(), areas.names, areas.parent.tolist(), shapes]
 
@@ -235,7 +235,7 @@ class Series:
         out.
 
         Args:
-            last: only those that end last.
+            last: True for only the windows that end on the last day.
             final: add finished nodes in each window alone.
         """
         ends = np.arange(self.until if last else self.start + 1, self.until + 1)

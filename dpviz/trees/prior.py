@@ -94,7 +94,7 @@ class Fit(NamedTuple):
     Attributes:
         power, added: γ and a; γ = 0 is area, where the prior is not used.
         misfit: φ: a child's share q of a total T has the variance q(1 − q)(T + φT²).
-        gain: least credible ratio of area's misfit to that.
+        gain: lower confidence limit of the ratio of an even spread's misfit to the prior's.
     """
 
     power: float = 0.0
@@ -104,17 +104,17 @@ class Fit(NamedTuple):
 
     @property
     def used(self) -> bool:
-        """True if the prior describes the level better than area does."""
+        """True if the prior describes the level better than an even spread does."""
         return self.power > 0
 
     @property
     def trusted(self) -> bool:
-        """True if it does so well enough to decide what is measured, and to draw estimates."""
+        """True if the fit is close enough to decide what is measured, and to move estimates."""
         return self.used and self.misfit < CLOSE and self.gain > BETTER
 
     @property
     def times(self) -> float:
-        """Factor of the thresholds: leaves may hold more where it is known how records lie."""
+        """Factor of the thresholds: leaves may hold more if the prior says how records lie."""
         return min(self.gain, MOST_TIMES) if self.trusted else 1.0
 
     def shares(self, mass: Float) -> Float:

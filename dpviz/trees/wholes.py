@@ -33,9 +33,9 @@ def exact_sums(parent: Int, estimate: Float) -> Float:
 def whole_numbers(parent: Int, estimate: Float) -> Float:
     """Whole numbers from 0 that add up, near the estimates: from the top down.
 
-    Roots are rounded and cut at 0. Then each family shares out its parent's number: the nearest
-    values from 0 (least squares) that add up to it, cut to whole numbers; what is missing goes one
-    each to those that lost most, the earlier first. Where one child has it all, it gets it all.
+    Roots are rounded, and negative ones set to 0. Then each family divides its parent's number: the
+    nearest values of at least 0 (least squares) that add up to it are rounded down, and what is
+    missing goes, one each, to the children that lost most, the earlier first.
 
     >>> whole_numbers(np.array([-1, 0, 0, 0]), np.array([9.6, 5.2, 5.3, -0.9])).tolist()
     [10.0, 5.0, 5.0, 0.0]

@@ -69,7 +69,7 @@ class AreaCounts(AreaMethod):
 
     @property
     def counts_slots(self) -> bool:
-        """True: with Gaussian noise the finest areas alone are measured, and added up."""
+        """True: with Gaussian noise only the finest areas are measured; others are their sums."""
         return True
 
     def weights(self, sizes: list[int]) -> list[float]:

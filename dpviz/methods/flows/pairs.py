@@ -84,7 +84,7 @@ class PairCounts(FlowMethod):
         return [float(self.growth**level) for level in range(levels)]
 
     def check(self, flows: Flows, parts: int) -> None:
-        """Refuse more pairs than a release holds: those that are measured in any case."""
+        """Refuse a frame if the pairs that are always measured exceed the limit of a release."""
         weights = [weight for weight in self.weights(len(flows.depths)) if weight]
         if min(weights) < LEAST_SHARE * math.fsum(weights):
             raise ParameterError(
@@ -147,7 +147,7 @@ class PairCounts(FlowMethod):
         least: float,
         room: int,
     ) -> Any:
-        """Mask of pairs to divide: those of large noisy counts, the largest as far as room goes."""
+        """Mask of pairs to divide: large noisy counts, the largest first while there is room."""
         total = noisy.sum(axis=0)
         divided = total >= least
         if level + 1 == len(flows.depths):

@@ -64,7 +64,7 @@ class PointMethod(Method):
         return replace(self, prior=prior)  # type: ignore[call-arg]
 
     def findings(self, nodes: Decomposition) -> dict[str, Any]:
-        """Header entries on what a build found out from noisy counts: public."""
+        """Public header entries that a build derives from its noisy counts."""
         return {}
 
     def check(self, domain: Domain) -> None:

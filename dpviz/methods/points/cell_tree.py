@@ -260,7 +260,7 @@ class ShrunkTree(PointMethod):
         return {"prior": {"kind": kind, "sha256": digest, "fits": fits}}
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
-        """Further post-processing, before slopes: none.
+        """Hook for post-processing before slopes; by default the nodes are returned unchanged.
 
         Args:
             nodes: with nonnegative estimates.

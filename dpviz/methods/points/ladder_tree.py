@@ -169,9 +169,9 @@ class Ladder(ShrunkTree):
         return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
 
     def thresholds(self, fit: Fit) -> Ladder:
-        """The method with thresholds for a level on which a prior says how records lie in leaves.
+        """A copy with higher thresholds, for a level where the fit of a prior is trusted.
 
-        A leaf may hold more: it is known better where in it they are.
+        A leaf may then hold more records, since the prior says where in it they lie.
         """
         return replace(self, c=min(fit.times * self.c, MOST_C), most=fit.times * self.most)
 
@@ -286,7 +286,7 @@ class LadderTree(Ladder):
         """Refuse a prior of other bounds, or on other axes than two coordinates.
 
         Raises:
-            ParameterError: one that does not fit the domain.
+            ParameterError: a prior that does not fit the domain.
         """
         if self.prior is None:
             return

@@ -43,8 +43,8 @@ STEPS = 64
 def hexagons(resolution: int, domain: Domain) -> Areas:
     """The H3 cells that a box touches, cut to the box, and their parents.
 
-    Parents are added up to the resolution that leaves at most 10 areas. A record is in the cell
-    that H3 gives for its place.
+    Coarser levels are added until one has at most 10 areas. A record is in the cell that H3 gives
+    for its place.
 
     Args:
         resolution: resolution of the finest cells, 0 (1,100 km wide) to 15 (1 m).

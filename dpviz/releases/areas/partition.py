@@ -321,7 +321,7 @@ class Areas(Frame):
     def from_stated(
         cls, table: pa.Table, stated: dict[str, Any], first: Areas | None = None
     ) -> Areas:
-        """The inverse of :meth:`stated` and :meth:`facts`; ``first`` if the areas must be those."""
+        """The inverse of :meth:`stated` and :meth:`facts`; must equal ``first`` if it is given."""
         names = identifiers(table, "name")
         if names.dtype.kind != "O":
             raise ReleaseError("column 'name' holds numbers: expected text")

@@ -69,7 +69,7 @@ def tidy(
     *,
     margins: bool = True,
 ) -> pd.DataFrame:
-    """Counts of public things as rows, kind by kind and step by step.
+    """Counts of areas or pairs as rows of a table, kind by kind and step by step.
 
     Args:
         by: kinds and steps.

@@ -34,8 +34,8 @@ ORIGIN, DESTINATION, PAIR = "origin", "destination", "pair"
 class Flows(Frame):
     """Pairs of public areas and their hierarchy, coarsest first.
 
-    Level by level both areas of a pair are divided. Where one hierarchy has fewer levels, its
-    coarsest areas stay until as many levels are left as it has.
+    From one level to the next both areas of a pair are divided. If one hierarchy has fewer levels
+    than the other, its coarsest areas stay undivided on the first levels.
 
     Attributes:
         origins: areas in which a record begins.
@@ -148,7 +148,7 @@ class Flows(Frame):
         return rows[0], rows[1]
 
     def check(self, nodes: Decomposition) -> None:
-        """Refuse nodes that are not pairs of these areas, or that leave a part of one out."""
+        """Refuse nodes that are not pairs of these areas, or a divided pair with a missing part."""
         origin = destination = above = np.array([-1])
         for level, part in enumerate(nodes.levels):
             if level == len(self.depths):

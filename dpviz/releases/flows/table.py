@@ -27,11 +27,10 @@ def flow_table(
 
     Columns: level, origin, destination; kind; start and end of the step; count, noise_sd, low,
     high, margin, whole. A margin names what a row sums: ``destinations`` in the row of an origin,
-    ``origins`` in that of a destination, ``origins and destinations`` in that of all, and so on
-    with ``kinds`` and ``steps``. The column ``whole`` holds whole numbers from 0: those of the
-    parts of a pair add up to that of the pair, and those of measured pairs to that of an origin or
-    a destination. They are nearer to the truth than ``count``, but biased towards 0, so that the
-    interval is not for them.
+    ``origins`` in that of a destination, ``origins and destinations`` in the total, and so on with
+    ``kinds`` and ``steps``. The column ``whole`` holds whole numbers from 0 that add up: from the
+    parts of a pair to the pair, and from measured pairs to origins and destinations. They are
+    nearer to the truth than ``count``, but biased towards 0; the interval is not for them.
 
     Args:
         release: a release of flows.
