@@ -42,11 +42,12 @@ class Reply:
 
     Attributes:
         label: label of the release.
-        count: with ± the larger error: half of the noise's 95 % interval, or ``uniformity``.
+        count: noisy count ± error; the error is the larger of half of the noise's 95 % interval
+            and ``uniformity``.
         low, high: the 95 % interval.
         uniformity: ± error from uneven records inside cut leaves, an ESTIMATE.
         nodes: nodes used.
-        sums: sum (± likewise) and mean of the values, and the share of a kind, each with its name;
+        sums: sum (with such a ±) and mean of the values, and the share of a kind, with their names;
             empty without them.
     """
 
@@ -64,10 +65,10 @@ class ReleaseFacts:
     """Text about one release that an exported file shows beside the map.
 
     Attributes:
-        label: its name in the file.
-        method: its title.
-        header: its header.
-        kind, privacy_status: its privacy status and the same in words, see
+        label: name of the release in the file.
+        method: title of the method.
+        header: header of the release.
+        kind, privacy_status: privacy status as a key and in words, see
             :attr:`~dpviz.releases.header.Header.privacy_status`.
         statement: the guarantee, explained, one sentence each.
         total: noisy count of the whole domain; empty without one.

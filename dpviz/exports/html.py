@@ -205,7 +205,7 @@ def packed_map(
     base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
     seen: dict[str, Any] = {"camera": camera, "title": presentation.title, "base": base}
     if is_areas(first):
-        scene, content = _areas(areas_of(releases), names, packer, live, seen)
+        scene, content = _areas(area_releases(releases), names, packer, live, seen)
     else:
         scene, content = _cells(points_of(releases), names, packer, live, seen)
     domain = first.domain
@@ -280,7 +280,7 @@ def _cells(
 
 
 def _in_time(releases: Sequence[Mapped], names: Sequence[str]) -> dict[str, Any]:
-    """The ends of the slider, and how many of the maps before the steps are of the whole period."""
+    """Words at both ends of the slider; ``whole`` is 1 if the first map is of the whole period."""
     first, *steps = [each.header.extra["period"] for each in releases]
     whole = first == [steps[0][0], steps[-1][1]]
     return {"ends": [names[0], names[-1]], "whole": int(whole)}
@@ -313,8 +313,8 @@ def points_of(releases: Sequence[Mapped]) -> list[PointRelease]:
     return [each for each in releases if not is_areas(each)]
 
 
-def areas_of(releases: Sequence[Mapped]) -> list[AreaRelease]:
-    """Releases as areas, likewise."""
+def area_releases(releases: Sequence[Mapped]) -> list[AreaRelease]:
+    """The releases of areas among these."""
     return [each for each in releases if is_areas(each)]
 
 

@@ -1,4 +1,4 @@
-"""Columns as one block of bytes and an index of it: a map in a file has no Arrow reader."""
+"""Pack columns into one block of bytes with an index: a map in a file has no Arrow reader."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS = {
 
 
 class Packer:
-    """Collects columns; ``index`` says where each lies, ``block()`` is their bytes."""
+    """Collect columns; ``index`` says where each lies in the bytes of ``block()``."""
 
     def __init__(self) -> None:
         self.index: dict[str, dict[str, Any]] = {}
@@ -40,9 +40,9 @@ class Packer:
         *,
         delta: bool = False,
     ) -> None:
-        """A column of shape (n,) or (n, size); with ``starts``, lists of such items.
+        """Add a column of shape (n,) or (n, size); with ``starts``, of lists of such items.
 
-        ``delta`` keeps the steps between rows of whole numbers, which compress better.
+        ``delta`` stores differences between rows of whole numbers, which compress better.
         """
         values = np.asarray(values)
         rows = len(values) if starts is None else len(starts) - 1
@@ -57,7 +57,7 @@ class Packer:
         self.index[name] = entry
 
     def add_tables(self, tables: Mapping[str, pa.Table]) -> None:
-        """Every column of the tables of a scene, named ``table.column``."""
+        """Add every column of the tables of a scene, named ``table.column``."""
         for table_name, table in tables.items():
             for name in table.column_names:
                 column = table.column(name).combine_chunks()
@@ -74,6 +74,7 @@ class Packer:
         return b"".join(self._buffers)
 
     def _placed(self, values: NDArray[Any]) -> dict[str, Any]:
+        """Append values to the block unless they are in it; return their type, place and number."""
         kind = KINDS.get(values.dtype.name)
         if kind is None:
             raise TypeError(f"columns of {values.dtype} cannot be packed: {', '.join(KINDS)} can")

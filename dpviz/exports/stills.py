@@ -89,7 +89,7 @@ def report_pictures(
 ) -> list[tuple[str, bytes]]:
     """Pictures of a report with their names: one for each map, with categories one for each.
 
-    Title and subtitle are left out, which the page has.
+    The pictures have no title and subtitle, since the page has them.
     """
     words = Words(noun=presentation.noun, pins=presentation.pins)
     maps, names = flat_maps(releases, labels)
@@ -105,7 +105,7 @@ def report_pictures(
                 [each],
                 [title],
                 rect,
-                words=words if at == 0 else replace(words, standing=False),
+                words=words if at == 0 else replace(words, with_status=False),
                 scaled_as=points_of(shown),
                 size="report",
             ),

@@ -44,7 +44,7 @@ class Table:
         title: what the rows are, such as "Streets".
         head: names of the columns; the first names each row.
         rows: texts.
-        of: number of rows of the release, of which these are those with the highest counts.
+        of: number of rows of the whole release; ``rows`` are those with the highest counts.
     """
 
     title: str
@@ -89,7 +89,7 @@ def _categories(release: Mapped) -> Iterator[Table]:
 
 
 def _steps(release: Mapped) -> Iterator[Table]:
-    """Noisy total of each step of time, of twelve for a release that is counted at any time."""
+    """Noisy total of each step of time; a release without steps is cut into at most twelve."""
     if release.steps is not None:
         axis, periods = release.steps.calendar, list(pairwise(release.steps.edges.tolist()))
     elif is_points(release) and release.domain.time is not None:
@@ -105,7 +105,7 @@ def _steps(release: Mapped) -> Iterator[Table]:
 
 
 def _named_places(release: PointRelease) -> Iterator[Table]:
-    """Noisy counts in squares around named places; of trips those of their starts and ends."""
+    """Noisy counts in squares around named places; for trips, counts of starts and of ends."""
     maps = {"Named places": release}
     if release.domain.without_time.dims == 4:
         maps = {"Starts": marginal(release, (0, 1)), "Ends": marginal(release, (2, 3))}

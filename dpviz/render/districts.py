@@ -49,10 +49,10 @@ class Choropleth:
     Attributes:
         shapes: in degrees, (n,).
         density: noisy records per km², (n,).
-        blank: too few to tell from none, or under the first class, (n,).
-        scale: the classes.
-        legend: legend of them.
-        mesh: whether they are cells of a mesh.
+        blank: True where the count cannot be told from 0 or is below the first class, (n,).
+        scale: classes of densities.
+        legend: legend of the classes.
+        mesh: True if the districts are cells of a mesh, such as hexagons.
     """
 
     shapes: NDArray[np.object_]
@@ -143,7 +143,7 @@ def district_marks(
         domain: the domain of the release that was asked.
         noun: word for one district.
         simplified: whether borders may be drawn with fewer corners; those of a mesh have few.
-        id: prefix of the marks' ids.
+        id: prefix of the ids of the marks.
     """
     (marks,), legend = district_frames(
         regions, [answers], domain, [id], noun=noun, simplified=simplified

@@ -86,7 +86,7 @@ class KindCells(ZoomedBoxes, KindCounts):
 
     Attributes:
         km2: area in km², float64 (n,).
-        node: node of the tree, that each box is, int64 (n,).
+        node: node of the tree for each box, int64 (n,).
         release: the queried release.
     """
 

@@ -56,7 +56,7 @@ class Legend:
     empty: bool = False
 
     def counting(self, noun: str) -> Legend:
-        """The same with the owner's noun for the records; unchanged if it is empty."""
+        """This legend with the owner's noun in place of "records"; unchanged if it is empty."""
         title, blank = with_noun(self.title, noun), with_noun(self.blank, noun)
         return replace(self, title=title, blank=blank)
 

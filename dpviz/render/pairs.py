@@ -26,7 +26,7 @@ def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple
     Args:
         release: a release of flows.
         level: name of a level of pairs.
-        area: row of an area: the pairs that begin or end in it alone.
+        area: row of an area; given, only the pairs that begin or end in it are returned.
 
     Returns:
         Rows of origins and of destinations, and the counts.
@@ -52,7 +52,7 @@ def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple
 def flow_scene(
     release: FlowRelease, level: str, area: int | None = None, camera: Camera | None = None
 ) -> Scene:
-    """Arrows of the largest flows of a level; pale where they cannot be told from none.
+    """Arrows of the largest flows of a level; pale if they cannot be told from 0.
 
     Args:
         release: a release of flows.

@@ -59,14 +59,14 @@ class Words:
         subtitle: below the title.
         noun: plural of the records, for the legend; "records" if empty.
         pins: longitude, latitude and name of places to mark.
-        standing: False leaves out the privacy status, which the page around the picture has.
+        with_status: False leaves out the privacy status, if the page around the picture has it.
     """
 
     title: str = ""
     subtitle: str = ""
     noun: str = ""
     pins: Sequence[tuple[float, float, str]] = ()
-    standing: bool = True
+    with_status: bool = True
 
 
 PLAIN = Words()
@@ -112,8 +112,8 @@ def comparison_png(
 
         shown = None if rect is None else on_map(rect, release.domain)
         bounds = domain_bounds(release.domain)
-        standing = release.header.privacy_status[1]
-        return Panel(label, standing, bounds, content, outlines(bounds), shown)
+        status = release.header.privacy_status[1]
+        return Panel(label, status, bounds, content, outlines(bounds), shown)
 
     return sheet(list(map(panel, releases, titles)), legend, words, size, raw=raw)
 
@@ -123,7 +123,7 @@ class Panel:
     """One map of a picture.
 
     Attributes:
-        label, standing: above it: its name, and its privacy status in words.
+        label, status: text above the map: its name, and its privacy status in words.
         bounds: west, south, east, north in degrees.
         content: draws between the ground and the shores, from axes in Web Mercator world units,
             the zoom and the unit of lengths.
@@ -132,7 +132,7 @@ class Panel:
     """
 
     label: str
-    standing: str
+    status: str
     bounds: Bounds
     content: Callable[[Any, float, float], None]
     ground: Sequence[Mark]
@@ -165,11 +165,11 @@ def sheet(
         _draw_pins(axes, words.pins, THEME, unit)
         above = place.at(left, head - 34)
         figure.text(*above, each.label, fontsize=20 * point, weight="bold", **look)
-        if words.standing and (
-            k == 0 or each.standing != panels[0].standing
+        if words.with_status and (
+            k == 0 or each.status != panels[0].status
         ):  # once, where all have the same
             below = place.at(left, head - 12)
-            figure.text(*below, each.standing, fontsize=15 * point, **look)
+            figure.text(*below, each.status, fontsize=15 * point, **look)
     _draw_legend(figure, place, legend, THEME, raw, unit)
     source = " · ".join(filter(None, ("dpviz", credit(panels[0].ground))))
     corner = place.at(place.wide - 48, place.high - 14)

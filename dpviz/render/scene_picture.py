@@ -19,15 +19,13 @@ PLAIN = ("grid", "moves.halo")
 """Marks of a release without a tooltip; other marks without one are of the ground."""
 
 
-def scene_png(
-    scene: Scene, label: str, standing: str, words: Words, size: Size = "screen"
-) -> bytes:
+def scene_png(scene: Scene, label: str, status: str, words: Words, size: Size = "screen") -> bytes:
     """A scene with a legend and a domain as PNG.
 
     Args:
         scene: marks of a release in degrees, with a legend.
         label: name of the release, above the map.
-        standing: its privacy status in words.
+        status: its privacy status in words.
         words: title, subtitle, noun and pins.
         size: see :data:`~dpviz.render.picture.SIZES`.
     """
@@ -36,7 +34,7 @@ def scene_png(
     own = [mark for mark in scene.marks if mark.rows or mark.id in PLAIN]
     ground = [mark for mark in scene.marks if not mark.rows and mark.id not in PLAIN]
     content = partial(_draw_marks, own)
-    panel = Panel(label, standing, scene.domain, content, ground)
+    panel = Panel(label, status, scene.domain, content, ground)
     return sheet([panel], scene.legend, words, size)
 
 
