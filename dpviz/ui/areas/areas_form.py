@@ -105,14 +105,14 @@ def _step(prefix: str, domain: Domain) -> str | None:
 
 
 def _offer_step(prefix: str, domain: Domain) -> None:
-    """Offer steps for times that are read in none; a choice has them read in one that fits."""
+    """Offer steps for times that are read without one; a choice also sets the step of reading."""
     data = f"{prefix}.every"
     steps = POINT_STEPS if data in st.session_state and not domain.step else ()
     read = next((step for step in steps if _fitting(domain, step)), None)
     if read is None:
         refuse(
-            "No step fits these times. Begin and end the period on whole days, with the data under "
-            "“Time”, and choose there the step 1 hour."
+            "No step fits these times. In the form of the data, under “Time”, let the period begin "
+            "and end at midnight, and choose the step 1 hour."
         )
         return
     place = f"{prefix}.areas.every"

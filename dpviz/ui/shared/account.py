@@ -224,8 +224,8 @@ def paid_release(
         choice: has ``epsilon``; its ``repr`` says all of it: other terms are asked for again.
         build: (source, choice, ledger=…, purpose=…, progress=…, conclude=…); it runs in a thread
             and must not touch the page. Its exceptions are raised here.
-        store: puts what was paid for where the page keeps it. A touch of the page may stop it at
-            any access to the session; it is then called again.
+        store: puts the paid release where the page keeps it. An interaction with the page may stop
+            it at any access to the session; it is then called again.
         note: given back with the release.
         purpose: in the ledger; the page's name by default.
         presentation: public words of the release.
@@ -276,7 +276,7 @@ def _confirm_payment(
 ) -> None:
     """Ask for confirmation in another place, so that a double click does not confirm.
 
-    While the build runs it asks nothing, and does not say what is spent, which changes meanwhile.
+    While the build runs it asks nothing, and does not show what is spent, since that changes.
     """
     (turn, _, epsilon), dear = offer, over_budget_message(account, offer[2])
     asked = st.session_state.get(f"{prefix}.asked") == offer

@@ -15,6 +15,6 @@ def is_fragment_run() -> bool:
 def rerun_fragment() -> None:
     """Rerun this fragment, or the whole page if the whole page is running.
 
-    A press in a part comes with a run of the whole page if another touch asked for one meanwhile.
+    A press in a fragment runs the whole page if another interaction has asked for that meanwhile.
     """
     st.rerun(scope="fragment" if is_fragment_run() else "app")

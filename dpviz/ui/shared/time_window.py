@@ -34,7 +34,7 @@ class TimeWindow:
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """Start and end on the axis."""
+        """Start and end of the window on the axis of time."""
         edges = self.steps.edges
         return float(edges[self.low]), float(edges[self.high])
 
@@ -67,9 +67,9 @@ def chosen_window(prefix: str, release: CountRelease[Any]) -> TimeWindow | None:
         f"{'All' if count == last else count} of {last:,} steps of {step_words(steps.every)}, "
         f"{zone_words(steps)}",
         width="content",
-        help="Map, answer and table count these steps; the end is outside. Each step has noise of "
-        "its own, and a window is the sum of its steps: of k steps the noise is about √k times "
-        "that of one. For all the time alone, publish without time.",
+        help="Map, answer and table count these steps, up to the end of the window. Each step has "
+        "noise of its own, and a window is the sum of its steps: of k steps the noise is about √k "
+        "times that of one. If you need only the total, publish without time.",
     )
     window = TimeWindow(release, steps, low, high)
     text = ",".join(map(words, window.ends))
@@ -78,7 +78,7 @@ def chosen_window(prefix: str, release: CountRelease[Any]) -> TimeWindow | None:
 
 
 def _steps_from_address(steps: Steps, text: str | None) -> tuple[int, int]:
-    """Time steps in the address; all steps if it has none."""
+    """First step of the window in the address and the one after its last; by default all steps."""
     try:
         rows = steps.rows(steps.restricted_to(text)) if text else slice(0, len(steps))
     except DpvizError:
@@ -100,7 +100,7 @@ def steps_timeline(line: Timeline, window: TimeWindow, of: str) -> None:
 
     Args:
         line: counts of all steps.
-        window: in the same steps.
+        window: the window to mark, in the same steps.
         of: what is counted, for the caption.
     """
     calendar = window.steps.calendar

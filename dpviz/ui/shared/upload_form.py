@@ -22,7 +22,7 @@ UPLOAD = "Your own file"
 """Title of the choice of an upload, and its word in the address."""
 AGAIN = (
     "Choose your file again: an upload is kept in memory while its page is open, and is lost when "
-    "the page is loaded anew (F5). {} Releases that were paid for are in your releases."
+    "the page is reloaded (F5). {} Releases that were paid for are in your releases."
 )
 KEPT = "Choices that the address names are kept; make the others again."
 KEPT_TO_PUBLISH = (
