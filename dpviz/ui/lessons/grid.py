@@ -67,8 +67,8 @@ def body(room: Room) -> None:
     )
     _chart(room, errors, side)
     room.note(
-        f"Root mean square over {QUERIES} random rectangles of 0.1–1 % of the area. Uniformity: "
-        "the error of the same grid without noise."
+        f"Root mean square error over {QUERIES} random rectangles of 0.1–1 % of the area. "
+        "Uniformity: the error of the same grid without noise."
     )
 
 

@@ -80,12 +80,12 @@ def body(room: Room) -> None:
             words = (
                 f":red-badge[:material/person_alert: One person found] {then} before, {now} now: "
                 "the new strip is one metre wide, and one person is in it. Moves to the north "
-                "would find the square metre."
+                "would then find the square metre in which this person is."
             )
         elif now == isolated.counts[0]:
             words = "No change yet: move the square further."
         else:
-            words = f"One more than at the start, since the step to {isolated.metres} metres."
+            words = f"One more than at the start: the step to {isolated.metres} metres added it."
         st.markdown(f"Exact count: **{now:,}**. {words}")
     _chart(room, answers.count.tolist(), metres)
 
@@ -99,10 +99,10 @@ def _map(room: Room, metres: int, private: bool) -> None:
     if not private:
         people = records(room.handle, around(isolated, AROUND))
         marks.insert(0, points("people", people, color=PERSON, radius=4))
-        words = "A square of 200 metres. Grey dots: people, whom exact counts are about."
+        words = "A square of 200 metres. Grey dots: the people who are counted exactly."
         if room.revealed:
             marks.append(points("person", [isolated.person], color=SUSPECT, radius=7))
-            words += " Orange: the person whom two of them give away."
+            words += " Orange: the person whom two exact counts reveal."
         if metres:
             strip = (before[2], square[1], square[2], square[3])
             marks.append(boxes("strip", [strip], color=(0, 114, 178), width=2))

@@ -25,7 +25,7 @@ CHOICES = (
 ANSWER = 1
 REVEAL = (
     "With and without one person, each release has nearly the same probability, so it can change a "
-    "belief about that person only so far."
+    "belief about that person only up to a limit."
 )
 DO = "Change ε, and what the attacker believed before: how much can one release change this belief?"
 TAKEAWAY = (

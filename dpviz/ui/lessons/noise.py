@@ -26,8 +26,8 @@ CHOICES = (
 )
 ANSWER = 2
 REVEAL = (
-    "Almost every number is possible in both worlds, but a little more often in one of them; "
-    "with a small ε hardly."
+    "Almost every number is possible in both worlds, but more often in one of them; the smaller ε "
+    "is, the smaller is this difference."
 )
 DO = (
     "Raise the number of draws and watch two histograms fill up: the count of the rectangle, and "

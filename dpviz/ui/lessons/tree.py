@@ -71,9 +71,9 @@ def body(room: Room) -> None:
     with right:
         _errors(room, variants, _label(budget, consistent))
     room.note(
-        f"Root mean square over {QUERIES} rectangles of 1–10 % of the area; cut cells add "
-        f"{blur:,.0f} records of error. Consistency makes every cell "
-        "the sum of its children, at no cost."
+        f"Root mean square error over {QUERIES} rectangles of 1–10 % of the area; cut cells add "
+        f"{blur:,.0f} records of error. Consistency makes every cell the sum of its children, at no "
+        "cost."
     )
 
 
