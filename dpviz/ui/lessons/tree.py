@@ -72,8 +72,8 @@ def body(room: Room) -> None:
         _errors(room, variants, _label(budget, consistent))
     room.note(
         f"Root mean square error over {QUERIES} rectangles of 1–10 % of the area; cut cells add "
-        f"{blur:,.0f} records of error. Consistency makes every cell the sum of its children, at no "
-        "cost."
+        f"{blur:,.0f} records of error. Consistency makes every cell the sum of its children, "
+        "at no cost."
     )
 
 
