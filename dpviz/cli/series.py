@@ -66,11 +66,11 @@ def update(
     needed = {"areas": data.frame.areas, "time": data.clock.time, "unit": data.units.unit}
     for name, value in needed.items():
         if value is None:
-            raise ParameterError(f"--{name} is missing: a series counts persons' days by area")
+            raise ParameterError(f"--{name} is missing: a series needs --areas, --time and --unit")
     units = TimeUnits("day", zone_name(data.clock.zone))
     today = int(units.of_moments([time.time()])[0])
     first, end = day_number(start), today if until is None else day_number(until)
-    kept = first if since is None else day_number(since)
+    oldest = first if since is None else day_number(since)
     if not first <= end <= today:
         raise ParameterError(
             f"--until {day_text(end)}: give a day from --start {day_text(first)}, up to today "
@@ -92,7 +92,7 @@ def update(
             purpose = f"series {number}: {output.stem}"
             if purpose in paid and not (again or output.exists()):
                 lost.append(output.name)
-            if output.exists() or output.name in lost or node[0] < kept:
+            if output.exists() or output.name in lost or node[0] < oldest:
                 continue
             require_writable(str(output))
             require_free(str(output), source, *data.files, ledger=ledger)
@@ -111,9 +111,9 @@ def update(
     shown: dict[str, Any] = {"folder": folder, "until": day_text(end), "released": made}
     shown |= {"lost": lost, "spent": spent.spent, "longer": spent.longer}
     if lost and not as_json:
-        print_stderr(f"warning: the files of {', '.join(lost)} are lost: --again pays again")
-    text = f"{folder}: {len(made)} new releases, all to before {day_text(end)}; "
-    emit(shown, as_json, f"{text}ε = {spent.spent:g} spent of any day")
+        print_stderr(f"warning: files are lost ({', '.join(lost)}): pay for them again by --again")
+    text = f"{folder}: {len(made)} new releases of days before {day_text(end)}; "
+    emit(shown, as_json, f"{text}at most ε = {spent.spent:g} charged to a day")
 
 
 @series.command()

@@ -196,7 +196,7 @@ def _require_maps(releases: Sequence[Release], options: dict[str, bool]) -> None
     given = [name for name, is_given in options.items() if is_given]
     others = [each.kind for each in releases if each.kind not in ("points", "areas")]
     if others and len(releases) > 1:
-        raise ParameterError(f"a release of {others[0]} has a page alone: give one release")
+        raise ParameterError(f"a release of {others[0]} cannot be compared: give one release")
     if others and given:
         raise ParameterError(f"{given[0]} is for points and areas, not for {others[0]}")
 

@@ -91,7 +91,7 @@ class Calendar:
         if not known and (self.zone != ZONE or self.cycle is not None):
             raise DomainError(
                 f"time zone {self.zone}: clocks are known for periods from {moment_text(low)} "
-                f"to {moment_text(high)}, give one within"
+                f"to {moment_text(high)}: give one between them"
             )
         steps = (ends[1] - ends[0]) / step if step else 0.0
         if not steps.is_integer():

@@ -393,5 +393,7 @@ class Domain:
             **({} if time is None else time_arguments(time)),
         )
         if domain.bits != values["bits"]:
-            raise DomainError(f"lattice of {values['bits']} bits, not {domain.bits}: update dpviz")
+            raise DomainError(
+                f"lattice of {values['bits']} bits, this version reads {domain.bits}: update dpviz"
+            )
         return domain

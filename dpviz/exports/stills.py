@@ -46,7 +46,7 @@ def flat_maps(
     if len(releases) == 1 and not mapped:
         return [], []
     if len(mapped) < len(releases):
-        raise ReleaseError("only releases of points are compared: give one of another kind alone")
+        raise ReleaseError("only releases of points can be compared: give one release")
     check(mapped, 2)
     return mapped, labels_of(mapped, labels)
 

@@ -152,7 +152,9 @@ def slot_noise(
             f"or count persons by {ABLE}"
         )
     if domain is not None and domain.values is not None:
-        raise ParameterError(f"delta={delta!r}: sums of values are no counts: leave the sum out")
+        raise ParameterError(
+            f"delta={delta!r} is for counts, not for sums of values: leave the sum out"
+        )
     if not data.has_persons:
         raise ParameterError(
             f"delta={delta!r} needs persons: read a file of records with its unit, or leave delta "

@@ -130,7 +130,7 @@ def stated_in(release: AreaRelease, file: Path) -> dict[str, Any]:
     if not isinstance(stated, dict) or not isinstance(stated.get("frame"), dict):
         raise ReleaseError(f"{file.name}: no release of a series: move it to another folder")
     if stated.get("file") != file.name:
-        raise ReleaseError(f"{file.name} is {stated.get('file')!r} renamed: give its name back")
+        raise ReleaseError(f"{file.name} was called {stated.get('file')!r}: give its name back")
     return stated
 
 

@@ -42,4 +42,4 @@ class FlowMethod(Method):
             budget: budget of one record.
             noise: the source of randomness.
         """
-        raise ParameterError(f"method {self.name} has no build")
+        raise ParameterError(f"method {self.name} has no build: define it")

@@ -88,8 +88,8 @@ class PairCounts(FlowMethod):
         weights = [weight for weight in self.weights(len(flows.depths)) if weight]
         if min(weights) < LEAST_SHARE * math.fsum(weights):
             raise ParameterError(
-                f"growth={self.growth:g} over {len(weights)} levels leaves one of them next to "
-                "nothing of epsilon: choose a value nearer to 1, or fewer levels"
+                f"growth={self.growth:g} over {len(weights)} levels leaves almost no epsilon for "
+                "one of them: choose a value nearer to 1, or fewer levels"
             )
         first = 0
         depths = flows.depths if self.every_pair else flows.depths[:1]

@@ -101,7 +101,9 @@ class Balance:
         if period is None:
             return None
         if self.frame is None:
-            raise BudgetError(f"period={period!r}: data set {self.name!r} has no calendar")
+            raise BudgetError(
+                f"period={period!r}: data set {self.name!r} has no calendar: leave it out"
+            )
         return self.frame.around(*Calendar(self.frame.zone).period(period))
 
     def require_calendar(self, frame: TimeUnits) -> None:
