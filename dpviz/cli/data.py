@@ -272,7 +272,7 @@ class Data:
         """The time column of places in time; requires a unit (the person) too.
 
         Raises:
-            ParameterError: it is missing, or that of the person.
+            ParameterError: --time or --unit is missing.
         """
         if self.clock.time is None or self.units.unit is None:
             raise ParameterError(

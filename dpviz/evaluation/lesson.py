@@ -117,7 +117,7 @@ def _counts(places: Float, rects: Float) -> Int:
 
 
 def _thinned_rows(order: Int) -> Int:
-    """Rows to try, of those in order: the first few hundred, then every second, fourth and so on.
+    """Rows to try, in order: the first few hundred, then every second, fourth and so on.
 
     In the middle of a crowd there may be no isolated record, and trying all would take long.
     """

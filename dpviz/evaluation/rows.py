@@ -109,7 +109,7 @@ def require_csv(path: str | os.PathLike[str]) -> None:
     """Refuse a file of rows that is not a CSV file in a folder that exists.
 
     Raises:
-        ParameterError: it is not.
+        ParameterError: another ending, or no such folder.
     """
     path = Path(path)
     if path.suffix.lower() != ".csv" or path.is_dir() or not path.parent.is_dir():

@@ -113,7 +113,7 @@ def require_shapefile(head: bytes, name: str) -> None:
     """Raise unless a .shp file is a Shapefile: GDAL detects formats by content, not by name.
 
     Raises:
-        DataError: it is not.
+        DataError: it is no Shapefile.
     """
     if recognised(head) != "Shapefile":
         raise DataError(f"{name} holds a .shp that is no Shapefile: zip .shp, .shx, .dbf and .prj")

@@ -221,7 +221,7 @@ def code_of_places(
         builtin: True for a built-in name.
         reading: further arguments of :func:`dpviz.load`.
         areas: a file of areas to count instead of cells, or ``h3:8`` or ``rect=W,S,E,N``.
-        levels: columns of that file that name its areas, the finest last; one names them alone.
+        levels: columns of that file that name its areas, the finest last; one without a hierarchy.
         workload: the declared workload; a placeholder stands for the file of queries.
         building: further arguments of :func:`dpviz.build`.
         **made: method, epsilon and parameters.

@@ -119,7 +119,7 @@ def smoothed(
     retained: float | Float = 1.0,
     classes: Int | None = None,
 ) -> tuple[Float, float]:
-    """Counts moved a share a of the way from noisy ones to their posterior means, and that share.
+    """Counts moved by a share a of the way from noisy ones to posterior means, and the share a.
 
     The share a minimises the estimated squared error of the workload, summed over its answers. Let
     d be the change that the posterior makes to an answer, D = Σd², V the variance of the noise, and

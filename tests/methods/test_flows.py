@@ -194,7 +194,9 @@ def test_flows_that_do_not_fit_are_one_line(monkeypatch):
         with pytest.raises(ParameterError, match=line):
             dpviz.build(data, **options)
     monkeypatch.setattr(pairs, "LEAST_SHARE", 1e-3)
-    with pytest.raises(ParameterError, match="growth=100 over 3 levels leaves almost no epsilon for one"):
+    with pytest.raises(
+        ParameterError, match="growth=100 over 3 levels leaves almost no epsilon for one"
+    ):
         dpviz.build(data, growth=100.0)
     monkeypatch.setattr(pairs, "MOST_COUNTS", 100)
     with pytest.raises(ParameterError, match=r"149 pairs of areas .* use method pairs"):

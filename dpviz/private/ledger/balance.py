@@ -92,11 +92,11 @@ class Balance:
         )
 
     def span(self, period: Any) -> Span | None:
-        """The units of time that a period touches; None for no period.
+        """The units of time that a period touches; None without a period.
 
         Raises:
             BudgetError: a period, and no calendar.
-            DomainError: no period.
+            DomainError: an invalid period.
         """
         if period is None:
             return None
@@ -110,7 +110,7 @@ class Balance:
         """Refuse to begin a calendar twice, for single records, or with more spent than the total.
 
         Raises:
-            BudgetError: it is one of these.
+            BudgetError: there is a calendar, one record is the unit, or the total is too small.
         """
         if self.frame is not None:
             raise BudgetError(
@@ -162,7 +162,7 @@ class Balance:
         """Refuse a spend in other units of time, or by another column of times.
 
         Raises:
-            BudgetError: it is one.
+            BudgetError: another unit of time, zone or column than that of the calendar.
         """
         frame = None if not entry.frame else TimeUnits.of(entry.frame)
         if self.frame is None and frame is not None:

@@ -60,7 +60,7 @@ class Ledger:
 
         Raises:
             BudgetError: a period, and no calendar.
-            DomainError: no period.
+            DomainError: an invalid period.
         """
         checked_name(dataset)
         with self._opened() as (state, _):
