@@ -86,13 +86,13 @@ def update(
         _require_same(folder, frame)
         account, number = Ledger(ledger), nodes.identity(frame)
         paid = {spend.purpose for spend in account.account(dataset).spends}
-        made, lost = [], []
+        new_files, lost_files = [], []
         for node in nodes.finished_nodes(first, end):
             output = Path(folder) / nodes.file_name(node)
             purpose = f"series {number}: {output.stem}"
             if purpose in paid and not (again or output.exists()):
-                lost.append(output.name)
-            if output.exists() or output.name in lost or node[0] < oldest:
+                lost_files.append(output.name)
+            if output.exists() or output.name in lost_files or node[0] < oldest:
                 continue
             require_writable(str(output))
             require_free(str(output), source, *data.files, ledger=ledger)
@@ -106,13 +106,15 @@ def update(
                 handle, epsilon=price[node[1]], ledger=account, purpose=purpose, conclude=False
             )
             save_release(release.save, str(output), account, release.header.extra["release_id"])
-            made.append(output.name)
+            new_files.append(output.name)
     spent = account.account(dataset)
-    shown: dict[str, Any] = {"folder": folder, "until": day_text(end), "released": made}
-    shown |= {"lost": lost, "spent": spent.spent, "longer": spent.longer}
-    if lost and not as_json:
-        print_stderr(f"warning: files are lost ({', '.join(lost)}): pay for them again by --again")
-    text = f"{folder}: {len(made)} new releases of days before {day_text(end)}; "
+    shown: dict[str, Any] = {"folder": folder, "until": day_text(end), "released": new_files}
+    shown |= {"lost": lost_files, "spent": spent.spent, "longer": spent.longer}
+    if lost_files and not as_json:
+        print_stderr(
+            f"warning: files are lost ({', '.join(lost_files)}): pay for them again by --again"
+        )
+    text = f"{folder}: {len(new_files)} new releases of days before {day_text(end)}; "
     emit(shown, as_json, f"{text}at most ε = {spent.spent:g} charged to a day")
 
 
@@ -134,13 +136,13 @@ def table(
             raise ParameterError(f"output {output!r}: give a .csv file")
         require_free(output, folder)
     read = dpviz.read_series(folder)
-    made = read.table(last=output is None, final=final)
+    windows = read.table(last=output is None, final=final)
     if output is not None:
-        write_file(output, lambda temporary: made.to_csv(temporary, index=False))
-        emit({"output": output, "rows": len(made)}, as_json, f"{output}: {len(made):,} rows")
+        write_file(output, lambda temporary: windows.to_csv(temporary, index=False))
+        emit({"output": output, "rows": len(windows)}, as_json, f"{output}: {len(windows):,} rows")
         return
-    rows = as_rows({name: made[name].tolist() for name in made.columns})
-    shown = made.round({"count": 1, "noise_sd": 2}).to_string(index=False)
+    rows = as_rows({name: windows[name].tolist() for name in windows.columns})
+    shown = windows.round({"count": 1, "noise_sd": 2}).to_string(index=False)
     emit({"rows": rows}, as_json, shown)
 
 

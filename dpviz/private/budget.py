@@ -126,7 +126,7 @@ class Budget:
         """Delta not spent yet."""
         return _below(self._left_delta)
 
-    def alone(self) -> Budget:
+    def for_part(self) -> Budget:
         """A budget as large as what is left, for one of several disjoint parts of the records."""
         return Budget(self.left, self.left_delta)
 

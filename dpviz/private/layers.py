@@ -66,11 +66,11 @@ def measure_points(
         return lambda header: CountRelease(Box(domain), nodes, header), facts
     trees, rows = [], []
     for kind, index in enumerate(layers.counts):
-        whole = budget.alone()
+        whole = budget.for_part()
         share = None
         if domain.values is not None and sum_share is not None:
             share = _sum_share(whole, domain.values, sum_share)
-        for_counts = whole.alone()
+        for_counts = whole.for_part()
         nodes = method.build(index, for_counts, noise)
         sums = None
         if share is not None and domain.values is not None:

@@ -43,9 +43,9 @@ def in_parallel(
     """
     results, rows = [], []
     for part in partition:
-        alone = budget.alone()
-        results.append(measure(part, alone))
-        rows.append(alone.rows)
+        part_budget = budget.for_part()
+        results.append(measure(part, part_budget))
+        rows.append(part_budget.rows)
     spend_once(budget, rows, purpose, why)
     return results
 

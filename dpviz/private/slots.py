@@ -100,8 +100,8 @@ class DrawBudget(Budget):
         super().__init__(noise.epsilon, noise.delta)
         self._noise = noise
 
-    def alone(self) -> Budget:
-        """A budget for one of several disjoint parts, see :meth:`Budget.alone`."""
+    def for_part(self) -> Budget:
+        """A budget for one of several disjoint parts, see :meth:`Budget.for_part`."""
         return DrawBudget(self._noise)
 
     def spend(

@@ -313,14 +313,14 @@ class CountRelease(Comparisons, Release, Generic[F]):
         """
         if self.kind == Flows.kind or (is_areas(self) and self.by is not None):
             return self.table(level, shapes=shapes)
-        made = [part.frame.rows(part, level, shapes=shapes) for part in self.parts]
+        tables = [part.frame.rows(part, level, shapes=shapes) for part in self.parts]
         if self.by is not None:
             labels = self.by.labels().items()
-            made = [
+            tables = [
                 rows.assign(**{name: each[at] for name, each in labels})
-                for at, rows in enumerate(made)
+                for at, rows in enumerate(tables)
             ]
-        return pd.concat(made, ignore_index=True) if len(made) > 1 else made[0]
+        return pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
 
     def table(
         self, level: str | None = "all", *, shapes: bool = False, margins: bool = True
@@ -336,10 +336,10 @@ class CountRelease(Comparisons, Release, Generic[F]):
             ReleaseError: a release of another kind.
             DataError: no such level.
         """
-        made = {Areas.kind: table_of, Flows.kind: flow_table}.get(self.kind)
-        if made is None:
+        table = {Areas.kind: table_of, Flows.kind: flow_table}.get(self.kind)
+        if table is None:
             raise ReleaseError(f"a release of {self.kind} has no table: give one of areas or flows")
-        return made(self, level, shapes=shapes, margins=margins)
+        return table(self, level, shapes=shapes, margins=margins)
 
     def to_geopandas(self, level: str | None = "all") -> geopandas.GeoDataFrame:
         """One row per cell, area or street: shape, count, noise sd and labels.

@@ -89,11 +89,11 @@ def _strings(release: SequenceRelease) -> pd.DataFrame:
     strings = frequent(release.model, STRINGS, 1, 2)
     names = np.array([*release.alphabet.names, "start", ""], dtype=object)
     symbols = np.array([(*each, -1)[:2] for each in strings.symbols], dtype=np.int64)
-    lost = np.full(len(strings), np.nan)
+    missing = np.full(len(strings), np.nan)
     first, then = names[symbols.reshape(-1, 2)].T
     columns = {"count": strings.count, "noise_sd": strings.sd}
-    known = {name: lost if each is None else each for name, each in columns.items()}
-    return pd.DataFrame({"symbol": first, "next": then} | known)
+    numbers = {name: missing if each is None else each for name, each in columns.items()}
+    return pd.DataFrame({"symbol": first, "next": then} | numbers)
 
 
 def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> None:

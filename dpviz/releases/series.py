@@ -146,7 +146,7 @@ def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -
     Returns:
         NaN for a window that does not follow from these nodes.
     """
-    made = np.zeros((len(nodes), len(windows)))
+    result = np.zeros((len(nodes), len(windows)))
     of_node, of_window = (nodes[:, 0] - MONDAY) // BLOCK, (windows - [MONDAY, MONDAY + 1]) // BLOCK
     blocks = np.unique(of_window)
     for block in range(*(blocks[[0, -1]] + [0, 1])) if len(blocks) else ():
@@ -163,9 +163,9 @@ def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -
         else:  # the least norm of weights times sds is the least variance
             sd = np.sqrt(np.maximum(variance[rows], TINY))
             each = (np.linalg.pinv(holds / sd) @ wanted) / sd[:, None]
-        made[np.ix_(rows, which)] = each
-        made[:, which[(np.abs(holds @ each - wanted) > 1e-6).any(axis=0)]] = np.nan
-    return made
+        result[np.ix_(rows, which)] = each
+        result[:, which[(np.abs(holds @ each - wanted) > 1e-6).any(axis=0)]] = np.nan
+    return result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,21 +239,21 @@ class Series:
             final: add finished nodes in each window alone.
         """
         ends = np.arange(self.until if last else self.start + 1, self.until + 1)
-        made = [(f"{days} day{'s' * (days > 1)}", ends - days) for days in SHARES]
-        made.append(("running total", np.full_like(ends, self.start)))
-        blocks = [self._rows(name, np.c_[starts, ends], final) for name, starts in made]
+        spans = [(f"{days} day{'s' * (days > 1)}", ends - days) for days in SHARES]
+        spans.append(("running total", np.full_like(ends, self.start)))
+        blocks = [self._rows(name, np.c_[starts, ends], final) for name, starts in spans]
         return pd.concat(blocks, ignore_index=True)
 
     def _rows(self, name: str, windows: Int, final: bool) -> pd.DataFrame:
         windows = windows[windows[:, 0] >= self.start]
-        made = weights(self.nodes, self.variance[:, -1], windows, final=final)
-        answered = ~np.isnan(made).any(axis=0)
-        made, windows = made[:, answered], windows[answered]
+        weight = weights(self.nodes, self.variance[:, -1], windows, final=final)
+        answered = ~np.isnan(weight).any(axis=0)
+        weight, windows = weight[:, answered], windows[answered]
         n, kinds, areas = self.counts.shape
-        counts = made.T @ self.counts.reshape(n, -1)
-        sd = np.repeat(np.sqrt((made**2).T @ self.variance)[:, None], kinds, axis=1)
-        known = np.array(self.known_on, dtype=object)
-        used = [str(known[np.abs(each) > 1e-9].max()) for each in made.T]
+        counts = weight.T @ self.counts.reshape(n, -1)
+        sd = np.repeat(np.sqrt((weight**2).T @ self.variance)[:, None], kinds, axis=1)
+        read_on = np.array(self.known_on, dtype=object)
+        last_read = [str(read_on[np.abs(each) > 1e-9].max()) for each in weight.T]
         times, every = len(windows) * kinds, kinds * areas
         columns: dict[str, Any] = {"level": np.tile(self.areas.level_of, times)}
         columns["name"] = [*self.areas.names] * times
@@ -263,7 +263,7 @@ class Series:
         for at, side in enumerate(("start", "end")):
             columns[side] = np.repeat([*map(day_text, windows[:, at].tolist())], every)
         columns |= interval(counts.ravel(), sd.ravel())
-        return pd.DataFrame(columns | {"known_on": np.repeat(np.array(used, object), every)})
+        return pd.DataFrame(columns | {"known_on": np.repeat(np.array(last_read, object), every)})
 
 
 def read_series(folder: str | os.PathLike[str]) -> Series:

@@ -101,9 +101,9 @@ def _named(bounds: Bounds, source: str = "") -> tuple[list[str], Float]:
     if is_city(bounds, source):
         order = sorted(TOWNS, key=lambda town: -town.share)
         return [town.name for town in order], to_lonlat(np.array([[t.x, t.y] for t in order]))
-    found = towns(bounds, np.inf)
-    middles = np.array([[town.lon, town.lat] for town in found]).reshape(-1, 2)
-    return [town.name for town in found], middles
+    named = towns(bounds, np.inf)
+    middles = np.array([[town.lon, town.lat] for town in named]).reshape(-1, 2)
+    return [town.name for town in named], middles
 
 
 def _kilometres(bounds: Bounds) -> Float:

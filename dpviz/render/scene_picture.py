@@ -31,9 +31,9 @@ def scene_png(scene: Scene, label: str, status: str, words: Words, size: Size = 
     """
     assert scene.legend is not None
     assert scene.domain is not None
-    own = [mark for mark in scene.marks if mark.rows or mark.id in PLAIN]
+    release_marks = [mark for mark in scene.marks if mark.rows or mark.id in PLAIN]
     ground = [mark for mark in scene.marks if not mark.rows and mark.id not in PLAIN]
-    content = partial(_draw_marks, own)
+    content = partial(_draw_marks, release_marks)
     panel = Panel(label, status, scene.domain, content, ground)
     return sheet([panel], scene.legend, words, size)
 

@@ -39,11 +39,11 @@ class Plan:
 
 def digest(graph: RoadGraph, workload: Paths, decomposition: str, index: str) -> str:
     """Fingerprint of all that a plan depends on."""
-    seen = hashlib.sha256(f"{decomposition} {index} {graph.directed}".encode())
+    hashed = hashlib.sha256(f"{decomposition} {index} {graph.directed}".encode())
     places = np.round(graph.xy, DECIMALS) + 0.0  # no negative zero
     for column in (places, graph.ends, workload.start, workload.item):
-        seen.update(np.ascontiguousarray(column).tobytes())
-    return seen.hexdigest()
+        hashed.update(np.ascontiguousarray(column).tobytes())
+    return hashed.hexdigest()
 
 
 def prepared_plan(graph: RoadGraph, workload: Paths, decomposition: str, index: str) -> Plan | None:

@@ -66,11 +66,11 @@ def guided(parent: Int, raw: tuple[Float, Float], fits: list[Fit], share: Float)
     leaf, final = is_leaf(parent), np.maximum(raw[0], 0.0)
     for level, fit in zip(families(parent), fits, strict=True):
         part, total = level.part, final[level.inner]
-        own = raw[0][part], raw[1][part], leaf[part]
+        estimates = raw[0][part], raw[1][part], leaf[part]
         if fit.trusted:
-            wanted, spread = _by_class(*own, share[part] * level.each(total))
+            wanted, spread = _by_class(*estimates, share[part] * level.each(total))
         else:
-            wanted, spread = shrink_level(*own)
+            wanted, spread = shrink_level(*estimates)
         final[part] = project(wanted, spread, level, total)
     return final
 
@@ -128,7 +128,7 @@ def detailed(
     ends = np.cumsum([len(level) for level in codes])[:-1]
     levels = list(zip(codes, *(np.split(column, ends) for column in columns), strict=True))
     room = min(MOST_CELLS, MAX_NODES - len(columns[0]))
-    done: list[tuple[Codes, Float, Float]] = []
+    detailed_levels: list[tuple[Codes, Float, Float]] = []
     below = none = tuple(column[:0] for column in levels[0])
     fit, depth = Fit(), 0
     while depth < len(levels) or len(below[0]):
@@ -137,7 +137,7 @@ def detailed(
         cells = tuple(map(np.concatenate, zip(cells, below, strict=True)))
         order = np.argsort(cells[0], kind="stable")
         code, leaf, count, variance, slope = (column[order] for column in cells)
-        done.append((code, count, variance))
+        detailed_levels.append((code, count, variance))
         fit = fits[depth] if depth < len(fits) else fit
         rows = np.flatnonzero(leaf & (count > LEAST * np.sqrt(variance)))
         children = (code[rows, None] << np.uint64(2)) | np.arange(4, dtype=np.uint64)
@@ -162,5 +162,5 @@ def detailed(
             np.full((children.size, 4), 0.25),
         )
         depth += 1
-    counts, variances = (np.concatenate([level[at] for level in done]) for at in (1, 2))
-    return [level[0] for level in done], counts, variances
+    counts, variances = (np.concatenate([level[at] for level in detailed_levels]) for at in (1, 2))
+    return [level[0] for level in detailed_levels], counts, variances

@@ -173,16 +173,16 @@ def exact_counts(
     """
     one, two = flows.depths[level]
     width = len(flows.destinations)
-    asked = ends[0] * width + ends[1]
-    order = np.argsort(asked)
+    pair = ends[0] * width + ends[1]
+    order = np.argsort(pair)
     wanted = flows.origins.ancestors(one)[cells[:, 1]] * width
     wanted += flows.destinations.ancestors(two)[cells[:, 2]]
-    place = np.minimum(np.searchsorted(asked, wanted, sorter=order), len(asked) - 1)
+    place = np.minimum(np.searchsorted(pair, wanted, sorter=order), len(pair) - 1)
     node = order[place]
-    inside = asked[node] == wanted
-    cell = cells[inside, 0] * len(asked) + node[inside]
+    inside = pair[node] == wanted
+    cell = cells[inside, 0] * len(pair) + node[inside]
     # bincount sums in float64, exact below 2^53 records.
-    sums = np.bincount(cell, weights=counts[inside], minlength=parts * len(asked))
+    sums = np.bincount(cell, weights=counts[inside], minlength=parts * len(pair))
     return sums.astype(np.int64).reshape(parts, -1)
 
 

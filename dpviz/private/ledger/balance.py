@@ -146,9 +146,9 @@ class Balance:
         largest = self.profile.largest(entry.units)
         for price, (what, spent, total) in zip(charge, self._amounts(largest), strict=True):
             if total is not None and spent + price > total:
-                asked = "" if NEIGHBOURS[entry.neighbours] == 1 else " (half the price to replace)"
+                half = "" if NEIGHBOURS[entry.neighbours] == 1 else " (half the price to replace)"
                 raise BudgetError(
-                    f"cannot spend {what}={float(price):g}{asked} on data set {self.name!r}: "
+                    f"cannot spend {what}={float(price):g}{half} on data set {self.name!r}: "
                     f"{float(total - spent):g} of {float(total):g} is left"
                 )
         pieces = len(self.profile.added(entry.units, charge).charges)
@@ -248,13 +248,13 @@ class State:
 
     def after(self, rows: list[Row], entries: Sequence[Entry]) -> State:
         """The state with further entries; this one is left as it is."""
-        balances, own = {**self.balances}, set[str]()
+        balances, copied = {**self.balances}, set[str]()
         for entry in entries:
             if key := entry.account:
-                if key not in own:
-                    own.add(key)
-                    known = balances.get(key) or Balance(entry.name)
-                    balances[key] = replace(known, spends=[*known.spends])
+                if key not in copied:
+                    copied.add(key)
+                    before = balances.get(key) or Balance(entry.name)
+                    balances[key] = replace(before, spends=[*before.spends])
                 balances[key].add(entry)
         outcomes = {each.release: each.outcome for each in entries if each.kind == "outcome"}
         paid = self.paid.union(each.release for each in entries if each.kind == "spend")

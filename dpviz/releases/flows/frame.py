@@ -184,11 +184,11 @@ class Flows(Frame):
         """
         if period is not None:
             raise DomainError(f"period {period!r}: this release has no time, leave the period out")
-        given = list(queries) if isinstance(queries, list | tuple) else [queries]
-        if given and isinstance(given[0], str | None):
-            given = [queries]
-        low, high = np.zeros((len(given), 2), dtype=np.int64), np.tile(self.shape, (len(given), 1))
-        for row, pair in enumerate(given):
+        pairs = list(queries) if isinstance(queries, list | tuple) else [queries]
+        if pairs and isinstance(pairs[0], str | None):
+            pairs = [queries]
+        low, high = np.zeros((len(pairs), 2), dtype=np.int64), np.tile(self.shape, (len(pairs), 1))
+        for row, pair in enumerate(pairs):
             named = isinstance(pair, list | tuple) and len(pair) == 2
             if not named or not all(isinstance(name, str | None) for name in pair):
                 raise DataError(

@@ -89,10 +89,10 @@ def flow_table(
     lines = shapely.linestrings(np.stack(at, axis=1))
     frame = frame[frame["origin"].ne(ALL) & frame["destination"].ne(ALL)]
     repeated = np.tile(lines, len(frame) // max(len(lines), 1))
-    made: pd.DataFrame = geopandas.GeoDataFrame(
+    with_lines: pd.DataFrame = geopandas.GeoDataFrame(
         frame, geometry=repeated, crs=known_crs(flows.domain.crs)
     )
-    return made
+    return with_lines
 
 
 def sums_along(flows: Flows, nodes: Decomposition, level: int, end: int) -> tuple[Int, Int, Float]:

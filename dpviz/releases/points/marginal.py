@@ -103,14 +103,14 @@ def on_map(
         assumed = box_count(known, None, lo, hi).uniformity_sd ** 2
         cells = int(flat.side // (nodes.hi - nodes.lo)[-1, 0])
         noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
-    made = nodes.replace(count=answers.count, variance=variance, assumed=assumed)
+    grid = nodes.replace(count=answers.count, variance=variance, assumed=assumed)
     if nodes.levels[0].stop == 1:
         variance[0] = answers.noise_sd[0] ** 2
         # A count adds what its nodes have in common, which this error holds already.
-        assumed[0] = answers.uniformity_sd[0] ** 2 / (1 + made.coherence**2)
+        assumed[0] = answers.uniformity_sd[0] ** 2 / (1 + grid.coherence**2)
     return CountRelease(
         Box(flat),
-        made.replace(variance=variance, assumed=assumed),
+        grid.replace(variance=variance, assumed=assumed),
         replace(
             release.header,
             noise=noise.to_dict() if noise else {},
