@@ -164,10 +164,10 @@ def _require_same(folder: str, frame: dict[str, Any]) -> None:
     Raises:
         ParameterError: areas, kinds, zone, unit, bound, start or ε differ.
     """
-    from dpviz.releases.series import node_files, stated_in
+    from dpviz.releases.series import node_facts, node_files
 
     for file in node_files(folder)[:1]:
-        before = stated_in(dpviz.read(file, "areas"), file)["frame"]
+        before = node_facts(dpviz.read(file, "areas"), file)["frame"]
         for name in (each for each, now in frame.items() if before.get(each) != now):
             was = "other areas" if name == "areas" else f"{name} {before.get(name)!r}"
             raise ParameterError(

@@ -24,10 +24,10 @@ from dpviz.render.view import check
 def flat_maps(
     releases: Sequence[Release], labels: Sequence[str] = ()
 ) -> tuple[list[Mapped], list[str]]:
-    """Maps of two dimensions and their labels; none of a release of another form.
+    """2-D maps of releases, with their labels; empty if a single release has none.
 
-    A release with time has the map of its whole period, one of trips those of their starts and
-    their ends.
+    A release with time gives the map of its whole period. A release of trips gives two maps, of
+    starts and of ends.
 
     Raises:
         ReleaseError: maps that cannot share a page.

@@ -34,10 +34,13 @@ def code_for_flows(
     options |= {"areas": words_of(frame.origins) or areas, **_levels(frame.origins)}
     options |= {"from": names[:half], "to": names[half:]}
     box = ", ".join([repr(list(frame.domain.bounds)), *arguments(stated)])
-    lines = [f"domain = dpviz.Domain.from_bounds({box})", f"areas = {_read(frame.origins, areas)}"]
+    lines = [
+        f"domain = dpviz.Domain.from_bounds({box})",
+        f"areas = {_reading_call(frame.origins, areas)}",
+    ]
     if frame.to is not None:
         options["to_areas"] = words_of(frame.to) or to
-        lines.append(f"to = {_read(frame.to, to)}")
+        lines.append(f"to = {_reading_call(frame.to, to)}")
     steps = {} if release.steps is None else release.steps.options()
     return {
         "options": options,
@@ -56,8 +59,8 @@ def _levels(areas: Areas) -> dict[str, Any]:
     return {"levels": areas.levels} if areas.levels[1:] else {"name_column": areas.levels[0]}
 
 
-def _read(areas: Areas, file: str) -> str:
-    """Python that reads the areas in the domain."""
+def _reading_call(areas: Areas, file: str) -> str:
+    """Python call that reads the areas in the domain."""
     if areas.resolution is not None:
         return f"dpviz.hexagons({(words_of(areas) or '').removeprefix(H3)}, domain)"
     return f"dpviz.read_areas({', '.join([repr(file), 'domain', *arguments(_levels(areas))])})"

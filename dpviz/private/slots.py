@@ -49,12 +49,12 @@ class SlotNoise:
 
     @property
     def mechanism(self) -> str:
-        """Name of the law of the noise."""
+        """Name of the distribution of the noise."""
         return "geometric" if self.variance is None else "discrete Gaussian"
 
     @property
     def sd(self) -> float:
-        """Standard deviation of one count, at most."""
+        """Upper bound on the standard deviation of one count."""
         pure = float(geometric_variance(self.k / self.epsilon))
         return math.sqrt(pure if self.variance is None else self.variance)
 
@@ -65,7 +65,7 @@ class SlotNoise:
 
     @property
     def words(self) -> str:
-        """Unit of counting, mechanism and second guarantee."""
+        """What is counted, the noise and the second guarantee, in words."""
         noise = "discrete Laplace noise, pure ε-DP"
         if self.rho is not None:
             noise = f"{self.mechanism} noise, also {self.rho:.4g}-zCDP"
@@ -132,13 +132,13 @@ class DrawBudget(Budget):
 def slot_noise(
     data: Handle[Any], method: Any, epsilon: float, delta: float, steps: int
 ) -> SlotNoise:
-    """Noise of a build of slots, checked before payment.
+    """Noise of a build that counts slots; refuses what cannot be built, before payment.
 
     Args:
         data: a handle on points, or on points by area.
         method: the method.
         epsilon: the price for one unit.
-        delta: above 0.
+        delta: the delta for one unit, above 0.
         steps: most entries that move between neighbours.
 
     Raises:

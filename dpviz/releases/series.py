@@ -1,9 +1,9 @@
 """A series: releases of days, weeks and four weeks of one table of areas, read as one.
 
-Each node is a release of its own days. Windows and running totals are sums of nodes with the least
-variance (generalised least squares over the nodes of each four weeks), so a total that was shown
-before may be revised; ``final`` adds finished nodes alone, which never change again. Everything
-here sees releases only, so it costs no ε.
+A *node* is a release of one day, week or four weeks. Windows and running totals are sums of nodes
+with the least variance (generalised least squares over the nodes of each four weeks), so a later
+node may revise them; with ``final`` they are sums of nodes inside the window only, which are never
+revised. Everything here sees releases only, so it costs no ε.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Node = tuple[int, int]
 
 
 def prices(epsilon: float) -> dict[int, float]:
-    """ε of a node by its length; together at most ε in exact decimals.
+    """ε of a node by its length in days; they add up to at most ε, in exact decimals.
 
     >>> prices(2.0)
     {1: 0.654, 7: 0.52, 28: 0.826}
@@ -64,7 +64,7 @@ def prices(epsilon: float) -> dict[int, float]:
 
 
 def finished_nodes(start: int, until: int) -> list[Node]:
-    """All nodes from one day to before another, by their end, the shortest first.
+    """All nodes inside the days from ``start`` to before ``until``, by their end, shortest first.
 
     >>> finished_nodes(4, 12)[6:]
     [(10, 1), (4, 7), (11, 1)]
@@ -88,15 +88,15 @@ def file_name(node: Node) -> str:
 
 
 def day_text(day: int) -> str:
-    """A day in ISO 8601."""
+    """Text of a day in ISO 8601, from its number since 1970."""
     return str(np.datetime64(day, "D"))
 
 
 def day_number(text: str) -> int:
-    """The inverse of :func:`day_text`.
+    """Number of a day since 1970, from ISO 8601.
 
     Raises:
-        DomainError: no date.
+        DomainError: not a date.
     """
     try:
         return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
@@ -120,11 +120,11 @@ def node_files(folder: str | os.PathLike[str]) -> list[Path]:
     return sorted(each for each in Path(folder).glob("*.parquet") if FILE.fullmatch(each.name))
 
 
-def stated_in(release: AreaRelease, file: Path) -> dict[str, Any]:
+def node_facts(release: AreaRelease, file: Path) -> dict[str, Any]:
     """Facts in the header of a node: ``frame``, ``file`` and ``known_on``.
 
     Raises:
-        ReleaseError: no release of a series, or its file was renamed.
+        ReleaseError: the release is of no series, or its file was renamed.
     """
     stated = release.header.extra.get(KEY)
     if not isinstance(stated, dict) or not isinstance(stated.get("frame"), dict):
@@ -139,9 +139,9 @@ def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -
 
     Args:
         nodes: first day and number of days of each, (n, 2).
-        variance: of the count of each node, (n,).
-        windows: first day of each, and the first one after it, (w, 2).
-        final: add the largest nodes in the window alone.
+        variance: variance of each node's count, (n,).
+        windows: first day of each window, and the first day after it, (w, 2).
+        final: True for sums of the largest nodes inside the window only.
 
     Returns:
         NaN for a window that does not follow from these nodes.
@@ -204,11 +204,11 @@ class Series:
             area: name of an area.
             period: first day and the first one after the last, such as "2024-03-01,2024-03-08".
             kind: one kind; all together by default.
-            final: add finished nodes in the period alone.
+            final: True for a sum of nodes inside the period only.
 
         Raises:
             DataError: no such area.
-            DomainError: no days, days without a release, or no such kind.
+            DomainError: an invalid period, days without a release, or no such kind.
         """
         row, ends = row_named(self.areas, area), period
         window = [*map(day_number, ends.split(",") if isinstance(ends, str) else ends)]
@@ -228,7 +228,7 @@ class Series:
         return Estimate(value, value - half, value + half, 0.0, EXACT)
 
     def table(self, *, last: bool = False, final: bool = False) -> pd.DataFrame:
-        """Windows and running totals of every area and kind, by the day on which they end.
+        """Counts of windows and running totals of every area and kind, by the day they end on.
 
         Columns: level, name; kind; window (``7 days``, or ``running total``), start and end
         (exclusive); count, noise_sd, low, high; known_on. Windows that no release answers are left
@@ -236,7 +236,7 @@ class Series:
 
         Args:
             last: True for only the windows that end on the last day.
-            final: add finished nodes in each window alone.
+            final: True for sums of nodes inside each window only.
         """
         ends = np.arange(self.until if last else self.start + 1, self.until + 1)
         spans = [(f"{days} day{'s' * (days > 1)}", ends - days) for days in SHARES]
@@ -277,7 +277,7 @@ def read_series(folder: str | os.PathLike[str]) -> Series:
     if not files:
         raise ReleaseError(f"{Path(folder).name}: no series: 'dpviz series update' begins one")
     releases: list[AreaRelease] = [read(each, "areas") for each in files]
-    stated = [*map(stated_in, releases, files)]
+    stated = [*map(node_facts, releases, files)]
     for each, file in zip(stated, files, strict=True):
         if each["frame"] != stated[0]["frame"]:
             raise ReleaseError(

@@ -50,16 +50,16 @@ def read_flows(
     """Read records of flows into a handle.
 
     Stability, from parse to handle: one record more or less in the source is at most one more or
-    less here; with a unit, one unit more or less changes at most ``max_per_unit`` records. Each
-    record is dropped or counted by its own cells: if one of its ends is in none of the areas, its
-    time in none of the steps, its kind unlisted, or the id of its unit missing.
+    less here; with a unit, one unit more or less changes at most ``max_per_unit`` records. Whether
+    a record is dropped before that bound depends on its own values only: one of its ends is in none
+    of the areas, its time is in none of the steps, its kind is unlisted, or its unit has no id.
 
     Arguments are those of :func:`dpviz.load`, with ``steps`` of time. ``columns`` are four, x and y
     of the start, then of the end; or two, the names of the finest areas. The kinds are those of the
     areas' domain. ``counts`` receives the outcome of every record.
 
     Raises:
-        DataError: the source cannot be read so.
+        DataError: the source cannot be read as flows.
     """
     most = checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts
