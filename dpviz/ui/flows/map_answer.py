@@ -1,4 +1,4 @@
-"""Map of a release of flows, the ins and outs of a clicked area, and the matrix of a level."""
+"""Map of a release of flows, the trips from and to a clicked area, and the pairs of a level."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
 
 
 def _answer(release: FlowRelease, area: int | None) -> None:
-    """Outs and ins of the chosen area, or the total."""
+    """Show the trips that begin and end in the chosen area, or the total."""
     if area is None:
         st.metric("Trips (noisy)", count_words(release.count([(None, None)])))
         return
@@ -83,7 +83,7 @@ def _answer(release: FlowRelease, area: int | None) -> None:
 
 
 def _table(release: FlowRelease, level: str, area: int | None) -> None:
-    """Pairs with the largest counts."""
+    """Show the pairs with the largest counts."""
     origin, destination, answers = pairs_of(release, level, area)
     flows, most = release.frame, min(ROWS, len(origin))
     columns = {

@@ -15,19 +15,19 @@ TITLE, ORDER = "Help", 90
 
 KEYS = {
     "Drag, scroll": "move and zoom",
-    "Arrow keys, + and −": "the same; keys are the map’s once it has the focus",
+    "Arrow keys, + and −": "the same by keys, while the map has the focus",
     "D, or Shift and drag": "draw a rectangle: drag, or arrow keys and Enter at two corners",
     "P": "draw a polygon, where a page offers it",
     "F": "the map alone on the whole screen; F or Esc leaves it",
-    "Esc": "give up drawing",
-    "Delete, Backspace": "take the last corner back, or clear the shape",
+    "Esc": "stop drawing",
+    "Delete, Backspace": "remove the last corner, or clear the shape",
 }
 READING = (
     "**Colour** is the estimated number of records per km², in classes whose bounds come from the "
     "release. **Blank** means few, none, or too few to tell from none.",
     "**±** after the count of a rectangle or a polygon is the larger of two errors: the 95 % "
-    "interval of the noise, and the **uncertainty where it cuts cells**, an ESTIMATE of "
-    "what it costs that records are taken to be spread evenly in the cells that its edge cuts.",
+    "interval of the noise, and the **uncertainty where it cuts cells**, an ESTIMATE of the error "
+    "from the assumption that records are spread evenly in the cells that its edge cuts.",
     "**A red badge** says that a method is NOT PRIVATE: its claim was refuted, or it has none. "
     "A blue one marks the demo, a green one a guarantee.",
 )
@@ -36,7 +36,7 @@ DUTIES = (
     "**Releases of the same records add up:** ε = 0.5 and ε = 0.3 are ε = 0.8 together.",
     "**Declare data public only if anyone may see every record.** Public data get fast simulated "
     "noise and exact answers beside the noisy ones.",
-    "Asking, zooming, sharing and saving a release cost nothing more: it is already public.",
+    "Queries, zooming, sharing and saving cost no further ε: a release is already public.",
 )
 
 
