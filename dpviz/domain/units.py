@@ -32,7 +32,8 @@ class TimeUnits:
         DomainError: another length, or an unknown zone.
 
     >>> units = TimeUnits("day", "Europe/Berlin")
-    >>> [units.day(each) for each in units.around(1709332200.0, 1709335800.0)]  # 23:30 to 00:30
+    >>> span = units.touched(1709332200.0, 1709335800.0)  # 23:30 to 00:30
+    >>> [units.first_day_text(each) for each in span]
     ['2024-03-01', '2024-03-03']
     """
 
@@ -74,7 +75,7 @@ class TimeUnits:
             return int(np.datetime64(unit, "M").astype("datetime64[D]").astype(np.int64))
         return unit if self.each == "day" else 7 * unit + 4
 
-    def around(self, start: float, end: float) -> Span:
+    def touched(self, start: float, end: float) -> Span:
         """All units that a half-open period in seconds since 1970 UTC touches: rounded outward.
 
         Clocks that are put back just after midnight show the day before again, so each change in
@@ -85,7 +86,7 @@ class TimeUnits:
         units = self.of_moments(np.maximum(moments, start))
         return int(units.min()), int(units.max()) + 1
 
-    def day(self, unit: int | None) -> str:
+    def first_day_text(self, unit: int | None) -> str:
         """First day of a unit in ISO 8601; empty for None."""
         return "" if unit is None else str(np.datetime64(self.first_day(unit), "D"))
 
@@ -108,12 +109,12 @@ class ChargedPeriod:
     @property
     def span(self) -> Span:
         """The units that are charged."""
-        return self.units.around(self.start, self.end)
+        return self.units.touched(self.start, self.end)
 
     @property
     def days(self) -> list[str]:
         """First day of the first unit, and of the first one after the last."""
-        return [*map(self.units.day, self.span)]
+        return [*map(self.units.first_day_text, self.span)]
 
 
 def unit_of_time(unit: str, each: str) -> str:

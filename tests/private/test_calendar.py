@@ -168,7 +168,7 @@ def test_a_period_touches_the_units_of_all_its_moments(zone, day, each):
     for start in range(0, len(moments), 240):
         for end in range(start + 60, len(moments) + 1, 300):
             inside = number[start:end]
-            touched = units.around(moments[start], moments[end - 1] + 30.0)
+            touched = units.touched(moments[start], moments[end - 1] + 30.0)
             assert touched == (inside.min(), inside.max() + 1)
 
 

@@ -85,7 +85,7 @@ class Balance:
         """The charges of a calendar by time; none without a calendar."""
         if self.frame is None:
             return ()
-        day = self.frame.day
+        day = self.frame.first_day_text
         return tuple(
             Piece(day(low), day(high), float(epsilon), float(delta))
             for low, high, (epsilon, delta) in self.profile.stretches()
@@ -104,7 +104,7 @@ class Balance:
             raise BudgetError(
                 f"period={period!r}: data set {self.name!r} has no calendar: leave it out"
             )
-        return self.frame.around(*Calendar(self.frame.zone).period(period))
+        return self.frame.touched(*Calendar(self.frame.zone).period(period))
 
     def require_calendar(self, frame: TimeUnits) -> None:
         """Refuse to begin a calendar twice, for single records, or with more spent than the total.

@@ -128,7 +128,11 @@ class Entry:
     def spend(self, dataset: str, outcomes: dict[str, str]) -> Spend:
         """A spend in plain numbers, of an account of this name."""
         plain = ("what", "unit", "at", "purpose", "release", "neighbours")
-        days = ["", ""] if self.units is None else map(TimeUnits.of(self.frame).day, self.units)
+        days = (
+            ["", ""]
+            if self.units is None
+            else map(TimeUnits.of(self.frame).first_day_text, self.units)
+        )
         return Spend(
             dataset=dataset,
             epsilon=float(self.epsilon),

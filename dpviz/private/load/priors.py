@@ -135,8 +135,8 @@ def _of_table(source: Any, chosen: Selection, weight: str | None) -> tuple[str, 
     if shapes and isinstance(source, str | os.PathLike):
         bounds = [*domain.lower, *domain.upper]
         how_read = bounds, crs or domain.crs, domain.crs, weight
-        places = parsed(f"{__name__}:polygon_places", source, *how_read)
-        x, y, level, mass = (arrow.number_array(places[name]) for name in places.column_names)
+        inside = parsed(f"{__name__}:polygon_places", source, *how_read)
+        x, y, level, mass = (arrow.number_array(inside[name]) for name in inside.column_names)
         return "polygons", (np.column_stack([x, y]), level.astype(np.int64), mass)
     if shapes:
         raise DataError("polygons in memory cannot be a prior: write them to a file")
