@@ -32,7 +32,7 @@ MOST_CELLS = 1_000_000
 """Public cap on sub-cells."""
 
 
-def fits_of(
+def level_fits(
     codes: list[Codes], parent: Int, raw: tuple[Float, Float], prior: Prior
 ) -> tuple[list[Fit], Float]:
     """Fits of the levels below the root, and shares of nodes in their parents.
@@ -57,8 +57,8 @@ def fits_of(
     return fits, share
 
 
-def guided(parent: Int, raw: tuple[Float, Float], fits: list[Fit], share: Float) -> Float:
-    """Non-negative, consistent estimates of a tree, shrunk among nodes of like expectations.
+def guided_estimates(parent: Int, raw: tuple[Float, Float], fits: list[Fit], share: Float) -> Float:
+    """Non-negative, consistent estimates, shrunk among nodes with similar expected counts.
 
     As :func:`~dpviz.trees.shrinkage.shrink_tree`, but on levels with a trusted fit the distribution
     of true counts is fitted to each class of expectations: share × parent's final estimate.
@@ -78,9 +78,9 @@ def guided(parent: Int, raw: tuple[Float, Float], fits: list[Fit], share: Float)
 def _by_class(
     estimate: Float, variance: Float, leaf: NDArray[np.bool_], expected: Float
 ) -> tuple[Float, Float]:
-    """Posterior means and variances of nodes of a level, by class of their expectations.
+    """Posterior means and variances of nodes of a level, by class of their expected counts.
 
-    Inside a class, counts are compared as multiples of what is expected of them.
+    Inside a class, counts are compared as multiples of their expected counts.
     """
     wanted, spread = estimate.copy(), variance.copy()
     least = 2.0**LOWEST * np.sqrt(np.maximum(variance, 1e-9))
@@ -99,16 +99,16 @@ def _by_class(
     return wanted, spread
 
 
-def detailed(
+def tree_with_sub_cells(
     codes: list[Codes],
     columns: tuple[NDArray[np.bool_], Float, Float, Float],
     fits: list[Fit],
     prior: Prior,
 ) -> tuple[list[Codes], Float, Float]:
-    """A tree with sub-cells below its leaves, which share records out as the prior does.
+    """A tree with sub-cells below its leaves, which divide the records as the prior says.
 
-    A leaf is divided while its children's shares are uneven and it holds more than the noise; on
-    levels below the tree by the last fit above them. Where the prior says nothing, or is not used,
+    A leaf is divided while its children's shares are uneven and its count exceeds the noise. Levels
+    below the tree use the last fit above them. Where the prior says nothing, or is not used,
     leaves of the tree are divided once by their slopes, as in
     :func:`~dpviz.trees.density.refine`.
 

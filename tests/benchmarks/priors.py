@@ -197,7 +197,7 @@ def page(found: list[Row]) -> Iterator[str]:
 ABLATIONS: dict[str, list[tuple[object, str, object]]] = {
     "all parts": [],
     "no sub-cells, slopes instead": [(cell_tree.ShrunkTree, "with_cells", None)],
-    "estimates as without a prior": [(cell_tree, "guided", None)],
+    "estimates as without a prior": [(cell_tree, "guided_estimates", None)],
     "thresholds as without": [(prior, "MOST_TIMES", 1.0)],
     "trusted wherever it is used": [(prior, "CLOSE", np.inf), (prior, "BETTER", 0.0)],
     "γ = 1 and a = 1 only": [(prior, "KINDS", ((0.0, 1.0), (1.0, 1.0)))],
@@ -218,7 +218,7 @@ def ablated(name: str, cases: list[Case], seeds: int) -> dict[str, float]:
         for owner, attribute, value in changes:
             if attribute == "with_cells":
                 value = lambda self, tree, nodes, fits, prior: refine(nodes)  # noqa: E731
-            if attribute == "guided":
+            if attribute == "guided_estimates":
                 value = lambda parent, raw, fits, share: shrink_tree(parent, *raw)[0]  # noqa: E731
             stack.enter_context(patch.object(owner, attribute, value))
             if attribute == "FINEST":

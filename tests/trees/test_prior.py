@@ -91,7 +91,7 @@ def test_levels_hand_on_what_they_found_to_levels_with_few_families():
 def whole(fit, level, public, count=1000.0):
     """The root alone as a leaf, with sub-cells by a fit."""
     columns = np.array([True]), np.array([count]), np.array([50.0]), np.full((1, 4), 0.25)
-    return guided.detailed([np.zeros(1, np.uint64)], columns, [fit] * level, public)
+    return guided.tree_with_sub_cells([np.zeros(1, np.uint64)], columns, [fit] * level, public)
 
 
 def test_sub_cells_share_their_leaf_as_the_prior_does():

@@ -23,7 +23,7 @@ from dpviz.trees.consistency import combine, downward
 from dpviz.trees.cores import parallel_map, run_both, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine, sloped_shares
-from dpviz.trees.guided import detailed, fits_of, guided
+from dpviz.trees.guided import guided_estimates, level_fits, tree_with_sub_cells
 from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
 from dpviz.trees.prior import Fit, Prior
 from dpviz.trees.shrinkage import (
@@ -228,9 +228,9 @@ class ShrunkTree(PointMethod):
             column.flags.writeable = False  # no other owner, so that it need not be copied
         fits: list[Fit] = []
         if self.prior is not None:
-            fits, share = fits_of(tree.codes, parent, raw, self.prior)
+            fits, share = level_fits(tree.codes, parent, raw, self.prior)
             if self.shrink and any(fit.trusted for fit in fits):
-                count = guided(parent, raw, fits, share)
+                count = guided_estimates(parent, raw, fits, share)
         nodes = nodes.replace(count=count, variance=spread)
         nodes = self.improved(nodes, raw)
         if self.prior is not None and any(fit.used for fit in fits):
@@ -246,7 +246,7 @@ class ShrunkTree(PointMethod):
             rows = np.flatnonzero(nodes.leaf & (nodes.count > 0) & (nodes.volume > 1))
             slope[rows] = sloped_shares(nodes, rows, nodes.count / nodes.volume).T
         columns = nodes.leaf, nodes.count, nodes.variance, slope
-        codes, count, variance = detailed(tree.codes, columns, fits, prior)
+        codes, count, variance = tree_with_sub_cells(tree.codes, columns, fits, prior)
         fine = tree.with_codes(codes).decomposition(count, variance)
         _FITS[fine] = fits
         return fine
