@@ -71,13 +71,13 @@ def place_squares(bounds: Bounds) -> list[tuple[str, float, Bounds]]:
     ]
 
 
-def near(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[str]:
+def nearest_places(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[str]:
     """The named place nearest to each spot in words, such as "4 km NE of Port Meridian".
 
     Args:
         spots: longitude and latitude in degrees, shape (n, 2).
         bounds: area whose places count.
-        source: name of the data; of the built-in city's, its towns count in a part of it too.
+        source: name of the data; if it is the built-in city, its towns are the places.
 
     Returns:
         Texts; empty ones where the area has no named place.
@@ -97,7 +97,7 @@ def near(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[str]:
 
 
 def _named(bounds: Bounds, source: str = "") -> tuple[list[str], Float]:
-    """Names of the places in an area, the large first, and their middles (n, 2) in degrees."""
+    """Names of the places in an area, the largest first, and their middles (n, 2) in degrees."""
     if is_city(bounds, source):
         order = sorted(TOWNS, key=lambda town: -town.share)
         return [town.name for town in order], to_lonlat(np.array([[t.x, t.y] for t in order]))

@@ -7,7 +7,7 @@ import pytest
 import dpviz
 from dpviz.datasets.geography import BOUNDS, CITY
 from dpviz.evaluation.truth import exact_counts
-from dpviz.render.nearby import MOST_PLACES, near, place_rows, place_squares
+from dpviz.render.nearby import MOST_PLACES, nearest_places, place_rows, place_squares
 
 
 def test_places_by_name_have_disjoint_squares_of_the_public_area_alone():
@@ -42,7 +42,7 @@ def test_a_spot_is_at_a_named_place_or_so_many_kilometres_from_the_nearest_one()
     middle = ((west + east) / 2, (south + north) / 2)
     north_east = (middle[0] + 0.02, middle[1] + 0.018)
     words = ["Port Meridian", "3 km NE of Port Meridian"]
-    assert near([middle, north_east], BOUNDS) == words
+    assert nearest_places([middle, north_east], BOUNDS) == words
     part = (middle[0] - 0.1, middle[1] - 0.1, middle[0] + 0.1, middle[1] + 0.1)
-    assert near([middle, north_east], part, CITY) == words
-    assert near([(-39.5, 20.5)], (-40.0, 20.0, -39.0, 21.0)) == [""]  # the open sea
+    assert nearest_places([middle, north_east], part, CITY) == words
+    assert nearest_places([(-39.5, 20.5)], (-40.0, 20.0, -39.0, 21.0)) == [""]  # the open sea

@@ -18,9 +18,9 @@ ALWAYS = "All steps"
 """Choice of all steps of time."""
 
 ABOUT = {
-    EXACT: "The interval counts the noise that both share: it is narrower than two ±.",
+    EXACT: "The interval follows from the noise of both counts, which may have a part in common.",
     ADDED: "The noise of both counts is added up: the interval is never too narrow.",
-    NOISE_ONLY: "The interval is for the noise: whole numbers from 0 also have a bias.",
+    NOISE_ONLY: "The interval is for the noise only: whole numbers from 0 also have a bias.",
 }
 """Sentence on an interval, by its basis."""
 

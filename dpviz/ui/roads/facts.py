@@ -12,7 +12,7 @@ from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import EVENTS, facts_of_each_step, limits
 from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
-from dpviz.render.nearby import near
+from dpviz.render.nearby import nearest_places
 from dpviz.render.numbers import percent
 from dpviz.render.roads import bounds, node_degrees
 from dpviz.roads.graph import Int
@@ -96,4 +96,4 @@ def _near(release: RoadRelease, edges: Int) -> list[str]:
     if not graph.crs:
         return []
     middles = node_degrees(graph)[graph.ends[edges]].mean(axis=1)
-    return near(middles, bounds(graph), release.header.source)
+    return nearest_places(middles, bounds(graph), release.header.source)

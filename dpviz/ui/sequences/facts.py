@@ -13,7 +13,7 @@ from dpviz.releases.export import export
 from dpviz.releases.store import save
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres
-from dpviz.render.nearby import near
+from dpviz.render.nearby import nearest_places
 from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
@@ -91,4 +91,4 @@ def _near(boxes: Float) -> list[str]:
     """The named place nearest to the middle of each cell."""
     west, south = boxes[:, :2].min(axis=0).tolist()
     east, north = boxes[:, 2:].max(axis=0).tolist()
-    return near(centres(boxes), (west, south, east, north))
+    return nearest_places(centres(boxes), (west, south, east, north))
