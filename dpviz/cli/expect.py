@@ -89,7 +89,7 @@ def expect(
             f"{row['mechanism']}"
             for row in facts["persons"]
         ]
-        lines.append("Counts of persons per slot: a cell, in a step, of a kind; exact.\n")
+        lines.append("Exact, for one count of persons in a slot: a cell, in a step, of a kind.\n")
     lines.append("From a synthetic city scaled to the box, NOT from your records.")
     lines += filter(None, [proxy_size_note(round(records * counted))])
     emit(facts, as_json, "\n".join(lines))
