@@ -1,9 +1,11 @@
 """List every message that a user can meet, for review: ``uv run python -m tests.messages``.
 
-One line each: file, line, kind (error, page, help) and the text, with ``{…}`` for values.
+One line each: file, line, kind (error, shown, script, template) and the text, with ``{…}`` for
+values.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,7 +49,27 @@ def messages(path: Path) -> Iterator[tuple[int, str, str]]:
                 yield node.lineno, kind, " ".join(text.split())
 
 
+COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*|\{#.*?#\}", re.DOTALL)
+SCRIPT = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`"""
+TEMPLATE = r'(?:title|alt|aria-label|placeholder)="[^"]*"|>[^<]+'
+JINJA = r"\{\{.*?\}\}|\{%.*?%\}"
+
+
+def texts(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Line, kind and text of each literal of a script, and of each text of a template."""
+    kind = "template" if path.suffix == ".html" else "script"
+    source = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), path.read_text())
+    if kind == "template":
+        jinja = {"{{": "{…}", "{%": " "}
+        source = re.sub(JINJA, lambda found: jinja[found[0][:2]], source)
+    for found in re.finditer(TEMPLATE if kind == "template" else SCRIPT, source):
+        text = " ".join(found[0].strip("'\"`>").split())
+        if re.search(r"[^\W\d_]{2}", text) and (" " in text or text.istitle()):
+            yield source.count("\n", 0, found.start()) + 1, kind, text
+
+
 if __name__ == "__main__":
-    for path in sorted((ROOT / "dpviz").rglob("*.py")):
-        for line, kind, text in sorted(messages(path)):
+    for path in sorted((ROOT / "dpviz").rglob("*.*")):
+        read = {".py": messages, ".js": texts, ".html": texts}.get(path.suffix)
+        for line, kind, text in sorted(read(path) if read else []):
             print(f"{path.relative_to(ROOT)}:{line}\t{kind}\t{text}")

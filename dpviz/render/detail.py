@@ -23,7 +23,7 @@ from dpviz.trees.lattice import Float, Int
 Mask = NDArray[np.bool_]
 
 SHOWN, POOLED, QUIET, NEVER = 0, 1, 2, 3
-"""Kinds of a row: by itself; with its siblings; blank, too few to tell from none; not drawn."""
+"""Kinds of a row: by itself; with its siblings; blank, within the noise; not drawn."""
 
 NOISE_SDS = 2.0
 """Standard deviations of its noise above which a count is drawn; below it is blank, or quiet."""

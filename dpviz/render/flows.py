@@ -151,7 +151,7 @@ def move_marks(
                 color=QUIET.faint(55 if faded else 110)
                 if name == "noise"
                 else by_share(share[rows], 70 if faded else 240),
-                title="Moves" if name == "moves" else "Moves: too few to tell from none",
+                title="Moves" if name == "moves" else "Moves: within the noise",
                 rows=(Row("from", "from"), Row("to", "to"), *_count_row("moves", moves)),
                 extra={
                     "from": label[pairs[rows, 0]],

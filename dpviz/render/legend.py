@@ -27,7 +27,7 @@ class Swatch:
     width: float = 0
 
 
-WITHIN_NOISE = Swatch("too few to tell from none", QUIET, width=1.5)
+WITHIN_NOISE = Swatch("within the noise", QUIET, width=1.5)
 """Swatch for lines (streets and moves) within the noise."""
 
 
@@ -111,7 +111,7 @@ def scale_labels(scale: Scale) -> list[str]:
 
 def blank_words(scale: Scale) -> str:
     """Legend text that explains blank cells on a scale of densities."""
-    return f"blank: under {compact(scale.bounds[0])}, or too few to tell from none"
+    return f"blank: under {compact(scale.bounds[0])}, or within the noise"
 
 
 def line_labels(scale: Scale) -> list[str]:

@@ -109,7 +109,7 @@ def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
                 lines_of(graph, edges),
                 color=QUIET if kind == "quiet" else scale.paint(count[edges], colors),
                 width=QUIET_WIDTH if kind == "quiet" else wide,
-                title="Street" if kind == "streets" else "Street: too few to tell from none",
+                title="Street" if kind == "streets" else "Street: within the noise",
                 rows=rows,
                 extra={
                     "count": count[edges],

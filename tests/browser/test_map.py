@@ -223,7 +223,7 @@ def the_legend_covers_no_data(page):
         assert map_view["width"] > 0.6 * min(size["width"], 800)
         assert legend["y"] >= map_view["y"] + map_view["height"]
         assert legend["x"] + legend["width"] <= size["width"]
-    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("too few to tell from none")
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("or within the noise")
 
 
 def where_the_pointer_is_stands_below(page, map_view):
@@ -251,7 +251,7 @@ def a_blank_cell_has_words_and_raw_cells_are_a_switch(page, map_view, release):
     page.mouse.move(x - 3, y)
     page.mouse.move(x, y, steps=3)
     tooltip = page.get_by_test_id("dpviz-tooltip")
-    expect(tooltip).to_contain_text("Too few to tell from none")
+    expect(tooltip).to_contain_text("Within the noise")
     page.get_by_test_id("dpviz-view").locator("summary").click()
     the_picture_is_a_slide(page, map_view)
     depth = page.get_by_test_id("dpviz-depth")

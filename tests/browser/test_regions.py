@@ -19,7 +19,7 @@ def test_a_drawn_polygon_is_answered_and_kept_in_the_address(app, open_page):
     page.get_by_role("button", name="Polygon").click()
     page.mouse.click(*at(map_view, 0.4, 0.4))
     page.mouse.dblclick(*at(map_view, 0.9, 0.9))
-    expect(page.get_by_text("A polygon has three corners or more")).to_be_visible()
+    expect(page.get_by_text("A polygon needs at least three corners")).to_be_visible()
     for left in (1, None):
         page.keyboard.press("Backspace")  # takes the last corner back
         assert map_view.evaluate("e => e.__dpviz.pointer.ring?.length") == left

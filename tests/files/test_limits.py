@@ -346,4 +346,4 @@ def test_streets_beyond_the_limits(name, content, words, tmp_path, little_memory
 
 def test_the_map_stops_where_a_drawn_polygon_has_all_its_corners():
     program = (Path(dpviz.__file__).parent / "render/client/js/input/pointer.js").read_text()
-    assert re.findall(r"const MOST_CORNERS = (\d+);", program) == [str(limits.CORNERS.most)]
+    assert re.findall(r"const MAX_CORNERS = (\d+);", program) == [str(limits.CORNERS.most)]

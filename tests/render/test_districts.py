@@ -55,7 +55,7 @@ def test_what_is_noise_is_blank():
         "in two parts": BLANK,
         "whole": OPAQUE,
     }
-    assert "too few to tell" in legend.blank
+    assert "within the noise" in legend.blank
     assert "km²" in legend.title
 
 

@@ -24,7 +24,7 @@ KEYS = {
 }
 READING = (
     "**Colour** is the estimated number of records per km², in classes whose bounds come from the "
-    "release. **Blank** means few, none, or too few to tell from none.",
+    "release. **Blank** means few, none, or a count within the noise.",
     "**±** after the count of a rectangle or a polygon is the larger of two errors: the 95 % "
     "interval of the noise, and the **uncertainty where it cuts cells**, an ESTIMATE of the error "
     "from the assumption that records are spread evenly in the cells that its edge cuts.",

@@ -37,7 +37,7 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
             st.code(code, language=None, wrap_lines=True)  # Streamlit's colours are too pale
         again = "" if release.header.extra.get("records") else ", and spends ε again"
         st.caption(
-            f"Running it makes another release of these choices{again}. A release holds no "
+            f"Running it builds another release with these choices{again}. A release holds no "
             "seed and no file name: fill them in."
         )
         words = words_of(prefix, release)

@@ -1,6 +1,6 @@
 /**
- * Range counts from a release's tree in the browser: the walk, the snapping to lattice lines, the
- * interval and the rounding of the engine's `range_count`, which a test compares it with.
+ * Range counts from a release's tree in the browser: the same walk, snapping to lattice lines,
+ * interval and rounding as the engine's `range_count`; a test compares both.
  */
 import {h} from '../core/dom.js';
 import {halfWidthWords, intervalWords, nearest, percentInterval, withInterval, withNoise} from './numbers.js';
@@ -16,7 +16,7 @@ export function lattice(rect, {lower, upper, side}) {
   return {lo: axes.map(k => line(rect[k], k)), hi: axes.map(k => line(rect[k + 2], k))};
 }
 
-/** Variance of a box's count whose cells come from noisy Haar coefficients: the engine's `haar`. */
+/** Variance of a box's count if its cells come from noisy Haar coefficients: the engine's `haar`. */
 function haarVariance({variance, cells}, {lo, hi}, side) {
   const weight = (line, length) => Math.min(line % length, length - line % length) / length;
   const span = k => {
@@ -34,12 +34,12 @@ function haarVariance({variance, cells}, {lo, hi}, side) {
 /**
  * The answer of a tree to a rectangle, null outside the domain.
  *
- * `tree` has `roots`, `noise` (null where the nodes' variances add up, else that of `haar`) and the
- * columns lo, hi (two numbers a node), first_child, n_children, count and variance; of a part of a
- * period also `assumed`, the uniformity error that is in each count; of wavelets also `nonnegative`,
- * the counts of the uniformity model, where the noise hides some. A node inside gives its count,
- * a leaf that is cut the share of its area; the uniformity error is the engine's Beta model, of
- * which the part `coherence` adds up along an edge. `used` are the nodes.
+ * `tree` has `roots`, `noise` (null if the nodes' variances add up, else parameters of `haar`) and the
+ * columns lo, hi (two numbers a node), first_child, n_children, count and variance. A part of a
+ * period also has `assumed`, the uniformity error of each count; wavelets also have `nonnegative`,
+ * counts for the uniformity model where noise makes some negative. A node inside gives its count, a
+ * cut leaf its share by area. The uniformity error is the engine's Beta model; the part `coherence`
+ * of it adds up along an edge. `used` lists the nodes.
  */
 export function rangeCount(tree, rect, domain, interval) {
   const box = lattice(rect, domain);
@@ -82,7 +82,7 @@ export function rangeCount(tree, rect, domain, interval) {
   return {...answerOf(total, interval), used, ...sums};
 }
 
-/** Variance of what lies in a share of a leaf, by the engine's Beta model. */
+/** Variance of the count in a share of a leaf, by the engine's Beta model. */
 export const unevenness = (amount, share) => Math.max(amount, 0) ** 2 * share * (1 - share) / 3;
 
 /** An answer from its estimate and variances. */
@@ -94,7 +94,7 @@ export function answerOf({count, variance, uniformity}, interval) {
   };
 }
 
-/** Answers on disjoint records with noise of their own, added up as the engine does: the uniformity error is not independent; null outside the domain. */
+/** The sum of answers about disjoint records with independent noise; uniformity errors are not independent and add up. Null if any answer is null. */
 export function added(answers, interval) {
   if (answers.includes(null)) return null;
   const sum = (name, power = 1) => answers.reduce((total, each) => total + each[name] ** power, 0);
@@ -103,7 +103,7 @@ export function added(answers, interval) {
   return {...found, used: answers.flatMap(each => each.used), ...sums};
 }
 
-/** A quotient a / b of noisy numbers with Fieller's interval, cut to limits: the engine's `quotients`. */
+/** A quotient a / b of noisy numbers with Fieller's interval, clipped to limits: the engine's `quotients`. */
 export function quotient(a, b, [varianceA, varianceB, both], [least, most], interval) {
   const z = interval ** 2;
   const square = b ** 2 - z * varianceB;
@@ -114,20 +114,20 @@ export function quotient(a, b, [varianceA, varianceB, both], [least, most], inte
   return {enough: true, value, low, high};
 }
 
-/** The share of one answer's records of those of several, of which it is one: the engine's `share_of`. */
+/** One answer's share of the records of all answers: the engine's `share_of`. */
 export function shareOf(one, every, interval) {
   const of = each => each.noise ** 2 + each.uniformity ** 2;
   const sum = value => every.reduce((total, each) => total + value(each), 0);
   return quotient(one.count, sum(each => each.count), [of(one), sum(of), of(one)], [0, 1], interval);
 }
 
-/** The mean of values: the engine's `mean_of`; `alike` is the part of both uniformity errors in common. */
+/** The mean of values: the engine's `mean_of`; `alike` is the correlation of both uniformity errors. */
 export function meanOf({count, noise, uniformity, sum, sumNoise, sumUniformity}, {limits, alike}, interval) {
   const errors = [sumNoise ** 2 + sumUniformity ** 2, noise ** 2 + uniformity ** 2, alike * sumUniformity * uniformity];
   return quotient(sum, count, errors, limits, interval);
 }
 
-/** "42 % (38 to 46 %)" and "12.1 (11.8 to 12.4)"; or that there is none. */
+/** "42 % (38 to 46 %)" or "12.1 (11.8 to 12.4)"; a text without numbers if there are too few records. */
 export function quotientWords({enough, value, low, high}, percent = false) {
   if (!enough) return 'too few records';
   return percent ? percentInterval(value, low, high) : withInterval(value, low, high);
@@ -146,10 +146,10 @@ export function nodeRings({lo, hi}, nodes, {lower, upper, side}) {
 /** Half of the 95 % interval of the noise. */
 const halfWidth = ({low, high}) => (high - low) / 2;
 
-/** ± beside a count that stands alone: the larger of what the noise and what the cut cells may cost. */
+/** ± of a count shown alone: the larger of the noise's interval and the error from cut cells. */
 const largerError = (answer, interval) => Math.max(halfWidth(answer), interval * answer.uniformity);
 
-/** An answer in words. */
+/** An answer as an element. */
 export function answerElement(name, answer, interval, values = null) {
   const spread = interval * answer.uniformity;
   const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
@@ -170,7 +170,7 @@ export function answerElement(name, answer, interval, values = null) {
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }
 
-/** The answers of a whole series, each with its larger error as a bar on one scale, `beside` them a text each; a name shows its map. The first `wholes` are sums of the others, which would outgrow the bars: they have none. */
+/** A table of the answers of a series, each with its ± as a bar on one scale and a text of `beside`; its name is a button that shows its map. The first `wholes` rows are sums of the others and have no bar, because it would be too long. */
 export function answerTable(names, answers, interval, now, show, caption = 'At every ε', beside = [], wholes = 0) {
   const errors = answers.map(each => largerError(each, interval));
   const ends = answers.map(({count}, at) => [count - errors[at], count + errors[at]]);

@@ -1,17 +1,17 @@
-/** Numbers rounded to what their noise allows: 1237.4 with a half-width of 58.8 reads "1,240 ± 60". */
+/** Numbers rounded to what their noise allows: 1237.4 with a half-width of 58.8 becomes "1,240 ± 60". */
 
-/** To the nearest integer, halves to the even one, as Python and NumPy do: noisy counts are often whole, and a file's tables are Python's. */
+/** Rounds to the nearest integer, halves to even, as Python and NumPy do: noisy counts are often whole, and tables in the same file come from Python. */
 export function nearest(value) {
   const result = Math.round(value);
   return Math.abs(value % 1) === 0.5 && result % 2 ? result - 1 : result;
 }
 
-/** What is beyond a decimal place by less than this share of it is on it, but for the error of a float32. */
+/** Share of a decimal place below which an excess counts as a rounding error of float32. */
 const LAST_DIGITS = 1e-7;
 
 const power = place => Number(`1e${place}`);
 
-/** The nearest multiple of 10 ** place by all digits of a float, halves to the even one: Python's `round(value, -place)`. */
+/** Rounds to a multiple of 10 ** place by all digits of the float, halves to even: Python's `round(value, -place)`. */
 function toPlace(value, place) {
   const size = Math.abs(value);
   const sign = value < 0 ? -1 : 1;
@@ -22,35 +22,35 @@ function toPlace(value, place) {
     const up = 2 * rest > step || 2 * rest === step && least / step % 2;
     return sign * (up ? least + step : least);
   }
-  const text = size.toFixed(-place); // of two that are as near, the larger
+  const text = size.toFixed(-place); // rounds halves up
   const isHalf = size * 2 ** (1 - place) % 2 === 1;
   return sign * (isHalf && text.at(-1) % 2 ? Number(size.toFixed(1 - place).slice(0, -1)) : Number(text));
 }
 
-/** At a decimal place, thousands separated. */
+/** A value rounded to a decimal place, with thousands separators. */
 function atPlace(value, place) {
   const result = toPlace(value, place);
   const [whole, part] = Math.abs(result).toFixed(Math.max(0, -place)).split('.');
   return (result < 0 ? '−' : '') + whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',') + (part ? `.${part}` : '');
 }
 
-/** A half-width rounded up to two digits where it begins with 1, 2 or 3, else to one; and the place of its last digit. */
+/** A half-width rounded up (two digits if it begins with 1, 2 or 3, else one), and the place of its last digit. */
 function shown(halfWidth) {
   const exponent = Math.floor(Math.log10(halfWidth));
   const place = halfWidth / power(exponent) < 4 ? exponent - 1 : exponent;
   const digits = Math.ceil(halfWidth / power(place) * (1 - LAST_DIGITS));
-  return digits === 40 ? [Number(`4e${place + 1}`), place + 1] : [Number(`${digits}e${place}`), place]; // 39.2 begins with 4 then
+  return digits === 40 ? [Number(`4e${place + 1}`), place + 1] : [Number(`${digits}e${place}`), place]; // 39.2 becomes 40, which has one digit
 }
 
 const isWidth = halfWidth => Number.isFinite(halfWidth) && halfWidth > 0;
 
-/** A value at the last decimal place that its half-width leaves meaning. */
+/** A value rounded to the last decimal place that its half-width makes meaningful. */
 export function roundedTo(value, halfWidth) {
   if (isWidth(halfWidth)) return atPlace(value, shown(halfWidth)[1]);
   return Math.abs(value) >= 10 || Number.isInteger(value) ? atPlace(value, 0) : short(value);
 }
 
-/** What stands after ±, rounded up: no interval is shown narrower than it is. */
+/** The number after ±, rounded up: no interval is shown too narrow. */
 export function halfWidthWords(halfWidth) {
   return isWidth(halfWidth) ? atPlace(...shown(halfWidth)) : roundedTo(halfWidth, 0);
 }
@@ -60,7 +60,7 @@ export function withNoise(value, halfWidth) {
   return isWidth(halfWidth) ? `${roundedTo(value, halfWidth)} ± ${halfWidthWords(halfWidth)}` : roundedTo(value, 0);
 }
 
-/** The ends of an interval that add up with `withNoise`: "1,180 to 1,300" for 1,240 ± 60. */
+/** The ends of an interval, consistent with `withNoise`: "1,180 to 1,300" for 1,240 ± 60. */
 export function intervalWords(value, halfWidth) {
   if (!isWidth(halfWidth)) return `${roundedTo(value, 0)} to ${roundedTo(value, 0)}`;
   const [half, place] = shown(halfWidth);
@@ -68,7 +68,7 @@ export function intervalWords(value, halfWidth) {
   return `${atPlace(middle - half, place)} to ${atPlace(middle + half, place)}`;
 }
 
-/** The lower end (sign −1) or the upper one (1) of an interval, rounded away from its middle. */
+/** The lower end (sign −1) or upper end (sign 1) of an interval, rounded outwards. */
 function outwards(value, place, sign) {
   const end = toPlace(value, place);
   const step = power(place);
@@ -81,19 +81,19 @@ function withEnds(value, low, high, half) {
   return [atPlace(value, place), outwards(low, place, -1), outwards(high, place, 1)];
 }
 
-/** "42 % (34 to 50 %)" of a share and its interval, to a whole per cent at least. */
+/** "42 % (34 to 50 %)" for a share and its interval, rounded to whole per cents or finer. */
 export function percentInterval(value, low, high) {
   const [first, least, most] = withEnds(100 * value, 100 * low, 100 * high, Math.min(50 * (high - low), 5));
-  return `${first}\u00a0% (${least} to ${most}\u00a0%)`; // no line ends before the sign
+  return `${first}\u00a0% (${least} to ${most}\u00a0%)`; // no line break before the sign
 }
 
-/** "12.13 (11.82 to 12.42)" of any other value. */
+/** "12.13 (11.82 to 12.42)" for a value and its interval. */
 export function withInterval(value, low, high) {
   const [first, least, most] = withEnds(value, low, high, (high - low) / 2);
   return `${first} (${least} to ${most})`;
 }
 
-/** Two significant digits, thousands separated: the legend's and the densities' form. */
+/** Two significant digits with thousands separators, as in legends and densities. */
 export function short(value) {
   if (!Number.isFinite(value) || value === 0) return '0';
   const text = atPlace(value, Math.floor(Math.log10(Math.abs(value))) - 1);

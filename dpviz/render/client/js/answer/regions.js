@@ -1,12 +1,12 @@
 /**
- * Counts of rectangles from a release of areas, as the engine's `AreaRelease.count`: the coarsest areas
- * that lie inside, and of those that the edge cuts the share of their surface.
+ * Counts of rectangles from a release of areas, as the engine computes them: the coarsest areas inside
+ * the rectangle, and a share by surface of each area that its edge cuts.
  */
 import {answerOf, lattice, unevenness} from './answer.js';
 
-const SLIVER = 1e-6; // a share that a rectangle along an area's edge takes in or leaves out: corners are rounded
+const SLIVER = 1e-6; // a smaller share comes from rounded corners, where a rectangle follows an area's edge
 
-/** The part of a ring [[x, y], …] on one side of a line; where it is several, they hang together by its edge. */
+/** The part of a ring [[x, y], …] on one side of a line; several pieces stay connected along that line. */
 function cut(ring, axis, line, sign) {
   const left = [];
   for (let i = 0; i < ring.length; i++) {
@@ -29,7 +29,7 @@ function surface(ring) {
 }
 
 export class Regions {
-  /** Areas with counts at one time or, as the `frames` of a map, at several. */
+  /** Areas with counts for one period or, with `frames`, for each step. */
   constructor({starts, steps, frames}, columns, domain) {
     const of = name => columns[`areas.${name}`].value;
     const {value: xy, startIndices} = columns['areas.xy'];
@@ -50,7 +50,7 @@ export class Regions {
     for (const shape of this.shapes) shape.surface = shape.rings.reduce((sum, {ring, sign}) => sum + sign * surface(ring), 0);
   }
 
-  /** The answer at each time, null outside the domain. */
+  /** The answer for each step, null outside the domain. */
   counts(rect, interval) {
     const box = lattice(rect, this.domain);
     if (!box) return this.times.map(() => null);

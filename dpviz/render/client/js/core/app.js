@@ -1,9 +1,9 @@
 /**
- * One map on the page: state, views, and what its host hears (the app, or a file that travels).
+ * One map on the page: its state and views, and the events that it sends to its host (the app, a file, a notebook).
  *
- * The host gives two things. The *scene* (layers, columns, legend, camera) changes when there is
- * something else to look at. The *overlay* (highlighted cells, a shape set from outside) is small and
- * changes at every answer; it has its own mount so that the scene need not travel again.
+ * The host sends two things. The *scene* (layers, columns, legend, camera) changes when there is
+ * something else to look at. The *overlay* (highlighted cells, a shape set by the host) is small and
+ * changes with every answer; it has its own mount so that the scene need not be sent again.
  */
 import {BoundLayers} from '../draw/bound.js';
 import {Controls, hintOf} from '../input/controls.js';
@@ -21,20 +21,20 @@ import {Paper} from '../draw/paper.js';
 import {Pointer} from '../input/pointer.js';
 import {Present} from './present.js';
 import {description} from '../input/shapes.js';
-import {Sight} from './sight.js';
+import {NARROW, Sight} from './sight.js';
 import {Surround} from '../draw/surround.js';
 import {Tiles} from '../draw/tiles.js';
 import {Tooltip} from '../draw/tooltip.js';
 
-const USUAL = 560; // pixels that a map is high in a window of usual size, where nobody says otherwise
-const REACH = 5; // pixels around a click in which a mark is still hit: lines are thin
-const PLAIN_THEME = { // until a scene brings the project's own
+const DEFAULT_HEIGHT = 560; // pixels, in a window of usual size
+const HIT_PIXELS = 5; // a click this near hits a mark: lines are thin
+const PLAIN_THEME = { // until a scene brings its own theme
   land: [246, 244, 239], water: [219, 228, 234], shore: [159, 177, 190], frame: [139, 145, 153], text: [44, 49, 56],
   halo: [255, 255, 255], hatch: [125, 97, 197], accents: {tide: [194, 65, 12]},
 };
 
 export class MapApp {
-  /** Draws flat until `take` brings deck.gl. */
+  /** Draws on a 2-D canvas until `take` brings deck.gl. */
   constructor(parent) {
     this.gl = flat;
     this.root = h('div', {class: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'map', 'data-testid': 'dpviz-map'});
@@ -74,7 +74,7 @@ export class MapApp {
   drawnBy({deck}) {
     const made = new deck.Deck({
       parent: this.canvasHost, width: '100%', height: '100%', deviceProps: {type: 'webgl'}, touchAction: 'pan-y',
-      style: {position: 'absolute', opacity: '0'}, // seen once it has the map's size
+      style: {position: 'absolute', opacity: '0'}, // visible once it has the map's size
       views: new deck.MapView({id: 'main'}), viewState: this.camera ?? {longitude: 0, latitude: 0, zoom: 1}, layers: [],
       onViewStateChange: ({viewState}) => this.sight.moved(viewState),
       onAfterRender: () => this.rendered(made),
@@ -85,7 +85,7 @@ export class MapApp {
 
   /**
    * Draws with deck.gl from now on: `gl` is {deck, converter}, with a converter that knows the layers.
-   * The flat picture stays until deck.gl's first one is whole.
+   * The flat picture stays until deck.gl's first picture is complete.
    */
   take(gl) {
     this.flat = this.deck;
@@ -97,17 +97,17 @@ export class MapApp {
     this.render();
   }
 
-  /** In pixels, of a window of usual size; a host says it first of all. Chromium keeps the place of a map as high as it was first laid out. */
+  /** Height in pixels, in a window of usual size. A host calls it first: Chromium keeps the height of the first layout. */
   setHeight(pixels) {
     this.frame.style.setProperty('--map-height', `${pixels}px`);
-    this.frame.style.setProperty('--map-share', pixels / USUAL);
+    this.frame.style.setProperty('--map-share', pixels / DEFAULT_HEIGHT);
   }
 
-  /** Stays flat, and says why: the flat picture is the last one. */
+  /** Keeps the 2-D canvas, and shows why. */
   stayFlat() {
     this.staysFlat = true;
     this.render();
-    this.frame.append(h('p', {class: 'notice', role: 'status'}, 'This browser draws without WebGL: move the map with its buttons or the arrow keys.'));
+    this.frame.append(h('p', {class: 'notice', role: 'status'}, 'This browser has no WebGL: move the map with its buttons or the arrow keys.'));
   }
 
   destroy() {
@@ -123,7 +123,7 @@ export class MapApp {
     this.frame.remove();
   }
 
-  /** Reads the page's theme again; Streamlit calls at every change of it. */
+  /** Reads the page's theme again; Streamlit calls it at every change of theme. */
   takeTheme() {
     const dark = !this.paper.on && isDark(this.root);
     const changed = dark !== this.dark;
@@ -147,7 +147,7 @@ export class MapApp {
     return this.theme.accents[this.view.palette] ?? this.theme.accents.tide;
   }
 
-  /** Colours that the style sheet needs, the strip, the map. */
+  /** Applies colours to style sheet, legend and map. */
   dress() {
     this.frame.style.setProperty('--land', css(this.theme.land));
     this.frame.style.setProperty('--accent', css(this.accent));
@@ -155,7 +155,7 @@ export class MapApp {
     this.render();
   }
 
-  /** What explains the map now. */
+  /** The current legend. */
   get legend() {
     const legend = this.overlayLegend ?? this.legendSpec;
     return this.view.smooth && legend?.palettes ? {...legend, blank: `${legend.blank}; smoothed for display`} : legend;
@@ -172,7 +172,7 @@ export class MapApp {
     this.strip.hidden = !element;
   }
 
-  // --- from the host: JSON, and columns as wire.js has them
+  // --- from the host: JSON, and columns in the form of wire.js
 
   showScene(spec, columns) {
     this.sceneSpec = spec;
@@ -180,7 +180,7 @@ export class MapApp {
     this.bound.take('scene', spec, columns);
     this.tools = spec.tools ?? [];
     const maps = spec.labels ?? [];
-    const refit = this.mode !== (spec.mode ?? 'single') || this.names?.length !== maps.length; // maps grow narrower
+    const refit = this.mode !== (spec.mode ?? 'single') || this.names?.length !== maps.length; // several maps are narrower: fit the camera again
     this.mode = spec.mode ?? 'single';
     if (this.view.asked !== Boolean(spec.raw)) this.view.raw = this.view.asked = Boolean(spec.raw);
     this.title = spec.title || '';
@@ -195,7 +195,7 @@ export class MapApp {
     this.sight.ask(spec.camera, refit);
     this.controls.update(spec);
     this.names = maps;
-    this.labels.update(this.mode, this.names, this.panes()); // the camera keeps clear of them
+    this.labels.update(this.mode, this.names, this.panes()); // first: the camera leaves room for the labels
     this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
     this.legendSpec = spec.legend;
@@ -209,9 +209,9 @@ export class MapApp {
     this.bound.take('overlay', spec, columns);
     this.overlayTooltips = spec.tooltips ?? {};
     this.tooltips = {...this.sceneTooltips, ...this.overlayTooltips};
-    this.overlayLegend = spec.legend ?? null; // in place of the scene's, which it hides
+    this.overlayLegend = spec.legend ?? null; // replaces the scene's legend
     this.showLegend();
-    const push = spec.shape; // {seq, value}: each number is applied once, so a later drawing is not undone
+    const push = spec.shape; // {seq, value}: each seq is applied once, so a later drawing is not undone
     if (push.seq !== this.shapeSeq) {
       this.shapeSeq = push.seq;
       this.shape = push.value;
@@ -224,7 +224,7 @@ export class MapApp {
     return this.sight.camera;
   }
 
-  /** Of the map, in pixels of the page. */
+  /** Size of the map in pixels of the page. */
   size() {
     return {width: this.root.clientWidth, height: this.root.clientHeight};
   }
@@ -251,7 +251,7 @@ export class MapApp {
     this.setShape(shape);
   }
 
-  /** What was last finished, in place of what is being drawn: the answer beside the map is its. */
+  /** Drops an unfinished shape for the last finished one, which the answer beside the map belongs to. */
   restore() {
     this.shape = JSON.parse(this.root.dataset.shape ?? 'null');
   }
@@ -270,23 +270,23 @@ export class MapApp {
     this.emit('shape', shape);
   }
 
-  /** A click at a pixel of the map: what lies within a few pixels of it goes to the host. */
+  /** Sends the host the object within a few pixels of a click. */
   clicked(x, y) {
     if (!this.picks || this.tool) return;
-    const mark = this.hit([x, y], REACH);
+    const mark = this.hit([x, y], HIT_PIXELS);
     if (!mark) return;
     const [lon, lat] = this.sight.unproject([x, y]);
     this.trigger('pick', {layer: mark.layer.id, index: mark.index, lon, lat});
   }
 
-  /** The object {layer, index} at a pixel of the map, or so near to it; null for none. */
+  /** The object {layer, index} within `reach` pixels of a pixel; null for none. */
   hit([x, y], reach = 0) {
     const viewport = this.sight.viewportOf([x, y]);
     if (!viewport) return null;
     return hit(this.deck.props.layers.filter(layer => this.isIn(viewport, layer)), viewport, [x - viewport.x, y - viewport.y], reach);
   }
 
-  /** The pointer is at a pixel of the map, or has left it (null): the tooltip follows, once a picture. */
+  /** Moves the tooltip to the pointer, once per frame; null means that the pointer has left the map. */
   hover(at) {
     this.pointed = at;
     this.looking ??= requestAnimationFrame(() => {
@@ -298,7 +298,7 @@ export class MapApp {
     });
   }
 
-  // --- the picture
+  // --- drawing each frame
 
   render() {
     if (!this.camera) return;
@@ -309,7 +309,7 @@ export class MapApp {
     const panes = this.panes();
     const views = panes.map(pane => new MapView({...pane, controller}));
     const viewState = Object.fromEntries(panes.map(({id}) => [id, this.camera]));
-    this.flat?.setProps({viewState}); // seen until deck.gl's first picture
+    this.flat?.setProps({viewState}); // visible until deck.gl's first picture
     this.deck.setProps({
       views, viewState, layers: this.layers(),
       layerFilter: ({layer, viewport}) => this.isIn(viewport, layer),
@@ -322,18 +322,18 @@ export class MapApp {
     this.moveHandles();
   }
 
-  /** Whether a layer is of a viewport's map: one without a side is of all. */
+  /** True if a viewport shows a layer; one without a side belongs to all viewports. */
   isIn(viewport, {props}) {
     return this.mode !== 'side' || props.side === undefined || props.side === null || String(props.side) === viewport.id;
   }
 
-  /** Places of the maps: beside each other; on a narrow page more than two stand in rows of two. */
+  /** Positions of the maps: side by side, or on a narrow page more than two in rows of two. */
   panes() {
     const count = this.mode === 'side' ? this.names.length : 1;
     const columns = count > 2 && this.root.clientWidth <= NARROW ? 2 : count;
     const rows = Math.ceil(count / columns);
     return Array.from({length: count}, (_, i) => {
-      const inRow = Math.min(columns, count - columns * Math.floor(i / columns)); // a last one alone takes its row
+      const inRow = Math.min(columns, count - columns * Math.floor(i / columns)); // the last map alone fills its row
       return {id: String(i), x: `${i % columns * 100 / inRow}%`, y: `${Math.floor(i / columns) * 100 / rows}%`, width: `${100 / inRow}%`, height: `${100 / rows}%`};
     });
   }
@@ -342,7 +342,7 @@ export class MapApp {
     return drawnLayers(this);
   }
 
-  /** Outlines the cells of a merged area, {origin, boxes}; null for none. */
+  /** Outlines the cells of a merged area, {origin, boxes}; null removes the outline. */
   outline(area) {
     if (!area?.boxes.length && !this.hovered) return;
     this.hovered = area?.boxes.length ? area : null;
@@ -354,24 +354,24 @@ export class MapApp {
     this.labels.moveHandles(this.tool ? null : this.shape, viewports);
   }
 
-  /** Marks the element once everything asked for is on the screen; tests and timings wait for it. */
+  /** Runs after each picture; marks the element once everything requested is on the screen. Tests and timings wait for that. */
   rendered(by) {
     this.moveHandles();
     this.surround.draw();
     this.film.drawn();
     // deck.gl's first pictures have the size of a new canvas, and would be scaled to the map's.
     const scaled = Math.abs(by.width - this.size().width) >= 1;
-    if (!scaled && !by.isFlat) Object.assign(by.canvas, {tabIndex: -1}).style.opacity = '1'; // the map around it takes the keys
+    if (!scaled && !by.isFlat) Object.assign(by.canvas, {tabIndex: -1}).style.opacity = '1'; // the focus belongs to the map's own element
     if (scaled || by !== this.deck || !this.pending || !by.props.layers.every(layer => layer.isLoaded)) return;
-    this.root.dataset.painted = this.counter; // by whichever of the two
+    this.root.dataset.painted = this.counter; // the 2-D canvas or deck.gl
     if (by.isFlat && !this.staysFlat) return;
     this.pending = false;
     if (this.flat) {
       this.flat.finalize();
       this.flat = null;
-      this.moveHandles(); // over deck.gl's picture, which may have another size
+      this.moveHandles(); // deck.gl's picture may have another size
     }
-    this.surround.draw(); // a flat one that never drew has no camera
+    this.surround.draw(); // a flat picture that was never drawn has no camera
     this.paper.drawn();
     this.root.dataset.rendered = this.counter;
   }

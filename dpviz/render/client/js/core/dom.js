@@ -1,6 +1,6 @@
-/** Small helpers for building the map's own controls. Text is only ever set as text, never as HTML. */
+/** Small helpers for the map's own controls. Strings become text nodes, never HTML. */
 
-/** An element: `h('button', {class: 'tool', onclick: f}, 'Draw', child)`. */
+/** Creates an element: `h('button', {class: 'tool', onclick: f}, 'Draw', child)`. */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -12,7 +12,7 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A line drawing on 16 by 16 in the colour of the text: signs that not every machine's letters have. */
+/** An icon of 16 × 16 in the text's colour, for symbols that some fonts lack. */
 export function icon(path) {
   const name = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(name, 'svg');
@@ -25,7 +25,7 @@ export function icon(path) {
   return svg;
 }
 
-/** `call(...args)` once `wait` milliseconds have passed without another call. */
+/** Calls `call(...args)` once `wait` milliseconds have passed without another call. */
 export function debounce(call, wait) {
   let timer;
   const later = (...args) => {
@@ -36,7 +36,7 @@ export function debounce(call, wait) {
   return later;
 }
 
-/** True where the page's background is dark; `host` is an element inside the themed page. */
+/** True if the page's background is dark; `host` is an element inside the themed page. */
 export function isDark(host) {
   const colour = getComputedStyle(host).getPropertyValue('--st-background-color').trim() || '#fff';
   const probe = h('span', {style: `color:${colour};display:none;forced-color-adjust:none`});

@@ -1,6 +1,6 @@
 /**
- * What a scene plays, below the map: its film, layers with a `frame` of which one is seen (all are on the card, so that a
- * step uploads nothing), or the clock of animated layers (TripsLayer), which runs from `start` to `end` in `seconds`.
+ * Playback below the map, of a film or of a clock. A film has layers with a `frame`, one of them visible: all are on the
+ * card, so a step uploads nothing. A clock moves animated layers (TripsLayer) from `start` to `end` in `seconds`.
  */
 import {h} from './dom.js';
 import {Player} from './player.js';
@@ -29,13 +29,13 @@ export class Film {
     if (clock && !matchMedia('(prefers-reduced-motion: reduce)').matches) this.app.player.play(true);
   }
 
-  /** Another frame; how long until it was drawn is what timings read. */
+  /** Draws another frame; the time until it is drawn is recorded for timings. */
   seen() {
     this.since = performance.now();
     this.app.render();
   }
 
-  /** The frame of the picture that has just been drawn. */
+  /** Records the frame that has just been drawn. */
   drawn() {
     if (!this.film) return;
     const {root, player} = this.app;
@@ -44,7 +44,7 @@ export class Film {
     this.since = 0;
   }
 
-  /** Layers of a frame are seen while it is shown; those with a `currentTime` show the clock's. */
+  /** The layer at the current frame or time: a layer with a `frame` is visible in it, one with a `currentTime` gets the clock's. */
   applied(layer) {
     const {player} = this.app;
     if (this.film && layer.props.frame !== undefined) return layer.clone({visible: layer.props.frame === player.at});

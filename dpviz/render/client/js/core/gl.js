@@ -1,7 +1,7 @@
-/** deck.gl as a map needs it: with a converter from JSON that knows its layers and our own. */
+/** deck.gl, with a JSON converter that knows its layers and our own. */
 import {makeCellLayer} from '../draw/cells.js';
 
-/** Names of places: no drawing of its own, `surround.js` writes them over the map. */
+/** Place names: this layer draws nothing, `surround.js` writes them above the map. */
 function makePlaceLayer({Layer}) {
   return class PlaceLayer extends Layer {
     static layerName = 'PlaceLayer';
@@ -9,11 +9,11 @@ function makePlaceLayer({Layer}) {
   };
 }
 
-const LAYERS = ['PathLayer', 'ScatterplotLayer', 'SolidPolygonLayer', 'TripsLayer']; // that Python names
+const LAYERS = ['PathLayer', 'ScatterplotLayer', 'SolidPolygonLayer', 'TripsLayer']; // those that Python names
 let gl;
 let able;
 
-/** Whether this browser draws with WebGL; asked once a page. */
+/** True if this browser has WebGL; tested once per page. */
 function hasWebGL() {
   if (able === undefined) {
     const pen = document.createElement('canvas').getContext('webgl2');
@@ -23,7 +23,7 @@ function hasWebGL() {
   return able;
 }
 
-/** {deck, converter}, made once a page from the two globals that `load` brings; null where WebGL is not. */
+/** {deck, converter}, made once per page from the two globals that `load` sets; null without WebGL. */
 export async function prepared(load) {
   if (!hasWebGL()) return null;
   const {deck, luma} = await load();

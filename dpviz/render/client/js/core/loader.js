@@ -1,6 +1,6 @@
 /**
- * Brings deck.gl into the page once: the bundle that the pydeck wheel ships sets window.deck and
- * window.luma. The page may have asked for it already, in its head.
+ * Loads deck.gl once per page: the bundle of the pydeck wheel sets window.deck and
+ * window.luma. The page's head may already have requested it.
  */
 
 const globals = () => ({deck: window.deck, luma: window.luma});
@@ -8,7 +8,7 @@ const globals = () => ({deck: window.deck, luma: window.luma});
 function loaded(script) {
   return new Promise((resolve, reject) => {
     script.addEventListener('load', () => resolve(globals()));
-    script.addEventListener('error', () => reject(new Error(`the map's drawing library did not load from ${script.src}`)));
+    script.addEventListener('error', () => reject(new Error(`the map's drawing library did not load from ${script.src}: reload the page`)));
   });
 }
 

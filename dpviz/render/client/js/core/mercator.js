@@ -1,4 +1,4 @@
-/** Web Mercator as deck.gl has it, without deck.gl: a camera that shows some bounds, and what it sees. */
+/** Web Mercator as in deck.gl, without deck.gl: the camera that fits bounds, and its viewport. */
 
 export const WORLD = 512; // units around the globe
 const TURN = Math.PI / 180;
@@ -6,7 +6,7 @@ const TURN = Math.PI / 180;
 export const worldOf = ([lon, lat]) => [WORLD * (lon / 360 + 0.5), WORLD * (0.5 + Math.log(Math.tan(Math.PI / 4 + lat * TURN / 2)) / (2 * Math.PI))];
 export const degreesOf = ([x, y]) => [(x / WORLD - 0.5) * 360, 2 * (Math.atan(Math.exp((y / WORLD - 0.5) * 2 * Math.PI)) / TURN - 45)];
 
-/** The camera {longitude, latitude, zoom} that fits bounds into a map's pixels less its padding. */
+/** The camera {longitude, latitude, zoom} that fits bounds into a map's pixels minus its padding. */
 export function fitBounds([west, south, east, north], {width, height, padding}) {
   const [[x0, y0], [x1, y1]] = [worldOf([west, south]), worldOf([east, north])];
   const across = Math.max(width - padding.left - padding.right, 1) / Math.max(x1 - x0, 1e-12);
@@ -16,17 +16,17 @@ export function fitBounds([west, south, east, north], {width, height, padding}) 
   return {longitude, latitude, zoom: Math.log2(Math.min(across, up))};
 }
 
-/** What a camera sees, looking straight down; the words are those of deck.gl's viewports. */
+/** The viewport of a camera that looks straight down, with the names of deck.gl's viewports. */
 export class FlatViewport {
   constructor({id, x = 0, y = 0, width, height, longitude, latitude, zoom}) {
     Object.assign(this, {id, x, y, width, height, longitude, latitude, zoom});
     this.scale = 2 ** zoom;
     this.center = worldOf([longitude, latitude]);
-    this.metres = Math.cos(latitude * TURN) * 40_075_017 / (WORLD * this.scale); // a pixel
+    this.metres = Math.cos(latitude * TURN) * 40_075_017 / (WORLD * this.scale); // per pixel
     this.projectFlat = worldOf;
   }
 
-  /** Pixels of world units. */
+  /** Pixels from world units. */
   pixels([x, y]) {
     return [this.width / 2 + (x - this.center[0]) * this.scale, this.height / 2 - (y - this.center[1]) * this.scale];
   }

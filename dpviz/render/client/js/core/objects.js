@@ -1,8 +1,8 @@
-/** The objects of a layer: what each of them has, and how wide it is in pixels. */
+/** The values and pixel sizes of a layer's objects. */
 
 export const count = ({data}) => data?.length ?? 0;
 
-/** One value for each object: of a bound column (at its vertex, for lines), of a function, or the same for all. */
+/** Returns a function from an object to its value: of a bound column (at a vertex, for lines), of a function, or a constant. */
 export function reader({data, ...props}, name, otherwise) {
   const bound = data?.attributes?.[name];
   if (bound) {
@@ -13,7 +13,7 @@ export function reader({data, ...props}, name, otherwise) {
   return typeof given === 'function' ? i => given(data[i]) : () => given;
 }
 
-/** Pixels of a size in pixels or metres, between its bounds; `what` is width or radius. */
+/** Returns a function from a size in pixels or metres to pixels within its limits; `what` is width or radius. */
 export function pixelsOf(viewport, props, what) {
   const {[`${what}Units`]: units = 'meters', [`${what}Scale`]: scale = 1, [`${what}MinPixels`]: least = 0, [`${what}MaxPixels`]: most = Infinity} = props;
   const unit = scale * (units === 'pixels' ? 1 : 1 / viewport.metres);

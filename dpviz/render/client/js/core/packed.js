@@ -1,18 +1,18 @@
-/** What a file or a notebook carries with a map: bytes, packed by gzip; in a file as base64 in elements of its page. */
+/** Data that a file or a notebook carries with a map: gzip-compressed bytes; in a file as base64 in elements of the page. */
 
-/** Bytes that were packed by gzip. */
+/** Decompressed bytes. */
 export async function unpacked(bytes) {
-  if (!window.DecompressionStream) throw new Error('this browser is too old for the map: open it in one of 2023 or later');
+  if (!window.DecompressionStream) throw new Error('this browser is too old for the map: use one from 2023 or later');
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).arrayBuffer();
 }
 
-/** The bytes of an element, unpacked. */
+/** Decompressed bytes of an element. */
 export function bytesOf(id) {
   return unpacked(Uint8Array.from(atob(document.getElementById(id).textContent), c => c.charCodeAt(0)));
 }
 
-/** deck.gl and luma.gl, run from the bytes of their bundle; once a page. A page with a loader of modules of its own is not to take it. */
+/** deck.gl and luma.gl, run once per page from the bytes of their bundle, hidden from a page's own module loader. */
 export function loadedDeck(bytes) {
   if (!window.deck || !window.luma) {
     const code = new TextDecoder().decode(bytes);
@@ -21,7 +21,7 @@ export function loadedDeck(bytes) {
   return {deck: window.deck, luma: window.luma};
 }
 
-/** Numbers from the bytes of a column, of which all first ones come first, then all second ones. */
+/** Numbers from the bytes of a column: all first bytes, then all second bytes, and so on. */
 function unshuffled(Kind, bytes) {
   const size = Kind.BYTES_PER_ELEMENT;
   const items = bytes.length / size;
@@ -30,7 +30,7 @@ function unshuffled(Kind, bytes) {
   return new Kind(whole.buffer);
 }
 
-/** Columns as wire.js has them, from the index that tells where in `buffer` each lies. */
+/** Columns in the form of wire.js, from an index of their positions in `buffer`. */
 export function columnsOf(index, buffer) {
   const kinds = {Float32Array, Float64Array, Int32Array, Uint32Array, Uint8Array};
   const read = ({kind, at, items}) => unshuffled(kinds[kind], new Uint8Array(buffer, at, items * kinds[kind].BYTES_PER_ELEMENT));
@@ -42,7 +42,7 @@ export function columnsOf(index, buffer) {
     return seen.get(key);
   };
   return Object.fromEntries(Object.entries(index).map(([name, {length, size, value, startIndices, texts, delta}]) => {
-    const numbers = delta ? read(value) : placed(value); // steps are added up in place
+    const numbers = delta ? read(value) : placed(value); // differences are added up in place, so each column needs its own copy
     const values = texts ? Array.from(numbers, at => texts[at]) : numbers;
     if (delta) for (let i = size; i < values.length; i++) values[i] += values[i - size];
     return [name, {length, size, value: values, startIndices: placed(startIndices)}];

@@ -1,17 +1,17 @@
-/** Steps through a series by hand or by itself: back, play, on, a slider, a speed. Asks nobody for a step. */
+/** Controls that step through a series: back, play, forward, a slider, a speed. No step needs a server. */
 import {h} from './dom.js';
 
 const PACES = [1, 2, 4, 0.5];
 
 export class Player {
   /**
-   * `names` of the steps; `show(at)` shows one; `ends` stand beside the slider; `what` a step is; `pause`, ms of one at speed 1.
-   * The element that is shown goes where its host puts it.
+   * `names` of the steps; `show(at)` shows one; `ends` are the slider's labels; `what` a step is called; `pause` is ms per step at speed 1.
+   * The host places the element.
    */
   constructor(names, show, {at = 0, ends = [names[0], names.at(-1)], what = 'Step', pause = 1000, test = 'dpviz-film'} = {}) {
     Object.assign(this, {names, show, at, pause, playing: false});
     const button = (text, name, onclick, testId) => h('button', {type: 'button', 'aria-label': name, title: name, 'data-testid': testId, onclick}, text);
-    this.back = button('‹', `${what} before (,)`, () => this.step(-1), `${test}-back`);
+    this.back = button('‹', `Previous ${what.toLowerCase()} (,)`, () => this.step(-1), `${test}-back`);
     this.toggle = button('', '', () => this.play(!this.playing), `${test}-play`);
     this.on = button('›', `Next ${what.toLowerCase()} (.)`, () => this.step(1), `${test}-on`);
     this.pace = button('', '', () => this.setSpeed(PACES[(PACES.indexOf(this.speed) + 1) % PACES.length]), `${test}-speed`);
@@ -46,7 +46,7 @@ export class Player {
     return true;
   }
 
-  /** One step, from the last to the first; by hand it ends what plays. */
+  /** Steps by hand, from the last to the first; this stops playing. */
   step(by) {
     this.play(false);
     return this.go((this.at + by + this.names.length) % this.names.length);

@@ -1,4 +1,4 @@
-/** Full screen, for showing: the map and its legend alone, larger; F or the button, Esc to leave. */
+/** Presenting: the map and its legend alone on the full screen, enlarged; F or the button starts it, Esc ends it. */
 
 export class Present {
   constructor(app) {
@@ -18,7 +18,7 @@ export class Present {
     return true;
   }
 
-  /** The whole window at once; the whole screen where the browser lets it. */
+  /** Fills the window at once, and the screen if the browser allows it. */
   show(on) {
     const {frame, root, controls} = this.app;
     this.on = on;
@@ -29,7 +29,7 @@ export class Present {
     if (on) {
       frame.requestFullscreen?.().then(() => {
         this.real = true;
-        if (!this.on) this.leave(); // who changed their mind before the browser had answered
+        if (!this.on) this.leave(); // left before the browser had answered
       }, () => {});
       root.focus({preventScroll: true});
     } else this.leave();
@@ -39,7 +39,7 @@ export class Present {
     if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
   }
 
-  /** Whether the page keeps its scroll bar, which would stand beside a map that fills the window. */
+  /** Shows or hides the page's scroll bar: it would stand beside a map that fills the window. */
   setScrolling(yes) {
     document.documentElement.style.overflow = yes ? '' : 'hidden';
   }

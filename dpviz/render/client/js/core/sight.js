@@ -1,15 +1,15 @@
-/** What a map sees: its camera, and which place lies below which pixel. */
+/** The map's camera and viewports, and conversion between pixels and places. */
 import {debounce} from './dom.js';
 import {fitBounds} from './mercator.js';
 import {degreesText} from '../draw/surround.js';
 
-const SETTLED = 700; // ms without movement before Python hears of the camera
-const BAR = 34; // pixels along the lower edge that the scale bar takes
-const NARROW = 560; // pixels up to which a map gives the buttons at its side no room of their own
+const SETTLED_MS = 700; // without movement, before Python gets the camera
+const SCALE_BAR = 34; // pixels along the lower edge
+export const NARROW = 560; // pixels: up to this width the camera leaves no room for the buttons at the side
 
 /**
- * A camera that deck.gl can show: an address may hold any numbers. Its longitude is within ±180, as
- * deck.gl reports it, or of the turn around the Earth on which bounds over that meridian lie.
+ * A valid camera for deck.gl: an address may hold any numbers. Its longitude is within ±180 degrees, as
+ * deck.gl reports it, or shifted by 360 to the side where bounds across the meridian of 180° lie.
  */
 function onEarth({longitude, latitude, zoom}, bounds) {
   const clamp = (value, most) => Math.min(Math.max(value, -most), most);
@@ -23,11 +23,11 @@ export class Sight {
   constructor(app) {
     this.app = app;
     this.camera = null;
-    this.touched = false; // by the visitor, whose view is kept
-    this.tell = debounce(({longitude, latitude, zoom}) => app.emit('camera', {longitude, latitude, zoom}), SETTLED);
+    this.touched = false; // moved by the visitor: keep that view
+    this.tell = debounce(({longitude, latitude, zoom}) => app.emit('camera', {longitude, latitude, zoom}), SETTLED_MS);
   }
 
-  /** A camera that Python asks for: {key, and longitude, latitude, zoom or bounds}; the same key is the same wish. */
+  /** Sets the camera that Python requests: {key, and longitude, latitude, zoom or bounds}; the same key is the same request. */
   ask(start, refit) {
     if (this.camera && this.key === start.key && !(refit && !this.touched)) return;
     this.key = start.key;
@@ -35,7 +35,7 @@ export class Sight {
     this.start = start;
   }
 
-  /** Takes the camera that Python asked for, as soon as the map has a size; keeps what is seen when that changes. */
+  /** Applies the requested camera as soon as the map has a size; keeps the visible part when the size changes. */
   fit() {
     const {width, height} = this.app.size();
     if (!width || !height) return;
@@ -61,11 +61,11 @@ export class Sight {
     const [width, height] = ['width', 'height'].map(name => whole[name] * Math.min(...panes.map(pane => parseFloat(pane[name]))) / 100);
     const edge = Math.min(20, width / 20, height / 20);
     const {top, right} = this.app.controls.room(narrow);
-    const padding = {left: edge, bottom: Math.max(edge, Math.min(BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (narrow ? 3 : 6))), right: narrow ? edge : Math.max(edge, right)};
+    const padding = {left: edge, bottom: Math.max(edge, Math.min(SCALE_BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (narrow ? 3 : 6))), right: narrow ? edge : Math.max(edge, right)};
     return fitBounds(bounds, {width, height, padding});
   }
 
-  /** What a map is of; none where nobody says. */
+  /** Bounds of the public area; undefined if the host gives none. */
   get bounds() {
     return this.app.domain ?? this.start.bounds;
   }
@@ -85,7 +85,7 @@ export class Sight {
     const same = Object.entries(this.camera).every(([name, value]) => Math.abs(value - before[name]) < 1e-9);
     if (same) return;
     this.touched = true;
-    this.tell(this.camera); // deck.gl also reports the camera it was given
+    this.tell(this.camera); // deck.gl also reports the camera that it was given
   }
 
   zoomBy(step) {
@@ -93,7 +93,7 @@ export class Sight {
     return true;
   }
 
-  /** Those of what is seen: of the flat picture, until deck.gl's first one is whole. */
+  /** Viewports of the visible picture: the flat one's, until deck.gl's first picture is complete. */
   get viewports() {
     return (this.app.flat ?? this.app.deck).getViewports();
   }
@@ -110,7 +110,7 @@ export class Sight {
     return this.viewportOf([event.clientX - left, event.clientY - top]);
   }
 
-  /** Of a pixel of the map. */
+  /** The viewport that contains a pixel of the map. */
   viewportOf([x, y]) {
     const {viewports} = this;
     return viewports.find(v => x >= v.x && x <= v.x + v.width && y >= v.y && y <= v.y + v.height) ?? viewports[0];
@@ -135,7 +135,7 @@ export class Sight {
     return viewport.unproject([x - viewport.x, y - viewport.y]);
   }
 
-  /** Coordinates under the pointer, no finer than a pixel. */
+  /** Shows the coordinates under the pointer, rounded to a pixel. */
   tellWhere(event) {
     if (event.pointerType === 'touch' || !this.camera) return;
     const [lon, lat] = this.toLngLat(event);

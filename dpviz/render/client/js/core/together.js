@@ -1,4 +1,4 @@
-/** The maps of a page and their overlays: each mounts by a program of its own, and finds the other by the key both carry. */
+/** Maps and overlays of a page: each mounts by its own program, and a shared key connects them. */
 import {columns} from './wire.js';
 
 // maps: key -> MapApp; overlays: key -> the overlay's latest data

@@ -1,7 +1,7 @@
 /**
  * The wire format: `data = {spec, <name>: Arrow table, ...}`.
  *
- * `spec` is JSON: deck.gl layers, and under `bind` which table column feeds which accessor. Tables
+ * `spec` is JSON: deck.gl layers, and under `bind` the table column of each accessor. Tables
  * arrive from Streamlit already parsed; their buffers are used in place, without a copy:
  *   number                         -> {value, size: 1}
  *   fixed-size list of k numbers   -> {value, size: k}
@@ -11,7 +11,7 @@
 
 function column(vector) {
   const [data, ...rest] = vector.data;
-  if (rest.length) throw new Error('one record batch expected');
+  if (rest.length) throw new Error('several record batches in a table: one expected');
   let list = data;
   let startIndices;
   if (data.valueOffsets && data.children.length) {
@@ -36,7 +36,7 @@ export function columns({spec, ...tables}) {
   return result;
 }
 
-/** deck.gl's binary data object for a layer whose accessors are bound to columns; `getColorDark` is for dark pages. */
+/** deck.gl's binary data object for a layer whose accessors are bound to columns; dark pages use `getColorDark`. */
 export function binaryData(bindings, available, dark = false) {
   const attributes = {};
   let length = 0;

@@ -1,7 +1,7 @@
 /**
- * Layers of the host's JSON, bound to its columns as wire.js has them.
+ * Layers from the host's JSON, bound to its columns in the form of wire.js.
  *
- * A layer whose columns are as before keeps its data, which stay on the card.
+ * A layer whose columns have not changed keeps its data on the graphics card.
  */
 import {darkConstants, placesIn} from './layers.js';
 import {binaryData} from '../core/wire.js';
@@ -11,21 +11,21 @@ export class BoundLayers {
     Object.assign(this, {app, scene: {}, overlay: {}, columns: {}, kept: new Map()});
   }
 
-  /** Layers of the `scene` or of the `overlay`, after a change of what the host gives for it. */
+  /** Converts the layers of the `scene` or of the `overlay` after the host has sent new ones. */
   take(part, spec, columns) {
     this[part] = {spec, columns};
     this.columns = {...this.scene.columns, ...this.overlay.columns};
     this.app[part] = this.converted(this[part]);
   }
 
-  /** All layers anew, after a change of theme. */
+  /** Converts all layers again after a change of theme. */
   again() {
     for (const part of ['scene', 'overlay']) if (this[part].spec) this.app[part] = this.converted(this[part]);
   }
 
   converted({spec, columns}) {
     const {gl, dark} = this.app;
-    const asked = (spec.layers ?? []).map(({pickable, ...layer}) => ({...layer, hit: pickable})); // by us: see hit.js
+    const asked = (spec.layers ?? []).map(({pickable, ...layer}) => ({...layer, hit: pickable})); // our own hit test replaces deck.gl's picking: see hit.js
     const layers = gl.converter.convert({layers: asked}).layers ?? [];
     return layers.map(layer => {
       const bindings = spec.bind?.[layer.id];
@@ -44,7 +44,7 @@ export class BoundLayers {
     return data;
   }
 
-  /** Named places of all marks. */
+  /** Named places of all layers. */
   places() {
     const {scene, overlay} = this.app;
     if (this.placesOf?.scene !== scene || this.placesOf.overlay !== overlay) Object.assign(this, {placesOf: {scene, overlay}, placed: placesIn([...scene, ...overlay])});

@@ -1,17 +1,17 @@
 /**
  * A scene's layers on a 2-D canvas, in the order, colours and widths that deck.gl gives them.
  *
- * Each brush takes the pen in CSS pixels, a viewport, a layer's properties, and device pixels a pixel.
- * What only moves (TripsLayer) has no brush: the clock starts with nothing on the map.
+ * Each brush takes the canvas context in CSS pixels, a viewport, a layer's properties, and the device pixel ratio.
+ * TripsLayer has no brush: it is animated, and its clock starts with an empty map.
  */
 import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
 import {h} from '../core/dom.js';
 import {count, pixelsOf, reader} from '../core/objects.js';
 import {css} from '../core/palette.js';
 
-const visible = opacity => opacity ** (1 / 2.2); // as deck.gl's shaders take it
+const visible = opacity => opacity ** (1 / 2.2); // deck.gl's shaders apply the same exponent
 
-/** The corners of every line or ring in pixels: call(i, first vertex, points). */
+/** Calls call(i, first vertex, points) for each line or ring, with its corners in pixels. */
 function eachLine(props, name, viewport, call) {
   const {data} = props;
   const bound = data?.attributes?.[name];
@@ -32,7 +32,7 @@ function trace(pen, points) {
   points.forEach(([x, y], k) => k ? pen.lineTo(x, y) : pen.moveTo(x, y));
 }
 
-/** Paints lines or rings in runs of one look: between triangles that are filled one by one, seams would show. */
+/** Paints consecutive lines or rings of one style together: triangles filled one by one would show seams. */
 function paintRuns(pen, viewport, props, name, lookOf, paint) {
   let look = null;
   eachLine(props, name, viewport, (i, vertex, points) => {
@@ -75,7 +75,7 @@ function paintPoints(pen, viewport, props) {
   }
 }
 
-/** The cells of a release, side by side on whole device pixels; deck.gl also draws their edges, and hatches what is faint here. */
+/** Paints the cells of a release, aligned to device pixels. Unlike deck.gl it draws no edges, and no hatching on faint cells. */
 function paintCells(pen, viewport, props, ratio) {
   const {origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
   if (!count(props) || props.unseen) return;
@@ -117,7 +117,7 @@ const BRUSHES = {
   BitmapLayer: paintBitmap, CellLayer: paintCells, PathLayer: paintPaths, SolidPolygonLayer: paintPolygons, PolygonLayer: paintPolygons, ScatterplotLayer: paintPoints,
 };
 
-/** Paints one layer, if it is seen. */
+/** Paints one layer if it is visible. */
 export function paintLayer(pen, viewport, layer, ratio) {
   const brush = BRUSHES[layer.constructor.layerName];
   if (!brush || layer.props.visible === false || !(layer.props.data ?? layer.props.image)) return;

@@ -8,19 +8,19 @@
  * Bounds are offsets from `origin`, both in deck.gl's Web Mercator world units (512 to the globe), so
  * float32 resolves millimetres inside a city. The origin goes into the matrix, in double precision.
  *
- * Every node of the tree is on the card. In adaptive detail a node is drawn while since ≤ zoom <
- * until (tenths of a zoom), with the density of the area that it belongs to; raw, while `depth` is
- * within its two levels, with its own. Which cells those are, of the ones in sight, is worked out here
- * and not by the card: software GL spends a third of a picture on vertices of nodes that nobody sees.
- * Moving the camera uploads their numbers, and nothing else.
+ * Every node of the tree is on the graphics card. In adaptive detail a node is drawn while since ≤ zoom <
+ * until (in tenths of a zoom), with the density of the area it belongs to; as a raw cell, while `depth` is
+ * between its first and last level, with its own density. The visible rows are selected here and not
+ * on the card: software GL would spend a third of each frame on vertices of invisible nodes.
+ * Moving the camera uploads only the numbers of these rows.
  */
 import {ALWAYS, cellAreas, ENCLOSED, hatchDensity} from './areas.js';
 
 const ROW = 1024; // texels in a row of a data texture
-export const ZOOM_STEPS = 10; // of a zoom, in `since` and `until`
-const CLASSES = 8; // bounds between classes
+export const ZOOM_STEPS = 10; // per zoom, in `since` and `until`
+const CLASSES = 8; // number of class bounds
 const COLOURS = 16;
-const FAINT = 0.5; // opacity of what a coarser cell answers for; it is hatched
+const FAINT = 0.5; // opacity of cells that show the density of a coarser cell; they are hatched
 
 const UNIFORMS = `\
 layout(std140) uniform cellUniforms {
@@ -52,14 +52,14 @@ void main(void) {
   int id = int(texelFetch(drawnTexture, ivec2(place % ${ROW}, place / ${ROW}), 0).r + 0.5);
   ivec2 at = ivec2(id % ${ROW}, id / ${ROW});
   vec4 bounds = texelFetch(boundsTexture, at, 0);
-  vec4 values = texelFetch(valuesTexture, at, 0); // density, opacity, when it begins and when it ends
+  vec4 values = texelFetch(valuesTexture, at, 0); // density, opacity, begin, end
   corner = vec2(float(k == 1 || k == 2 || k == 4), float(k == 2 || k == 4 || k == 5));
   vec2 world = mix(bounds.xy, bounds.zw, corner);
   gl_Position = cell.worldToClip * vec4(world, 0.0, 1.0);
   vec4 low = step(cell.lowBounds, vec4(values.x));
   vec4 high = step(cell.highBounds, vec4(values.x));
-  shade = low.x + low.y + low.z + low.w + high.x + high.y + high.z + high.w - 1.0; // −1: under the first bound
-  if (cell.twoSided > 0.5) shade = abs(shade - 3.0) < 0.5 ? -1.0 : shade + 1.0; // blank in the middle of nine
+  shade = low.x + low.y + low.z + low.w + high.x + high.y + high.z + high.w - 1.0; // −1: below the first bound
+  if (cell.twoSided > 0.5) shade = abs(shade - 3.0) < 0.5 ? -1.0 : shade + 1.0; // the middle one of nine classes is blank
   strength = values.y;
   below = values.x < 0.0 && cell.twoSided < 0.5 ? max(cell.raw, cell.hatched) : 0.0;
 }
@@ -77,7 +77,7 @@ out vec4 fragColor;
 void main(void) {
   if (gl_FragCoord.x < cell.clipX.x || gl_FragCoord.x > cell.clipX.y) discard;
   vec2 width = fwidth(corner) * cell.pixelRatio;
-  float pixels = 1.0 / max(max(width.x, width.y), 1e-9); // the cell's smaller side on the screen
+  float pixels = 1.0 / max(max(width.x, width.y), 1e-9); // the cell's shorter side on the screen
   vec3 color = texelFetch(palette, ivec2(int(max(shade, 0.0) + 0.5), 0), 0).rgb;
   float alpha = shade < -0.5 ? 0.0 : strength;
   if (below > 0.5) {
@@ -85,7 +85,7 @@ void main(void) {
     color = cell.hatchColor.rgb;
     alpha = line * cell.hatchColor.a * step(8.0, pixels);
   }
-  if (cell.raw < 0.5 && strength < 0.99 && pixels > 6.0) { // hatched; smaller ones are faint
+  if (cell.raw < 0.5 && strength < 0.99 && pixels > 6.0) { // hatched if large enough, else faint
     alpha *= mix(0.5, 1.3, step(0.5, fract((gl_FragCoord.x - gl_FragCoord.y) / cell.pixelRatio / 5.0)));
   }
   vec2 inside = min(corner, 1.0 - corner) / max(width, vec2(1e-9));
@@ -103,7 +103,7 @@ const UNIFORM_MODULE = {
   },
 };
 
-/** Density, opacity, begin and end of every cell, side by side for one texture. */
+/** Density, opacity, begin and end of every cell in adaptive detail, as texels of one texture. */
 function adaptiveValues(length, columns, areas, least) {
   const {getDensity, getStrength, getKind, getGroup, getSince, getUntil} = columns;
   const values = new Float32Array(length * 4);
@@ -125,7 +125,7 @@ function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
   for (let i = 0; i < length; i++) {
     const sd = getNoiseSd.value[i];
     values[4 * i] = getCount.value[i] / getKm2.value[i];
-    values[4 * i + 1] = sd > 0 ? Math.min(Math.abs(getCount.value[i]) / sd / 2, 1) : 1; // full from twice the noise
+    values[4 * i + 1] = sd > 0 ? Math.min(Math.abs(getCount.value[i]) / sd / 2, 1) : 1; // opaque from twice the noise
     values[4 * i + 2] = getFirst.value[i];
     values[4 * i + 3] = getLast.value[i];
   }
@@ -134,7 +134,7 @@ function rawValues(length, {getCount, getNoiseSd, getKm2, getFirst, getLast}) {
 
 const tables = new WeakMap();
 
-/** The boxes of a layer's cells and what is drawn of them, adaptive or raw: worked out once for its data. */
+/** Boxes and drawn values of a layer's cells, adaptive or raw; cached with its data. */
 export function cellTable({data, raw, bounds: [least]}) {
   const made = tables.get(data) ?? {};
   tables.set(data, made);
@@ -145,14 +145,14 @@ export function cellTable({data, raw, bounds: [least]}) {
   };
 }
 
-/** What is in sight of a camera: west, south, east, north as offsets from `origin`, a pixel wider. */
+/** Bounds of the camera's view, one pixel wider: west, south, east, north as offsets from `origin`. */
 export function sight({longitude, latitude, width, height, scale, projectFlat}, origin) {
   const [x, y] = projectFlat([longitude, latitude]).map((each, i) => each - origin[i]);
   const [across, up] = [width / 2 + 1, height / 2 + 1].map(each => each / scale);
   return [x - across, y - up, x + across, y + up];
 }
 
-/** Rows of the cells that are drawn, in the order of the table, as floats: exact up to 2^24. */
+/** Rows of the visible cells in table order. The card stores them as floats: exact up to 2^24. */
 export function drawnRows(length, boxes, values, [west, south, east, north], {raw, depth, zoom}) {
   const rows = [];
   for (let i = 0; i < length; i++) {
@@ -163,7 +163,7 @@ export function drawnRows(length, boxes, values, [west, south, east, north], {ra
   return rows;
 }
 
-/** The class is made once deck.gl has loaded, because it extends deck.gl's Layer. */
+/** Creates the class once deck.gl has loaded, because it extends deck.gl's Layer. */
 export function makeCellLayer({Layer, project32}, {Model}) {
   return class CellLayer extends Layer {
     static layerName = 'CellLayer';
@@ -177,9 +177,9 @@ export function makeCellLayer({Layer, project32}, {Model}) {
       depth: 255,
       raw: false,
       signed: false,
-      fixed: false, // one picture: it has no raw cells
-      hatched: false, // values below zero, in adaptive detail too
-      unseen: false, // a smooth picture is drawn in place of it
+      fixed: false, // one picture without raw cells, such as a difference
+      hatched: false, // hatch negative values in adaptive detail too
+      unseen: false, // a smooth picture is drawn instead
     };
 
     getShaders() {
@@ -215,7 +215,7 @@ export function makeCellLayer({Layer, project32}, {Model}) {
       }
     }
 
-    /** How many cells are drawn for this camera; their rows are on the card afterwards. */
+    /** Uploads the rows of the cells visible to this camera and returns their number. */
     _chosen(viewport) {
       const {origin, raw, depth} = this.props;
       const {table} = this.state;
@@ -229,7 +229,7 @@ export function makeCellLayer({Layer, project32}, {Model}) {
         texels.set(rows);
         this.state.drawn?.destroy();
         const drawn = this._onCard(ROW, high, 'r32float', texels);
-        Object.assign(this.state, {drawn, drawnFor: wanted, count: rows.length}); // setState would ask for another picture
+        Object.assign(this.state, {drawn, drawnFor: wanted, count: rows.length}); // setState would trigger another redraw
       }
       return this.state.count;
     }

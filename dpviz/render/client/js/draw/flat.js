@@ -1,6 +1,6 @@
 /**
- * What a map draws with before deck.gl is there, or where WebGL is not: the few parts of deck.gl that
- * the map uses, on a 2-D canvas. It draws the same layers; the pointer does not move its camera.
+ * A 2-D canvas replacement for the few parts of deck.gl that the map uses: drawn before deck.gl has
+ * loaded, or where WebGL is missing. It draws the same layers; the pointer does not move its camera.
  */
 import {paintLayer} from './brush.js';
 import {h} from '../core/dom.js';
@@ -27,7 +27,7 @@ class FlatView {
     this.props = props;
   }
 
-  /** Of a place in pixels or in per cent. */
+  /** The viewport of this view; x, y, width and height are pixels or percentages. */
   seen({width, height}, camera) {
     const share = (value, whole) => typeof value === 'string' ? parseFloat(value) / 100 * whole : value ?? 0;
     const {id, x, y, width: wide = '100%', height: high = '100%'} = this.props;
@@ -70,7 +70,7 @@ class FlatDeck {
     const ratio = window.devicePixelRatio || 1;
     const [width, height] = [this.width, this.height].map(pixels => Math.round(pixels * ratio));
     if (!width || !height || !this.canvas.isConnected) return;
-    Object.assign(this.canvas, {width, height}); // blank again
+    Object.assign(this.canvas, {width, height}); // also clears the canvas
     const pen = this.canvas.getContext('2d');
     for (const viewport of this.getViewports()) {
       pen.save();
@@ -91,7 +91,7 @@ class FlatDeck {
   }
 }
 
-const IDENTITY = '@@=-'; // deck.gl's JSON for an object as it is
+const IDENTITY = '@@=-'; // deck.gl's JSON for the identity function
 const readable = props => Object.fromEntries(Object.entries(props).map(([name, value]) => [name, value === IDENTITY ? each => each : value]));
 
 const flatConverter = {
@@ -99,5 +99,5 @@ const flatConverter = {
     new FLAT_KINDS[kind]({...FLAT_DEFAULTS[kind], ...readable(props)}))}),
 };
 
-/** In place of {deck, converter} of `gl.js`. */
+/** Same form as {deck, converter} of `gl.js`. */
 export const flat = {deck: {...FLAT_KINDS, Deck: FlatDeck, MapView: FlatView}, converter: flatConverter};

@@ -1,4 +1,4 @@
-/** What lies over the canvas: names of the maps, the divider between them, corner handles, the cross-hair. */
+/** HTML above the canvas: names of the maps, the divider between them, corner handles, the cross-hair. */
 import {h} from '../core/dom.js';
 import {corners} from '../input/shapes.js';
 
@@ -15,7 +15,7 @@ export class Labels {
     app.root.append(this.layer, this.handles, this.cross, this.advice);
   }
 
-  /** A word in the middle of the map, for some milliseconds. */
+  /** Shows a hint in the middle of the map for some milliseconds. */
   hint(text, time = 2000) {
     this.advice.textContent = text;
     this.advice.hidden = false;
@@ -76,7 +76,7 @@ export class Labels {
     if (at) { this.cross.style.left = `${at[0]}px`; this.cross.style.top = `${at[1]}px`; }
   }
 
-  /** Four handles per view, where the drawn rectangle's corners are on the screen. */
+  /** Places four handles per view at the corners of the drawn rectangle. */
   moveHandles(shape, viewports) {
     const wanted = shape?.kind === 'rect' && this.app.tools.includes('rect') ? viewports : [];
     while (this.handles.children.length > wanted.length * 4) this.handles.lastChild.remove();

@@ -1,15 +1,15 @@
-/** A scene's layers as they are drawn now: dressed for the theme, the zoom, the side, and the moment of clock and film. */
+/** The layers to draw: a scene's layers adapted to theme, zoom, side of a comparison, clock and film. */
 import {FlatViewport} from '../core/mercator.js';
 import {shapeLayers} from '../input/shapes.js';
 import {smoothImage} from './smooth.js';
 
-/** What dark pages draw in other colours: `getColorDark` in place of `getColor`. */
+/** Properties that replace others on a dark page: `getColorDark` replaces `getColor`. */
 export function darkConstants(props) {
   const dark = Object.entries(props).filter(([name]) => name.endsWith('Dark'));
   return Object.fromEntries(dark.map(([name, value]) => [name.slice(0, -4), value]));
 }
 
-/** Named places of marks: {name, lon, lat, rank, from (zoom), dot}. */
+/** Named places of all place layers: {name, lon, lat, rank, from (zoom), dot}. */
 export function placesIn(marks) {
   return marks.filter(({constructor, props}) => constructor.layerName === 'PlaceLayer' && props.visible !== false).flatMap(({props}) => {
     const {getPosition, getName, getRank, getFrom} = props.data.attributes;
@@ -19,10 +19,10 @@ export function placesIn(marks) {
   });
 }
 
-/** Cells of one scale of densities, which may be locked, and smooth. */
+/** True for cells on a scale of densities, which can be locked and smoothed. */
 export const isClassed = ({constructor, props}) => constructor.layerName === 'CellLayer' && !props.signed && !props.fixed;
 
-/** The cells, unseen but there for whoever points at them, and the smooth picture of them. */
+/** The cells, invisible but available to the tooltip, and their smooth picture. */
 function smoothed(app, layer) {
   const {side = 0} = layer.props;
   const panes = app.panes();
@@ -35,7 +35,7 @@ function smoothed(app, layer) {
   return [unseen, new app.gl.deck.BitmapLayer({id: `${layer.id}-smooth`, ...shown, opacity, side: of})];
 }
 
-/** All that is drawn, from the ground up. */
+/** All visible layers, the lowest first. */
 export function drawnLayers(app) {
   const {theme, view} = app;
   const divide = app.split * app.canvasHost.clientWidth * (window.devicePixelRatio || 1);
@@ -57,7 +57,7 @@ export function drawnLayers(app) {
     } else if (layer.props.ground) changes.visible = !app.tiles.shown;
     return Object.keys(changes).length ? layer.clone(changes) : layer;
   };
-  const covered = layer => app.overlayLegend && layer.constructor.layerName === 'CellLayer'; // one scale on the map
+  const covered = layer => app.overlayLegend && layer.constructor.layerName === 'CellLayer'; // the overlay's legend replaces the scene's: only one scale is shown
   const all = [...app.scene.filter(layer => !covered(layer)), ...app.overlay].map(dressed).map(layer => app.film.applied(layer))
     .flatMap(layer => view.smooth && isClassed(layer) && layer.props.visible !== false && !layer.props.raw && layer.props.data?.length ? smoothed(app, layer) : [layer]);
   return [

@@ -1,23 +1,23 @@
-/** The legend: a strip below the map, of a title with its unit, what blank means, and classes with their bounds. */
+/** The legend: a strip below the map with its title and unit, the meaning of blank, and the classes with their bounds. */
 import {h} from '../core/dom.js';
 import {css} from '../core/palette.js';
 
-/** The classes of a legend that are on the map, as [{color, label, width}] in a palette and a theme. */
+/** The classes of a legend that occur on the map, as [{color, label, width}] in a palette and a theme. */
 export function legendClasses({classes = [], palettes, empty}, palette, mode, raw) {
   if (empty && !raw) return [];
   const chosen = palettes?.[palette]?.[mode];
   return classes.map(({label, width, ...own}, i) => ({label, width, color: chosen?.[i] ?? own[mode]}));
 }
 
-/** Swatches that are shown now: some explain raw cells only, some all but these. */
+/** Visible swatches: some belong to raw cells only, others to every other view. */
 export function legendSwatches({swatches = [], palettes}, raw, mode) {
   return swatches.filter(each => palettes ? raw === each.raw : raw || !each.raw).map(each => ({...each, color: each[mode]}));
 }
 
-/** What blank means, said where blank is. */
+/** The meaning of blank cells. */
 export const blankWords = ({blank}, raw) => blank && raw ? 'faint: within the noise' : blank;
 
-/** A square of a colour, or a line of so many pixels. */
+/** CSS of a colour square, or of a line that is `width` pixels thick. */
 const look = (shown, width) => width ? `background:linear-gradient(${shown},${shown}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${shown}`;
 
 export function legendElement(legend, {palette, mode, raw, land}) {
@@ -46,9 +46,9 @@ function legendText(legend, raw, mode) {
   return [`Legend: ${legend.title}${ends}`, ...rest].join('; ');
 }
 
-/** Keeps the scale for the maps that follow. */
+/** The checkbox that keeps the scale for later maps. */
 export function lockBox(on, set) {
   const input = h('input', {type: 'checkbox', 'data-testid': 'dpviz-lock', onchange: () => set(input.checked)});
   input.checked = on;
-  return h('label', {class: 'lock', title: 'Maps that follow keep these classes: a colour means the same number in each'}, input, 'Lock scale');
+  return h('label', {class: 'lock', title: 'Later maps keep these classes, so that a colour means the same on each'}, input, 'Lock scale');
 }

@@ -1,8 +1,8 @@
 /**
- * Printing: the map in light colours, in the shape it has on the screen, as one opaque copy: what WebGL
- * has drawn is gone before a sheet is made, and a canvas one can see through is white there. The copy is
- * a picture, since Chromium prints a canvas in the size that it had a layout before; a canvas lies below it
- * for browsers that load pictures too late.
+ * Printing: one opaque copy of the map in light colours, in the shape that it has on the screen. WebGL's
+ * drawing is lost before the page is printed, and transparent parts of a canvas print white. The copy
+ * is an image, since Chromium prints a canvas at the size of an earlier layout; a canvas lies below it
+ * for browsers that decode the image too late.
  */
 import {h} from '../core/dom.js';
 import {css} from '../core/palette.js';
@@ -32,12 +32,12 @@ export class Paper {
     this.copy?.remove();
     this.app.takeTheme();
     if (!on || !this.app.deck.isInitialized) return;
-    this.app.deck.layerManager.updateLayers(); // as the next frame would
-    this.app.deck.redraw('print'); // in this very task, or the buffer is empty
+    this.app.deck.layerManager.updateLayers(); // apply pending changes first, as the next frame would
+    this.app.deck.redraw('print'); // in the same task as the copy: WebGL's buffer is cleared afterwards
     this.take();
   }
 
-  /** Of a map that was not on the screen yet, or had other data, when printing began. */
+  /** Called after each picture: copies a map that appeared or changed after printing began. */
   drawn() {
     if (this.on) this.take();
   }
@@ -51,7 +51,7 @@ export class Paper {
     pen.fillStyle = css(this.app.theme.land);
     pen.fillRect(0, 0, width, height);
     pen.drawImage(drawn, 0, 0, width, height);
-    const layer = h('canvas', {width, height}); // names anew: no button is in their way, and sizes are those of now
+    const layer = h('canvas', {width, height}); // names drawn again at today's size, without room for buttons
     const {deck, surround} = this.app;
     surround.paint(layer.getContext('2d'), deck.getViewports(), width / deck.width, deck);
     pen.drawImage(layer, 0, 0);
@@ -59,7 +59,7 @@ export class Paper {
     this.app.canvasHost.append(this.copy);
   }
 
-  /** Keeps the shape that the map has on the screen: paper has another width. */
+  /** Stores the map's aspect ratio on the screen, because paper has another width. */
   shape({width, height}) {
     if (!this.on) this.app.root.style.setProperty('--drawn', `${width} / ${height}`);
   }

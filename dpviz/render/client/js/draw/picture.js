@@ -1,6 +1,6 @@
 /**
- * The map as a PNG file of 1920 × 1080 (or of its own shape, where it is a tall one): title, the map
- * drawn anew at that size with its names and scale, the legend, the source.
+ * The map as a PNG file of 1920 × 1080, or of the map's own shape if it is tall: title, map
+ * drawn again at that size with names and scale bar, legend, source.
  */
 import {h} from '../core/dom.js';
 import {blankWords, legendClasses, legendSwatches} from './legend.js';
@@ -9,11 +9,11 @@ import {css} from '../core/palette.js';
 const WIDTH = 1920;
 const HEIGHT = 1080;
 const EDGE = 48;
-const SETTLE = 12; // frames in which the larger map may be drawn
+const SETTLE_FRAMES = 12; // the larger map has this many frames to be drawn
 
 const nextFrame = () => new Promise(resolve => requestAnimationFrame(resolve));
 
-/** Composes and downloads; the map is for a moment as large as in the picture, unseen. */
+/** Composes and downloads the picture; for a moment the map has the picture's size, hidden from view. */
 export async function savePicture(app) {
   const host = app.canvasHost;
   const head = app.names.length ? 150 : 104;
@@ -50,7 +50,7 @@ export async function savePicture(app) {
     resolve();
   }));
 
-  /** The map at another size, with what surrounds it, as one canvas; the map on the page is as before after it. */
+  /** Draws the map and its surroundings at another size into one canvas, then restores the map on the page. */
   async function enlarged() {
     const before = {camera: app.camera, touched: app.sight.touched, start: app.sight.start, style: app.root.getAttribute('style')};
     app.saving = true;
@@ -60,15 +60,15 @@ export async function savePicture(app) {
     app.sight.camera = {...before.camera, zoom: before.camera.zoom + Math.log2(Math.min(wide / ratio / w0, high / ratio / h0))};
     app.sight.before = {width: wide / ratio, height: high / ratio};
     app.render();
-    for (let k = 0; k < SETTLE; k++) await nextFrame();
-    app.deck.redraw('picture'); // in this very frame, or the buffer is empty
+    for (let k = 0; k < SETTLE_FRAMES; k++) await nextFrame();
+    app.deck.redraw('picture'); // in the same frame as the copy: WebGL's buffer is cleared afterwards
     const copy = h('canvas', {width: wide, height: high});
     const brush = copy.getContext('2d');
     brush.fillStyle = css(app.theme.land);
     brush.fillRect(0, 0, wide, high);
     brush.drawImage(host.querySelector('canvas'), 0, 0, wide, high);
     const layer = h('canvas', {width: wide, height: high});
-    const scale = Math.min(Math.max(zoom, 1.4), 2); // names to read, and not to hide the map
+    const scale = Math.min(Math.max(zoom, 1.4), 2); // names must be legible and not hide the map
     app.surround.paint(layer.getContext('2d'), app.sight.viewports, ratio, {width: wide / ratio, height: high / ratio}, scale / ratio);
     brush.drawImage(layer, 0, 0);
     app.root.setAttribute('style', before.style ?? '');
@@ -88,7 +88,7 @@ function write(pen, text, x, y, most, font, ink) {
   return width;
 }
 
-/** The strip, as on the page. */
+/** The legend, as on the page. */
 function drawLegend(pen, app, left, top, wide, {ink, font}) {
   const {legend} = app;
   if (!legend) return;

@@ -1,19 +1,19 @@
 /**
- * Cells for a presentation: densities change from one cell to the next, in place of at its edge.
+ * Smoothed cells for a presentation: densities change gradually between cells, not at their edges.
  *
- * Each place has the mean over a square as large as its own cell, so that nothing is finer than the
- * cells that stand: in the middle of equal cells that is their own density, and between two it lies
- * between theirs. Means are of classes, not of densities, of which one large one would outweigh all
- * around it; so totals are not kept, and only the picture is pictures of this.
+ * Each place shows the mean over a square as large as its own cell, so that no detail is finer than
+ * the cells: in the middle of equal cells this is their density, and between two cells it lies
+ * between both. Means are taken over classes: one large density would outweigh all others
+ * around it. Totals are not preserved, so this is for pictures only; answers never use it.
  */
 import {cellAreas} from './areas.js';
 import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
 import {degreesOf} from '../core/mercator.js';
 
-const SAMPLES = 160_000; // of a picture; one a pixel of a small map
-const AROUND = 0.25; // of what is in sight, beyond it: cells there have a say
+const SAMPLES = 160_000; // of one picture: about one per pixel of a small map
+const AROUND = 0.25; // margin around the visible part, as a share of its size: cells there affect the means
 
-/** Where a density lies among the classes: k at the lower bound of class k, and −1 where it is blank. */
+/** Position of a density among the classes: k at the lower bound of class k, and −1 if blank. */
 export function classPlace(density, bounds) {
   const last = bounds.length - 1;
   if (!(density > 0)) return -1;
@@ -23,7 +23,7 @@ export function classPlace(density, bounds) {
   return at + Math.min(Math.max(along, 0), 1);
 }
 
-/** Lowers each size to at most another's plus the steps to it: squares change little from place to place. */
+/** Limits how fast sizes change: each is at most another one's plus the steps between them. */
 function evenOut(size, wide, high) {
   const lower = (k, other, steps) => { if (size[other] + steps < size[k]) size[k] = size[other] + steps; };
   for (let k = 0; k < size.length; k++) {
@@ -36,7 +36,7 @@ function evenOut(size, wide, high) {
   }
 }
 
-/** Means of values on a grid over squares of sizes around each place; the whole grid where a size is endless. */
+/** Means of grid values over a square around each place; an infinite size means the whole grid. */
 export function squareMeans(values, size, wide, high) {
   const sums = new Float64Array((wide + 1) * (high + 1));
   for (let j = 0; j < high; j++) {
@@ -45,7 +45,7 @@ export function squareMeans(values, size, wide, high) {
       sums[(j + 1) * (wide + 1) + i + 1] = sums[j * (wide + 1) + i + 1] + row;
     }
   }
-  const upTo = (x, y) => { // parts of a sample count in part
+  const upTo = (x, y) => { // samples at the edge count in part
     const [i, j] = [Math.min(Math.floor(x), wide - 1), Math.min(Math.floor(y), high - 1)];
     const [p, q, at] = [x - i, y - j, j * (wide + 1) + i];
     return (1 - q) * ((1 - p) * sums[at] + p * sums[at + 1]) + q * ((1 - p) * sums[at + wide + 1] + p * sums[at + wide + 2]);
@@ -62,9 +62,9 @@ export function squareMeans(values, size, wide, high) {
   return means;
 }
 
-const pictures = new WeakMap(); // the last picture, by its cells
+const pictures = new WeakMap(); // the last picture of each layer's cells
 
-/** What a viewport sees of a CellLayer's cells, as {image, bounds} in degrees; null for nothing. */
+/** The smooth picture of the visible cells, as {image, bounds} in degrees; null if there is nothing to show. */
 export function smoothImage(props, viewport) {
   const {data, bounds, colors, clipX} = props;
   const {longitude, latitude, zoom, width, height} = viewport;

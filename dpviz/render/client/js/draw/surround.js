@@ -1,17 +1,17 @@
 /**
- * What tells where one is, on a canvas of its own above the map: names of places, the public frame,
- * the scale bar, degrees along the edges, the outline of a merged area. The saved picture has it too.
+ * A canvas above the map that shows where one is: place names, the frame of the public area,
+ * the scale bar, degrees along the edges, the outline of a merged area. Saved pictures have it too.
  */
 import {h} from '../core/dom.js';
 import {WORLD} from '../core/mercator.js';
 import {css} from '../core/palette.js';
 
-const NAMES = 12; // names in view
-const BOLD = 3; // most names in bold: where all are large, none is
-const PLAIN = 9; // zoom from which the bundled coast is hidden, and degrees take its place
+const MAX_NAMES = 12;
+const MAX_BOLD = 3; // with more large places in view, no name is bold
+const DEGREES_ZOOM = 9; // from here on the bundled coast is hidden, and degrees replace it
 const NICE = [1, 2, 5];
 
-/** A rectangle of 1, 2 or 5 times a power of ten metres, between 60 and 150 pixels long. */
+/** A bar of 1, 2 or 5 times a power of ten metres, at most 130 pixels long. */
 export function scaleBar(metresPerPixel, text = 1) {
   const wanted = 130 * metresPerPixel * text;
   const power = 10 ** Math.floor(Math.log10(wanted));
@@ -20,9 +20,9 @@ export function scaleBar(metresPerPixel, text = 1) {
   return {pixels: metres / metresPerPixel, words};
 }
 
-/** Degrees with the letter of their side: 23.85° S. */
+/** Degrees with the letter of the hemisphere: 23.85° S. */
 export function degreesText(value, [positive, negative], digits) {
-  const turned = value - 360 * (Math.abs(value) > 180 ? Math.sign(value) : 0); // over the meridian of 180°
+  const turned = value - 360 * (Math.abs(value) > 180 ? Math.sign(value) : 0); // beyond the meridian of 180°
   return `${Math.abs(turned).toFixed(digits)}° ${turned < 0 ? negative : positive}`;
 }
 
@@ -33,7 +33,7 @@ export class Surround {
     app.root.append(this.canvas);
   }
 
-  /** Draws for the viewports of now; `scale` is device pixels a pixel. */
+  /** Draws for the current viewports; `scale` is the device pixel ratio. */
   draw() {
     const {app, canvas} = this;
     const {width, height} = app.size();
@@ -42,13 +42,13 @@ export class Surround {
       canvas.width = Math.round(width * scale);
       canvas.height = Math.round(height * scale);
     }
-    const text = Number(getComputedStyle(app.root).getPropertyValue('--map-zoom')) || 1; // as the buttons are by the style sheet
+    const text = Number(getComputedStyle(app.root).getPropertyValue('--map-zoom')) || 1; // the style sheet enlarges the buttons by the same factor
     this.paint(canvas.getContext('2d'), app.camera ? app.sight.viewports : [], scale, {width, height}, text, app.controls.boxes());
   }
 
-  /** The same onto any canvas: a picture is painted at a scale of its own, and has no buttons to keep clear of. */
+  /** Draws onto any canvas: a saved picture has its own scale, and no buttons to avoid. */
   paint(pen, viewports, scale, {width, height}, text = 1, buttons = []) {
-    this.text = text; // how much larger words and lines are
+    this.text = text; // enlargement of words and lines
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
     for (const viewport of viewports) {
@@ -61,7 +61,7 @@ export class Surround {
       this.outline(pen, viewport);
       const plane = this.app.sceneSpec?.plane;
       const named = this.names(pen, viewport, this.app.bound.places(), buttons);
-      if (!named && !plane && viewport.zoom >= PLAIN) this.degrees(pen, viewport);
+      if (!named && !plane && viewport.zoom >= DEGREES_ZOOM) this.degrees(pen, viewport);
       if (!plane) this.bar(pen, viewport);
       pen.restore();
     }
@@ -99,7 +99,7 @@ export class Surround {
     return viewport.project([lon, lat]);
   }
 
-  /** How many names are drawn: larger places first; a name stands above, below or beside its place, or nowhere if all would touch another. */
+  /** Draws names, larger places first, and returns their number. A name stands above, below or beside its place; it is left out if every position overlaps another name. */
   names(pen, viewport, places, buttons) {
     const k = this.text;
     const {theme} = this.app;
@@ -112,12 +112,12 @@ export class Surround {
       .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
       .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
       .sort((a, b) => a.rank - b.rank);
-    const large = here.filter(({rank}) => rank <= 1).length <= BOLD ? 1 : -1;
+    const large = here.filter(({rank}) => rank <= 1).length <= MAX_BOLD ? 1 : -1;
     let drawn = 0;
     pen.textAlign = 'center';
     pen.lineJoin = 'round';
     for (const {name, at: [x, y], rank, dot} of here) {
-      if (drawn >= NAMES) break;
+      if (drawn >= MAX_NAMES) break;
       pen.font = rank <= large ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
       const half = pen.measureText(name).width / 2;
       const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
@@ -156,7 +156,7 @@ export class Surround {
     pen.fillText(text, x, y);
   }
 
-  /** Ticks with degrees along the lower and the left edge, where nothing else tells the place. */
+  /** Ticks with degrees along the lower and the left edge, for maps without names. */
   degrees(pen, viewport) {
     const {theme} = this.app;
     const [west, south, east, north] = viewport.getBounds();

@@ -1,8 +1,8 @@
 /**
- * Online street tiles: asked for only after the visitor agreed, having read what that tells whom. Until
- * a tile has come the ground stays; if none comes in time, a line says so.
+ * Online street tiles: requested only after the visitor has read what the tile server learns, and agreed.
+ * The bundled base map stays until a tile has arrived; if none arrives in time, a message says so.
  */
-const PATIENCE = 3000; // ms without any tile
+const TIMEOUT_MS = 3000;
 
 export class Tiles {
   constructor(app) {
@@ -20,12 +20,12 @@ export class Tiles {
     return new URL(this.spec.url.replace(/[{}]/g, '')).hostname;
   }
 
-  /** Asks for tiles, or shows the ground again. */
+  /** Requests tiles, or shows the bundled base map again. */
   show(on) {
     clearTimeout(this.timer);
     this.asked = on;
     this.shown = false;
-    if (on) this.timer = setTimeout(() => this.failed(), PATIENCE);
+    if (on) this.timer = setTimeout(() => this.failed(), TIMEOUT_MS);
   }
 
   came() {
@@ -37,7 +37,7 @@ export class Tiles {
 
   failed() {
     this.show(false);
-    this.app.labels.hint(`No street map: ${this.host} does not answer. Check the network; the map's ground stays.`, 6000);
+    this.app.labels.hint(`No street map: ${this.host} does not answer. Check your network connection.`, 6000);
     this.app.dress();
   }
 

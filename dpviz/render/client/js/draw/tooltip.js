@@ -15,9 +15,9 @@ export function tooltipRows(rows, columns, index, interval) {
   }).filter(Boolean);
 }
 
-const INSET = 8; // pixels that stay free inside of the map's edge
+const INSET = 8; // pixels kept free along the map's edge
 
-/** Where a box of this size begins: behind a pixel, or before it where there is no room. */
+/** Start of a box of this size: after a pixel, or before it if there is no room. */
 const placed = (at, size, room) =>
   Math.max(INSET, Math.min(at + 14 + size + INSET > room ? at - size - 10 : at + 14, room - size - INSET));
 
@@ -28,7 +28,7 @@ export class Tooltip {
     app.root.append(this.box);
   }
 
-  /** Of an object {layer, index} at a pixel of the map; null hides it. */
+  /** Shows the object {layer, index} at a pixel of the map; null hides the tooltip. */
   show(mark, at) {
     const {app} = this;
     const [x, y] = at ?? [];
@@ -44,7 +44,7 @@ export class Tooltip {
         .map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value)));
     this.box.replaceChildren(...spec.title ? [h('b', {}, spec.title)] : [], ...lines);
     const {width, height} = app.size();
-    Object.assign(this.box.style, {left: `${INSET}px`, top: `${INSET}px`}); // where it stood may squeeze it
+    Object.assign(this.box.style, {left: `${INSET}px`, top: `${INSET}px`}); // moved away from the edge before it is measured: the edge would make it narrower
     const {offsetWidth: w, offsetHeight: t} = this.box;
     Object.assign(this.box.style, {left: `${placed(x, w, width)}px`, top: `${placed(y, t, height)}px`});
   }

@@ -1,4 +1,4 @@
-/** What a map draws of a release's tree: most of it is worked out here, so that a file need not carry it. */
+/** Columns of cells derived from a release's tree in the browser, so that a file need not contain them. */
 
 const WORLD_SIZE = 512;
 const EARTH_KM = 6371.0088;
@@ -8,7 +8,7 @@ const ALL_LEVELS = 255;
 const worldX = lon => WORLD_SIZE * (lon + 180) / 360;
 const worldY = lat => WORLD_SIZE * (Math.PI + Math.atanh(Math.sin(Math.min(Math.max(lat, -85.051129), 85.051129) * RAD))) / (2 * Math.PI);
 
-/** First children and levels of a breadth-first tree, from how many children each node has. */
+/** First child, level and parent of each node of a breadth-first tree, from the numbers of children. */
 export function links(children, roots) {
   const n = children.length;
   const first = new Int32Array(n).fill(-1);
@@ -23,13 +23,13 @@ export function links(children, roots) {
   return {first, level, parent};
 }
 
-/** The columns of the cells of `tree` as wire.js has them, for a domain in degrees and the layer's `origin`. */
+/** The columns of the cells of `tree` in the form of wire.js, for a domain in degrees and the layer's `origin`. */
 export function cellColumns(tree, {lower: [west, south], upper: [east, north], side}, [ox, oy]) {
   const n = tree.count.length;
   const {lo, hi, variance, n_children: children, level, parent, back, merged_sd: merged} = tree;
   const [noise, km2, spread] = [0, 0, 0].map(() => new Float32Array(n));
   const [bounds, last, group, inside] = [new Float32Array(4 * n), new Uint8Array(n), new Int32Array(n), new Int32Array(n)];
-  for (let i = n - 1; i >= 0; i--) { // children before their parents, which count them
+  for (let i = n - 1; i >= 0; i--) { // children before their parents, which add them up
     const left = lo[2 * i] / side, low = lo[2 * i + 1] / side, right = hi[2 * i] / side, high = hi[2 * i + 1] / side;
     const w = west * (1 - left) + east * left, e = west * (1 - right) + east * right;
     const s = south * (1 - low) + north * low, t = south * (1 - high) + north * high;

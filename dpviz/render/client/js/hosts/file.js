@@ -1,4 +1,4 @@
-/** Entry point of a map in a file: what it carries inside itself is shown in its own page. */
+/** Entry point of a map in an HTML file: shows the data that the page carries. */
 import {h} from '../core/dom.js';
 import {prepared} from '../core/gl.js';
 import {bytesOf, columnsOf, loadedDeck} from '../core/packed.js';
@@ -12,7 +12,7 @@ async function start() {
   const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), total: byId('total'), style: byId('map-style').textContent};
   const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), gl);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
-  const frame = window.frameElement; // of the app's page of a release, which prints all of it
+  const frame = window.frameElement; // the app embeds the page of a release, and prints its full height
   if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${document.documentElement.scrollHeight}px`));
   for (const button of document.querySelectorAll('[data-rect]')) {
     button.onclick = () => {

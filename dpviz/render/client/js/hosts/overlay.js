@@ -1,4 +1,4 @@
-/** Entry point of what lies over a map, sent at every answer: small, since the program comes with it each time. */
+/** Entry point of a map's overlay, sent with every answer: small, since its program comes with it each time. */
 import {overlays, showOverlay} from '../core/together.js';
 
 export default function ({data}) {

@@ -1,5 +1,5 @@
 /**
- * Entry point of a map, which Streamlit calls at every change of data or theme.
+ * Entry point of a map in the app, called by Streamlit at every change of data or theme.
  */
 import {MapApp} from '../core/app.js';
 import {h} from '../core/dom.js';
@@ -8,11 +8,11 @@ import {loadDeck} from '../core/loader.js';
 import {maps, showOverlay} from '../core/together.js';
 import {columns} from '../core/wire.js';
 
-const REST = 500; // ms after which a busy page waits no longer for deck.gl
+const IDLE_TIMEOUT = 500; // ms after which deck.gl starts even if the browser is busy
 const mounts = new WeakMap(); // parent element -> {app, data, deck}
 
-/** Once the browser has nothing else to do: deck.gl's start would hold up the page's words. */
-const atRest = call => (window.requestIdleCallback ?? setTimeout)(call, {timeout: REST});
+/** Waits until the browser is idle: starting deck.gl would delay the page's text. */
+const whenIdle = call => (window.requestIdleCallback ?? setTimeout)(call, {timeout: IDLE_TIMEOUT});
 
 export default function ({data, parentElement, setStateValue, setTriggerValue}) {
   if (!data?.spec) return undefined;
@@ -30,7 +30,7 @@ export default function ({data, parentElement, setStateValue, setTriggerValue}) 
     app.showScene(data.spec, columns(data));
     showOverlay(key);
   }
-  mount.deck ??= new Promise(atRest).then(async () => {
+  mount.deck ??= new Promise(whenIdle).then(async () => {
     const gl = await prepared(() => loadDeck(bundle));
     if (mount.gone) return;
     if (gl) app.take(gl);
@@ -41,7 +41,7 @@ export default function ({data, parentElement, setStateValue, setTriggerValue}) 
   });
   const call = mount.calls = (mount.calls ?? 0) + 1;
   return () => {
-    if (call !== mount.calls) return; // Streamlit also ends a call that a later one overtook
+    if (call !== mount.calls) return; // Streamlit also finishes calls that a newer call has replaced
     mount.gone = true;
     app.destroy();
     mounts.delete(parentElement);

@@ -1,4 +1,4 @@
-/** The app's map without a server, answering rectangles by itself: one release, two, or a series. */
+/** The app's map without a server; it answers rectangles itself. It shows one release, two, or a series. */
 import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from '../answer/answer.js';
 import {MapApp} from '../core/app.js';
 import {h} from '../core/dom.js';
@@ -6,20 +6,20 @@ import {Player} from '../core/player.js';
 import {Regions} from '../answer/regions.js';
 import {cellColumns, links} from '../draw/tree.js';
 
-const OUTLINED = 2000; // more nodes would be a grey sheet
+const MAX_OUTLINED = 2000; // more outlines would cover the map
 const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
 const MAYBE = ['nonnegative', 'assumed', 'sum', 'sum_variance'];
 const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
 
 export class Viewer {
-  /** `places` has the elements {map, modes, hint, answer, total}; `style`, the map's own sheet as text; `gl`, null to stay flat. */
+  /** `places` has the elements {map, modes, hint, answer, total}; `style` is the map's style sheet as text; `gl` is null for a flat map. */
   constructor(places, spec, columns, gl) {
     this.places = places;
-    this.heard = () => {}; // whoever wants to know: ('shape' or 'camera', value)
+   this.onChange = () => {}; // set by the host: called with ('shape' or 'camera', value)
     this.spec = spec;
     this.columns = columns;
     this.domain = {...spec.domainBox, side: spec.side};
-    this.views = spec.views ?? []; // other maps than of densities: of shares, means, levels of areas
+    this.views = spec.views ?? []; // maps of something other than densities: shares, means, levels of areas
     this.regions = spec.areas && new Regions(spec.areas, columns, this.domain);
     this.trees = spec.trees.map(({name, roots, noise, coherence = 0}) => {
       const wanted = [...TREE, ...MAYBE.filter(column => columns[`${name}.${column}`])];
@@ -39,27 +39,27 @@ export class Viewer {
     else this.app.stayFlat();
     this.app.emit = (what, value) => {
       if (what === 'shape') this.asked(value);
-      this.heard(what, value);
+      this.onChange(what, value);
     };
     this.app.takeTheme();
     this.buttons();
     this.show();
   }
 
-  /** The releases on the map now, one or two. */
+  /** Indices of the releases on the map, one or two. */
   get now() {
     const {a, b} = this.shown;
     return b === null ? [a] : [a, b];
   }
 
-  /** What the map is to draw now. */
+  /** The scene to draw. */
   scene() {
     const {spec, now} = this;
     const view = this.views[this.shown.view];
     const apart = !view && now.length === 2 && this.shown.mode === 'difference'; // one map, of A − B
     const mode = now.length === 1 || apart || view ? 'single' : this.shown.mode;
     const wanted = view ? view.frames?.[this.shown.a] ?? view.layers : apart ? ['difference'] : now.map(at => `cells-${at}`);
-    const loaded = id => this.columns[`${id}.bounds`]; // once on the card a map stays there: a step back uploads nothing
+    const loaded = id => this.columns[`${id}.bounds`]; // a map stays on the card once loaded, so that returning to it uploads nothing
     const isMap = id => id === 'difference' || id.startsWith('cells-') || this.views.some(each => each.layers.includes(id));
     const layers = spec.layers.filter(({id}) => !isMap(id) || wanted.includes(id) || loaded(id)).map(layer => {
       if (isMap(layer.id) && !wanted.includes(layer.id)) return {...layer, visible: false};
@@ -82,7 +82,7 @@ export class Viewer {
     this.asked(this.shape);
   }
 
-  /** Writes the noisy total of what is on the map, where its page has a place for it. */
+  /** Writes the noisy total of the releases on the map, if the page has a place for it. */
   tellTotal() {
     const {totals, records, names, ends} = this.spec;
     if (!this.places.total || !totals?.length) return;
@@ -90,7 +90,7 @@ export class Viewer {
     this.places.total.replaceChildren(...words, ` ${records}`, this.now.length === 1 && ends.length ? `, ${names[this.shown.a]}` : '');
   }
 
-  /** Works out the cells of one release when it is first looked at. */
+  /** Derives the cells of a release when it is first shown. */
   derive(at) {
     const id = `cells-${at}`;
     if (!this.trees[at] || this.columns[`${id}.bounds`]) return;
@@ -104,7 +104,7 @@ export class Viewer {
     this.refresh();
   }
 
-  /** A slider over a series; what to compare with, and how. */
+  /** Builds the slider of a series, the choice of a release to compare with, and the modes of comparison. */
   buttons() {
     const {names, epsilons} = this.spec;
     const inTime = this.spec.ends.length > 0;
@@ -125,7 +125,7 @@ export class Viewer {
     this.refresh();
   }
 
-  /** What the map shows: one of the names, or another view. */
+  /** The choice of what the map shows: a release, or another view. */
   chooser() {
     const {chooser, names} = this.spec;
     const maps = this.trees.length || !this.views.length ? names : [];
@@ -137,7 +137,7 @@ export class Viewer {
     return h('label', {class: 'chooser'}, h('span', {}, chooser), this.select);
   }
 
-  /** What it is compared with. */
+  /** The choice of a release to compare with. */
   other() {
     const select = this.compare = h('select', {'aria-label': 'Compare with', 'data-testid': 'dpviz-compare',
       onchange: () => this.set({b: select.value === '' ? null : Number(select.value)})},
@@ -157,16 +157,16 @@ export class Viewer {
     }
   }
 
-  /** Sets a rectangle from outside of the map, null for none, and answers it. */
+  /** Sets a rectangle from outside the map and answers it; null clears it. */
   push(rect) {
     this.pushed += 1;
     this.asked(rect && {kind: 'rect', rect});
   }
 
-  /** Answers a shape, null for none; a file whose domain is not in degrees has no trees, and only shows it. */
+  /** Answers a shape; null clears it. Without trees (a domain not in degrees) the shape is only shown. */
   asked(shape) {
     this.shape = shape;
-    const whole = !shape && this.spec.ends.length > 0; // in time the area has a timeline of its own
+    const whole = !shape && this.spec.ends.length > 0; // a release by time shows the timeline of the whole area
     const rect = whole ? [...this.domain.lower, ...this.domain.upper] : shape?.rect;
     const answers = rect && (this.trees.length || this.regions) ? this.answers(rect) : null;
     const shown = shape && answers && this.now.map(at => answers[at]);
@@ -174,7 +174,7 @@ export class Viewer {
     this.places.hint.hidden = Boolean(shape && answers);
     const {names, interval, values, chooser, kinds, whole: wholes = 0} = this.spec;
     const shares = kinds && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers.slice(1), interval), true)) : [];
-    const caption = this.spec.ends.length ? 'Step by step' : chooser ? 'Each, and its share of all' : undefined;
+    const caption = this.spec.ends.length ? 'Step by step' : chooser ? 'Count of each, and its share of all' : undefined;
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
       : [...whole ? [h('h2', {class: 'small'}, 'The whole area')] : this.now.map(at => answerElement(names[at], answers[at], interval, values)),
@@ -186,14 +186,14 @@ export class Viewer {
     const {interval, kinds} = this.spec;
     if (this.regions) return this.regions.counts(rect, interval);
     const found = this.trees.map(tree => rangeCount(tree, rect, this.domain, interval));
-    return kinds ? [added(found.slice(1), interval), ...found.slice(1)] : found; // the map of all is made from those of each
+    return kinds ? [added(found.slice(1), interval), ...found.slice(1)] : found; // the first map is the sum of all categories
   }
 
-  /** The nodes that answered, on a single map. */
+  /** Outlines of the nodes that gave the answer, on a single map. */
   outlines(answers) {
-    const made = this.regions || this.spec.kinds && !this.shown.a; // from no cells of this map
+    const made = this.regions || this.spec.kinds && !this.shown.a; // the answer used no cells of this map
     const used = (!made && answers?.length === 1 && answers[0]?.used) || [];
-    if (!used.length || used.length > OUTLINED) return {layers: []};
+    if (!used.length || used.length > MAX_OUTLINED) return {layers: []};
     return {layers: [{
       '@@type': 'PathLayer', id: 'used', data: nodeRings(this.trees[this.shown.a], used, this.domain), getPath: '@@=-',
       getColor: [...this.app.accent, 130], getWidth: 1, widthUnits: 'pixels',

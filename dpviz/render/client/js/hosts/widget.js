@@ -1,4 +1,4 @@
-/** Entry point of a widget in a notebook (anywidget): a viewer whose rectangle and camera Python shares. */
+/** Entry point of a notebook widget (anywidget): a viewer that shares rectangle and camera with Python. */
 import {h} from '../core/dom.js';
 import {prepared} from '../core/gl.js';
 import {columnsOf, loadedDeck, unpacked} from '../core/packed.js';
@@ -6,7 +6,7 @@ import {Viewer} from './viewer.js';
 
 const bytes = view => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
-/** Whether the notebook around is dark: its own background, as far as it has one. */
+/** True if the notebook is dark, judged by the first background colour around the element. */
 function onDark(element) {
   for (let around = element; around; around = around.parentElement) {
     const [r, g, b, alpha = 1] = (getComputedStyle(around).backgroundColor.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
@@ -15,10 +15,10 @@ function onDark(element) {
   return false;
 }
 
-/** The elements around a map, and what is said of the releases above it. */
+/** The elements around a map, and the badges of its releases. */
 function layout(shadow, {badges, live}, css) {
   const places = {map: h('div', {class: 'place'}), modes: h('div', {class: 'modes', role: 'group', 'aria-label': 'How the maps are shown'}),
-    hint: h('p', {class: 'soft'}, live ? 'Press ▭ Draw on the map, or D: the rectangle and its answer are also rectangle and answer of this widget.' : 'Drag to move, scroll to zoom.'),
+    hint: h('p', {class: 'soft'}, live ? 'Press ▭ Draw on the map, or D. In Python, the rectangle and its answer are the widget\'s attributes rectangle and answer.' : 'Drag to move, scroll to zoom.'),
     answer: h('div', {'aria-live': 'polite'})};
   shadow.append(h('style', {}, css),
     h('ul', {class: 'badges'}, ...badges.map(({kind, text, label}) => h('li', {}, label ? `${label}: ` : '', h('span', {class: kind}, text)))),
@@ -27,7 +27,7 @@ function layout(shadow, {badges, live}, css) {
 }
 
 async function render({model, el}) {
-  const host = h('div', {'data-lm-suppress-shortcuts': 'true'}); // keys on the map are the map's, not the notebook's
+  const host = h('div', {'data-lm-suppress-shortcuts': 'true'}); // key presses on the map must not trigger the notebook's shortcuts
   host.classList.toggle('dark', onDark(el));
   el.append(host);
   let viewer;
@@ -45,7 +45,7 @@ async function render({model, el}) {
     if (gone) return;
     const places = {...layout(host.attachShadow({mode: 'open'}), spec, model.get('_page_css')), style: model.get('_map_css')};
     viewer = new Viewer(places, spec, columnsOf(spec.columns, columns), gl);
-    let drawing = false; // the visitor drew, so that what Python says is known
+    let drawing = false; // the visitor's own drawing comes back from Python: ignore it
     const push = () => {
       if (drawing) return;
       const rect = model.get('rectangle');
@@ -54,7 +54,7 @@ async function render({model, el}) {
     const move = () => {
       if (model.get('camera') && viewer.app.camera) viewer.app.sight.moved(model.get('camera'));
     };
-    viewer.heard = (what, value) => {
+    viewer.onChange = (what, value) => {
       drawing = true;
       const inside = what === 'shape' && value && viewer.answers(value.rect).every(Boolean);
       if (what === 'shape') model.set('rectangle', inside ? value.rect : null);

@@ -13,7 +13,7 @@ const TOOLS = {
 };
 const byFinger = () => matchMedia('(pointer: coarse)').matches;
 
-/** How a tool that was just chosen draws, in words for what points here. */
+/** Instructions for a tool, for a finger or for a mouse and keyboard. */
 export const hintOf = tool => byFinger() ? TOOLS[tool].finger : TOOLS[tool].hint;
 const PALETTE_NAMES = {tide: 'Tide', ember: 'Ember', grey: 'Grey'};
 
@@ -31,14 +31,14 @@ export class Controls {
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
     this.consent = h('div', {class: 'consent', role: 'dialog', 'aria-label': 'Street map', 'data-control': '', hidden: true});
     app.root.append(this.tools, this.camera, this.panel, this.consent);
-    app.root.addEventListener('pointerdown', ({target}) => { if (!this.panel.contains(target)) this.panel.open = false; }); // it hides the map
+    app.root.addEventListener('pointerdown', ({target}) => { if (!this.panel.contains(target)) this.panel.open = false; }); // a press outside closes the panel, which covers the map
   }
 
   button(text, title, onclick, test) {
     return h('button', {type: 'button', title, 'aria-label': title, onclick, 'data-testid': test}, text);
   }
 
-  /** Rebuilt when the tools, the number of levels or the tiles on offer change; settings survive. */
+  /** Rebuilds the controls when tools, levels or tiles change; settings are kept. */
   update(spec) {
     const palettes = Boolean(spec.legend?.palettes);
     const key = JSON.stringify([spec.tools, spec.levels, spec.tiles, palettes, this.app.view.raw]);
@@ -55,12 +55,12 @@ export class Controls {
       this.tools.append(this.clearButton);
     }
     const levels = spec.levels ?? 0;
-    if (app.view.depth >= this.levels) app.view.depth = levels; // the leaves stay the leaves
+    if (app.view.depth >= this.levels) app.view.depth = levels; // "all" stays "all"
     this.levels = levels;
     this.depthRow = levels > 1 ? this.range('Levels', 'depth', 0, levels, 1, v => v >= levels ? 'all' : `0–${v}`) : null;
     const rows = [
-      palettes && levels > 0 && this.check('Smooth', 'smooth', 'Densities between cells, for presentations; point at a place for its cell\'s own number'),
-      levels > 0 && this.check('Raw cells', 'raw', 'Every cell of the release, also those within their noise'),
+      palettes && levels > 0 && this.check('Smooth', 'smooth', 'Blend the densities of neighbouring cells, for presentations; the tooltip still shows each cell\'s own number'),
+      levels > 0 && this.check('Raw cells', 'raw', 'Show every cell of the release, even if its count is within the noise'),
       this.depthRow,
       palettes && this.choice('Colours', 'palette', PALETTE_NAMES),
       this.button('Save picture', 'Save picture: what the map shows, as a PNG file', () => app.savePicture(), 'dpviz-save'),
@@ -69,7 +69,7 @@ export class Controls {
     this.refresh();
   }
 
-  /** Asks before anything is asked of a server; a second press goes back to the ground. */
+  /** Asks for consent before any request to the tile server; a second press returns to the base map. */
   street() {
     const {app, consent} = this;
     if (app.tiles.asked) {
@@ -84,7 +84,7 @@ export class Controls {
       this.streetButton.focus();
     }}, text);
     const yes = answer('Show it', true);
-    consent.replaceChildren(h('p', {}, `Its tiles come from ${app.tiles.host}, which then learns which area you look at, and nothing of the records.`), yes, answer('Cancel', false));
+    consent.replaceChildren(h('p', {}, `The street map comes from ${app.tiles.host}. That server learns which area you look at, but nothing about the records.`), yes, answer('Cancel', false));
     consent.hidden = false;
     yes.focus();
   }
@@ -109,12 +109,12 @@ export class Controls {
     return h('label', {title}, input, h('span', {}, label));
   }
 
-  /** Cells smooth, raw, or neither: one leaves the other. */
+  /** Turns smooth or raw cells on or off; one switches the other off. */
   show(name, on) {
     const {view} = this.app;
     const {raw} = view;
     Object.assign(view, {smooth: false, raw: false, [name]: on});
-    if (view.raw !== raw) this.app.emit('raw', view.raw); // the app then sends all cells
+    if (view.raw !== raw) this.app.emit('raw', view.raw); // raw cells need all cells from the app
     this.app.dress();
   }
 
@@ -127,27 +127,27 @@ export class Controls {
     return h('label', {class: 'choice'}, h('span', {}, label), select);
   }
 
-  /** Pixels along the top and the right edge that the buttons take; on a narrow map all stand above. */
+  /** Pixels along the top and the right edge that the buttons take; on a narrow map all buttons are at the top. */
   room(narrow) {
     const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : [], ...this.app.labels.layer.querySelectorAll('.label')];
     const low = Math.max(...rows.map(each => this.box(each)).filter(([, top]) => top < this.app.root.clientHeight / 2).map(box => box[3]));
-    const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.camera.offsetLeft + 8 : 0; // hidden in print
+    const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.camera.offsetLeft + 8 : 0; // 0 if hidden, as in print
     return {top: low + 8, right};
   }
 
-  /** Where buttons and labels lie, as [left, top, right, bottom]: no name of a place is drawn below them. */
+  /** Boxes [left, top, right, bottom] of buttons and labels, where no place name is drawn. */
   boxes() {
     return [this.tools, this.camera, this.panel, ...this.app.labels.layer.querySelectorAll('.label')].map(each => this.box(each)).map(
       ([left, top, right, bottom]) => [left - 3, top - 3, right + 3, bottom + 3]);
   }
 
-  /** Pixels of the map that an element covers; a label is placed within its pane. */
+  /** Box of an element in pixels of the map; a label is positioned within its pane. */
   box({offsetLeft, offsetTop, offsetWidth, offsetHeight, offsetParent}) {
     const [x, y] = offsetParent?.classList.contains('pane') ? [offsetParent.offsetLeft, offsetParent.offsetTop] : [0, 0];
     return [x + offsetLeft, y + offsetTop, x + offsetLeft + offsetWidth, y + offsetTop + offsetHeight];
   }
 
-  /** Which tool is on, whether there is anything to clear, what belongs to raw cells only. */
+  /** Shows which tool is active, enables Clear if there is a shape, and hides what is for raw cells only. */
   refresh() {
     const {app} = this;
     for (const button of this.tools.querySelectorAll('[data-tool]')) {

@@ -1,21 +1,21 @@
 /**
- * What lies below a pixel, worked out from the columns of the layers: the same on every machine.
+ * Hit test: the object below a pixel, computed from the layers' columns, with the same result on every machine.
  *
- * A graphics card could tell, too, but would draw all that may be hit once more for each answer, which
- * takes it a second where software stands in for it; and maps are drawn without one as well.
+ * deck.gl's picking would render every pickable layer once more for each question, about a second
+ * with software GL; and flat maps have no graphics card at all.
  */
 import {cellTable, drawnRows, ZOOM_STEPS} from '../draw/cells.js';
 import {FlatViewport, WORLD, worldOf} from '../core/mercator.js';
 import {count, pixelsOf, reader} from '../core/objects.js';
 
-/** Pixels between a place and the line from one place to another. */
+/** Distance of a pixel from a line segment. */
 function apart([x, y], [x0, y0], [x1, y1]) {
   const [dx, dy] = [x1 - x0, y1 - y0];
   const along = dx || dy ? Math.min(Math.max(((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy), 0), 1) : 0;
   return Math.hypot(x0 + along * dx - x, y0 + along * dy - y);
 }
 
-/** The object that is nearest, the last of several: `distance` gives pixels from an object's edge, 0 inside. */
+/** The nearest object, the last one of equals: `distance` gives pixels from an object's edge, 0 inside. */
 function nearestOf(props, reach, distance) {
   let best = null;
   for (let index = 0; index < count(props); index++) {
@@ -25,11 +25,11 @@ function nearestOf(props, reach, distance) {
   return best;
 }
 
-/** Whether two places in degrees are both on one side of what is around another one. */
+/** True if a segment lies entirely on one side of the square around a place, in degrees. */
 const beyond = ([lon, lat], around, x0, y0, x1, y1) => Math.max(x0, x1) < lon - around || Math.min(x0, x1) > lon + around
   || Math.max(y0, y1) < lat - around || Math.min(y0, y1) > lat + around;
 
-/** Degrees of so many pixels: eastwards, northwards they are fewer. */
+/** Degrees of longitude of a number of pixels; at most so many degrees of latitude. */
 const degrees = (viewport, pixels) => pixels * 360 / (WORLD * viewport.scale);
 
 function hitPaths(props, viewport, pixel, reach) {
@@ -59,7 +59,7 @@ function hitPoints(props, viewport, pixel, reach) {
   });
 }
 
-/** Polygons without holes that hold the place; beside them is not near. */
+/** Polygons without holes that contain the place; one nearby is not hit. */
 function hitPolygons(props, viewport, pixel) {
   const {attributes: {getPolygon: {value, size}}, startIndices} = props.data;
   const [lon, lat] = viewport.unproject(pixel);
@@ -86,8 +86,8 @@ function hitCells(props, viewport, pixel) {
 const HITS = {CellLayer: hitCells, PathLayer: hitPaths, SolidPolygonLayer: hitPolygons, ScatterplotLayer: hitPoints};
 
 /**
- * The object {layer, index} of `layers` nearest to a pixel of a viewport, and at most `reach` pixels away; the uppermost
- * of several that lie below it, null where there is none. Only layers that say `hit`, and are seen, are asked.
+ * The object {layer, index} of `layers` nearest to a pixel of a viewport, at most `reach` pixels away; the uppermost
+ * of several below the pixel, null if there is none. Layers without `hit`, and invisible ones, are skipped.
  */
 export function hit(layers, viewport, pixel, reach) {
   const seen = new FlatViewport(viewport);

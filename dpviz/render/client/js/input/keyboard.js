@@ -1,18 +1,18 @@
 /**
- * The map from the keyboard. Without a tool the arrow keys pan and + − zoom (deck.gl's own controller
- * needs the canvas focused, so both are done here). With a tool they move a cross-hair:
+ * Keyboard control. Without a tool the arrow keys pan and + − zoom (deck.gl's own controller
+ * needs the focus on its canvas, so both are done here). With a tool the arrow keys move a cross-hair:
  *
- *   D  rectangle tool        P  polygon tool       Esc  give up        Delete  clear the shape
- *   arrows  move (Shift: far)      Enter or Space  set a corner        Enter on a polygon's end closes it
- *   Backspace or Delete  take the last corner back
+ * D  rectangle tool        P  polygon tool       Esc  cancel         Delete  clear the shape
+ * arrows  move (Shift: faster)    Enter or Space  set a corner        Enter on a polygon's last corner closes it
+ * Backspace or Delete  remove the last corner
  *
- * Of a series , and . step back and on, and K plays or pauses.
+ * In a series , and . step back and forward, and K plays or pauses.
  *
- * F presents. Letters are the map's only while it has the focus (WCAG 2.1.4).
+ * F presents. Letter keys work only while the map has the focus (WCAG 2.1.4).
  */
 import {polygon, rect} from './shapes.js';
 
-const STEP = 12; // pixels for one press of an arrow
+const STEP = 12; // pixels per press of an arrow key
 const FAR = 60;
 const FILM = {',': player => player.step(-1), '.': player => player.step(1), k: player => player.play(!player.playing)};
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
@@ -104,7 +104,7 @@ export class Keyboard {
     return true;
   }
 
-  /** Takes back the last corner of what is being drawn, by mouse or by keyboard. */
+  /** Removes the last corner of the polygon being drawn, by mouse or by keyboard. */
   takeBack() {
     const {app, corners} = this;
     const {ring} = app.pointer;

@@ -1,19 +1,19 @@
 /**
- * Drawing with mouse, pen or finger. The handlers run in the capture phase and stop what they use,
+ * Drawing with mouse, pen or finger. The handlers run in the capture phase and stop the events they use,
  * so deck.gl's own gesture recogniser never sees a drag that draws.
  *
  *   rect tool, or Shift + drag     press, drag, release
- *   polygon tool                   click the corners; a second click on the last one (so a double
- *                                  click, which not every browser tells), the first or Enter closes
+ * polygon tool                   click the corners; a second click on the last one (a double click,
+ * which some browsers do not report), a click on the first, or Enter closes
  *   a corner handle                drag it
  *
- * Without a tool one finger scrolls the page and two move the map; a presented map takes one.
+ * Without a tool one finger scrolls the page and two move the map; while presenting, one finger moves it.
  */
 import {polygon, rect} from './shapes.js';
 
-const CLICK = 5; // a press that moves fewer pixels is a click
-const MOST_CORNERS = 500; // of a polygon: limits.CORNERS
-const CLOSE = 10; // a click this near to the first or the last corner closes the polygon
+const CLICK_PIXELS = 5; // a press that moves less is a click
+const MAX_CORNERS = 500; // of a polygon: limits.CORNERS
+const CLOSE_PIXELS = 10; // a click this near to the first or the last corner closes the polygon
 
 export class Pointer {
   constructor(app) {
@@ -28,7 +28,7 @@ export class Pointer {
     listen('pointerup', this.up);
     listen('pointercancel', this.cancel);
     app.root.addEventListener('pointerleave', event => {
-      if (event.pointerType !== 'touch') app.hover(null); // a finger leaves where it was lifted
+      if (event.pointerType !== 'touch') app.hover(null); // a finger leaves where it was lifted: keep its tooltip
     }, {signal: this.abort.signal});
     this.fingers = new Set();
     app.root.addEventListener('touchmove', event => {
@@ -39,7 +39,7 @@ export class Pointer {
     }
   }
 
-  /** Counts the fingers on the map; one alone is the page's. */
+  /** Counts the fingers on the map; a single finger scrolls the page. */
   touched(event) {
     if (event.pointerType !== 'touch') return;
     this.fingers.add(event.pointerId);
@@ -59,7 +59,7 @@ export class Pointer {
     this.app.render();
   }
 
-  /** Of the map, [x, y]. */
+  /** Position of an event in pixels of the map, [x, y]. */
   pixel(event) {
     const {left, top} = this.app.root.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
@@ -73,7 +73,7 @@ export class Pointer {
     this.abort.abort();
   }
 
-  /** Gives up what is being drawn; the shape from before stays. */
+  /** Cancels the drawing; the previous shape stays. */
   cancel() {
     if (this.drag) this.app.shape = this.drag.before;
     this.drag = null;
@@ -104,7 +104,7 @@ export class Pointer {
     if (handle) {
       const [w, s, e, n] = this.app.shape.rect;
       const k = Number(handle.dataset.corner);
-      this.drag.start = [k === 0 || k === 3 ? e : w, k < 2 ? n : s]; // the corner opposite stays
+      this.drag.start = [k === 0 || k === 3 ? e : w, k < 2 ? n : s]; // the opposite corner stays
     }
   }
 
@@ -112,7 +112,7 @@ export class Pointer {
     this.app.sight.tellWhere(event);
     this.app.hover(event.buttons || event.target.closest?.('[data-control]') ? null : this.pixel(event));
     if (this.oneFinger && !this.drag && this.landed && Math.abs(event.clientX - this.landed[0]) > 24) {
-      this.app.labels.hint('Move the map with two fingers'); // sideways there is nothing to scroll
+      this.app.labels.hint('Move the map with two fingers'); // a page does not scroll sideways
     }
     if (this.drag) {
       event.stopPropagation();
@@ -126,18 +126,18 @@ export class Pointer {
 
   up(event) {
     if (this.press) {
-      // deck.gl's own click gives up where drawing is slow: its press may last 250 ms at most.
+      // deck.gl's own click fails where drawing is slow: it allows a press of 250 ms at most.
       const [x, y] = this.press;
       this.press = null;
-      const still = Math.hypot(event.clientX - x, event.clientY - y) < CLICK;
+      const still = Math.hypot(event.clientX - x, event.clientY - y) < CLICK_PIXELS;
       if (!still) return;
-      if (event.pointerType === 'touch') this.app.hover(this.pixel(event)); // a finger does not hover
+      if (event.pointerType === 'touch') this.app.hover(this.pixel(event)); // a finger does not hover: a tap shows the tooltip
       this.app.clicked(...this.pixel(event));
     } else if (this.drag) {
       event.stopPropagation();
       const {at: [x, y], before} = this.drag;
       this.drag = null;
-      if (Math.hypot(event.clientX - x, event.clientY - y) < CLICK) {
+      if (Math.hypot(event.clientX - x, event.clientY - y) < CLICK_PIXELS) {
         this.app.shape = before;
         this.app.render();
         return;
@@ -147,21 +147,21 @@ export class Pointer {
       event.stopPropagation();
       const [x, y] = this.polygonPress;
       this.polygonPress = null;
-      if (Math.hypot(event.clientX - x, event.clientY - y) < CLICK) this.addCorner(event);
+      if (Math.hypot(event.clientX - x, event.clientY - y) < CLICK_PIXELS) this.addCorner(event);
     }
   }
 
   addCorner(event) {
     const near = place => {
       const [x, y] = this.app.sight.toPixels(place, event);
-      return Math.hypot(x - event.clientX, y - event.clientY) < CLOSE;
+      return Math.hypot(x - event.clientX, y - event.clientY) < CLOSE_PIXELS;
     };
     if (this.ring && (near(this.ring[0]) || near(this.ring.at(-1)))) {
       this.close();
       return;
     }
-    if (this.ring?.length === MOST_CORNERS) {
-      this.app.labels.hint(`A polygon has at most ${MOST_CORNERS} corners: close it`);
+    if (this.ring?.length === MAX_CORNERS) {
+      this.app.labels.hint(`A polygon has at most ${MAX_CORNERS} corners: close it`);
       return;
     }
     const corner = this.app.sight.toLngLat(event);
@@ -170,11 +170,11 @@ export class Pointer {
     this.app.render();
   }
 
-  /** Ends a polygon of three corners or more. */
+  /** Ends a polygon that has three corners or more. */
   close() {
     if (!this.ring) return;
     if (this.ring.length < 3) {
-      this.app.labels.hint('A polygon has three corners or more');
+      this.app.labels.hint('A polygon needs at least three corners');
       return;
     }
     const ring = this.ring;

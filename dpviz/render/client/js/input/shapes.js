@@ -1,6 +1,6 @@
 /**
  * The drawn shape: null, {kind: 'rect', rect: [west, south, east, north]} or {kind: 'polygon', ring: [[lon, lat], …]}.
- * Pure functions on shapes, and the layers that show one.
+ * Pure functions on shapes, and the layers that draw one.
  */
 
 export const rect = (a, b) => ({
@@ -10,12 +10,12 @@ export const rect = (a, b) => ({
 
 export const polygon = ring => ({kind: 'polygon', ring: ring.map(([x, y]) => [x, y])});
 
-/** The four corners, anticlockwise from south-west. */
+/** The four corners, anticlockwise from the south-west. */
 export const corners = ([w, s, e, n]) => [[w, s], [e, s], [e, n], [w, n]];
 
 export const ringOf = shape => shape.kind === 'rect' ? corners(shape.rect) : shape.ring;
 
-/** Said aloud by screen readers, and shown while drawing. */
+/** Description for screen readers, also shown while drawing. */
 export function description(shape) {
   if (!shape) return 'No shape drawn';
   if (shape.kind === 'polygon') return `Polygon with ${shape.ring.length} corners`;
@@ -23,7 +23,7 @@ export function description(shape) {
   return `Rectangle west ${w}, south ${s}, east ${e}, north ${n}`;
 }
 
-/** Layers for a finished shape, and for the open line of a polygon being drawn; `halo` is the casing below both. */
+/** Layers of a finished shape, and of the open line of an unfinished polygon; `halo` is the colour of the wider line below. */
 export function shapeLayers({PolygonLayer, PathLayer, ScatterplotLayer}, shape, draft, accent, halo) {
   const parameters = {depthCompare: 'always'};
   const line = (id, path, colour, width) => new PathLayer({
