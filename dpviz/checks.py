@@ -56,7 +56,7 @@ def require(value: Any, kind: Any, name: str, error: type[DpvizError]) -> None:
     if not isinstance(value, kind):
         kinds = [each for each in getattr(kind, "__args__", (kind,)) if each is not NoneType]
         remedies = [REMEDIES.get(each.__name__, f"give a {each.__name__}") for each in kinds]
-        if len(remedies) > 1 and REMEDIES["str"] in remedies:  # the other is more specific
+        if len(remedies) > 1 and REMEDIES["str"] in remedies:  # the other remedy is more specific
             remedies.remove(REMEDIES["str"])
         raise error(f"{described(name, value)}: {' or '.join(remedies)}")
 
@@ -80,7 +80,7 @@ def texts(value: Any, name: str, error: type[DpvizError]) -> tuple[str, ...]:
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping):
         items = tuple(value)
         if all(isinstance(each, str) for each in items):
-            return tuple(map(str, items))  # NumPy's texts would be shown as np.str_('…')
+            return tuple(map(str, items))  # NumPy's text for it would be np.str_('…')
     raise error(f"{described(name, value)}: give a list of texts")
 
 

@@ -64,7 +64,7 @@ def main() -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
-    except MemoryError:  # its message may reveal the number of records
+    except MemoryError:  # Python's message may reveal the number of records
         print_stderr("error: not enough memory: ask for less at a time, or use a larger machine")
         sys.exit(2)
     except (DpvizError, KeyboardInterrupt, SystemExit, OSError) as ended:

@@ -93,7 +93,7 @@ def locked(output: str) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Different files: the previous owner of the lock has just removed its file.
+            # The files differ: the previous owner of the lock has just removed its file.
             busy = file_identity(temporary) != file_identity(file.fileno())
         except OSError as error:
             busy = isinstance(error, BlockingIOError)

@@ -99,7 +99,7 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
     try:
         print(printed, flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard the rest at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # discard the remaining output at exit
         if not isinstance(error, BrokenPipeError):  # the reader closed the pipe
             written = "" if made is None else f"{made} is complete, but "
             raise ParameterError(

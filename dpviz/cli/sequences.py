@@ -23,7 +23,7 @@ def topk(
     from dpviz.releases.sequences.columns import MODELS
 
     opened = dpviz.read(release, "sequences")
-    ranked = MODELS[type(opened.model)] == "ranking"  # it may hold fewer strings
+    ranked = MODELS[type(opened.model)] == "ranking"  # the release may hold fewer strings
     many = k or (min(20, len(opened.model)) if ranked else 20)
     strings = opened.top(many, longest)
     rows = [{"string": list(string), "count": value} for string, value in strings]

@@ -153,7 +153,7 @@ def picture(
     maps, labels = flat_maps(opened)
     if outlined is not None:
         domain = maps[0].domain
-        domain.boxes(from_degrees(outlined, domain.crs))  # raises as for other files
+        domain.boxes(from_degrees(outlined, domain.crs))  # raises, as for other files
     _require(".png", output, *releases)
     shown = words.presentation
     drawn = release_picture(opened, (), outlined, shown, size)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpviz.files import arrow
 from dpviz.lazy import pa, pq, shapely
 
-UNITS_PER_DEGREE = 1_000  # the files' integers; their sources are no finer than that
+UNITS_PER_DEGREE = 1_000  # coordinates are stored as integers; the sources are no more precise
 COARSE, FINE, NAMES = "basemap.parquet", "shores.parquet", "places.parquet"
 SQUARE = 5
 """Degrees across of the squares that fine land is cut into."""
@@ -91,8 +91,8 @@ class _File:
 
 
 def _table(name: str) -> Any:
-    # From a path and in this thread: a thread of Arrow's that still held a file of Python's when a
-    # command ended would end it with a signal. pq.read_table would import pandas.
+    # Read by path and in this thread: if an Arrow thread still held a file object of Python when a
+    # command ends, a signal would kill the process. pq.read_table would import pandas.
     with as_file(files("dpviz.datasets").joinpath(name)) as path:
         return pq.ParquetFile(path).read(use_threads=False)
 
@@ -192,7 +192,7 @@ def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[NDArray[np.floa
     across = bounds[2] - bounds[0] if bounds else 360.0
     if kind == "river" and across > max(STATES.values()):
         return []
-    if kind == "state" and not fine:  # on maps of a continent those of wide countries alone
+    if kind == "state" and not fine:  # maps of a continent show those of wide countries only
         most = next((rank for rank, width in STATES.items() if across <= width), None)
         rows = file.rows(kind, bounds) if most is not None else np.zeros(0, dtype=np.int64)
         return [file.points(row) for row in rows.tolist() if file.rank[row] <= (most or 0)]
@@ -201,7 +201,7 @@ def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[NDArray[np.floa
     lines = []
     for row in file.rows("land", bounds).tolist():
         ring = file.points(row)
-        along = (ring[1:] == ring[:-1]) & (ring[1:] % SQUARE == 0)  # an edge of a square
+        along = (ring[1:] == ring[:-1]) & (ring[1:] % SQUARE == 0)  # along a square, not a coast
         pieces = np.split(ring, np.flatnonzero(along.any(axis=1)) + 1)
         lines += [piece for piece in pieces if len(piece) > 1]
     return lines
@@ -235,14 +235,14 @@ def base_map(
             west, south, east, north = bounds
             near = (edge[:, 0] <= east) & (edge[:, 2] >= west)
             near &= (edge[:, 1] <= north) & (edge[:, 3] >= south)
-            # Clipping by a rectangle may hand back a large polygon that crosses itself.
+            # Clipping by a rectangle may return a large polygon that crosses itself.
             shapes = (
                 shapely.intersection(shapely.make_valid(shapes[near]), shapely.box(*bounds))
                 if filled
                 else shapely.clip_by_rect(shapes[near], *bounds)
             )
         shapes = shapely.simplify(shapes, tolerance) if tolerance else shapes
-        if kind == "land" and fine:  # squares of land are one land again
+        if kind == "land" and fine:  # join the squares of land again
             shapes = np.array([shapely.union_all(shapes)])
         pieces = shapely.get_parts(shapely.get_parts(shapes))
         pieces = pieces[~shapely.is_empty(pieces)]

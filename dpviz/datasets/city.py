@@ -59,7 +59,7 @@ def _residents_per_km(network: StreetNetwork, random: np.random.Generator) -> Ar
     for town in TOWNS:
         r = np.hypot(*(network.middle - [town.x, town.y]).T) / town.radius
         density += town.share / town.radius**2 * np.exp(-((r / 0.5) ** 1.3))
-    # Neighbourhoods differ smoothly, single streets do at random.
+    # Density varies smoothly between neighbourhoods, and randomly between streets.
     x, y = network.middle.T
     quarter = np.sin(x / 0.9 + 2 * np.sin(y / 1.4)) + np.sin(y / 0.7 + 2 * np.sin(x / 1.1))
     rough = np.exp(0.45 * quarter + random.normal(0, 0.8, len(density)))

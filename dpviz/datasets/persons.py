@@ -87,7 +87,7 @@ def _with_journeys(
     xy = places[who, place] + random.normal(0, 0.004, (len(who), 2))
     moved = np.flatnonzero((np.diff(who) == 0) & (np.diff(place) != 0))
     a, b = xy[moved], xy[moved + 1]
-    corner = np.c_[a[:, 0], b[:, 1]]  # people go round blocks, not through them
+    corner = np.c_[a[:, 0], b[:, 1]]  # people walk around blocks, not through them
     on_the_way = np.vstack([0.5 * (a + corner), corner, 0.5 * (corner + b)])
     travel = np.abs(a - b).sum(axis=1) / 30.0  # km at 30 km/h
     arrival = hour[moved + 1]

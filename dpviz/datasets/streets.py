@@ -108,7 +108,7 @@ def _town_grids(random: np.random.Generator) -> tuple[Array, Indices, Indices]:
         offset = xy - [town.x, town.y]
         bearing = np.arctan2(offset[:, 1], offset[:, 0])
         edge_of_town = town.radius * (1 + 0.14 * np.sin(3 * bearing + owner))
-        edge_of_town *= 1 - 0.25 * random.random(len(xy)) ** 2  # ragged, not a circle
+        edge_of_town *= 1 - 0.25 * random.random(len(xy)) ** 2  # a ragged edge instead of a circle
         keep = np.hypot(*offset.T) < edge_of_town
         keep &= nearest_seed.query(xy)[1] == number
         keep &= habitable(xy)

@@ -32,7 +32,7 @@ _WEEKEND = [6, 5, 3, 2, 1, 1, 2, 3, 5, 8, 10, 12, 13, 13, 13, 13, 13, 13, 14, 14
 def city_year(n: int, seed: int) -> Array:
     """`n` records (n, 3): longitude, latitude, and seconds since 1970 UTC, in random order."""
     random = np.random.default_rng([_SEED, seed])
-    crowd, drawn = round(n * _CROWD), n + 1_000  # an outage takes some away
+    crowd, drawn = round(n * _CROWD), n + 1_000  # an outage removes some
     seconds = moment(PERIOD[0]) + 3600 * (
         random.choice(_HOURS, drawn, p=_weights()) + random.random(drawn)
     )

@@ -54,7 +54,7 @@ class Kinds:
                 )
             if name.encode(errors="ignore").decode() != name:  # a release could not be written
                 raise DomainError(f"kind {name!r} is not valid Unicode: write it in UTF-8")
-            if "\0" in name:  # no database takes it
+            if "\0" in name:  # no database accepts it
                 raise DomainError(f"kind {name!r} contains a NUL character: remove it")
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)

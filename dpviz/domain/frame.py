@@ -311,7 +311,7 @@ class Domain:
 
     def cells(self, points: Float) -> Int:
         """Lattice cells of points (m, dims) that all lie inside, int64 of the same shape."""
-        cells = np.empty(points.shape[::-1], dtype=np.int64).T  # each axis in one piece
+        cells = np.empty(points.shape[::-1], dtype=np.int64).T  # each axis contiguous in memory
         for axis in range(self.dims):
             column, low, high = points[:, axis], self.lower[axis], self.upper[axis]
             if self.step and axis == self.dims - 1:

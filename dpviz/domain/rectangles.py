@@ -58,7 +58,7 @@ def checked_limits(
                 "the upper limit must be above the lower"
             )
         most = max(abs(low), abs(high))
-        if not isfinite(most * most) or low + (high - low) / side == low:  # surfaces are products
+        if not isfinite(most * most) or low + (high - low) / side == low:  # for surfaces
             raise DomainError(
                 f"bounds of {name!r} run from {low:.15g} to {high:.15g}: "
                 "too wide or too narrow for double precision: give other limits"

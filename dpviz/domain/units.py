@@ -56,7 +56,7 @@ class TimeUnits:
 
     def of_moments(self, moments: ArrayLike) -> Int:
         """The unit of each moment in seconds since 1970 UTC, int64 (n,); all must be finite."""
-        # Whole seconds add up exactly: a moment just before a border never rounds to the other day.
+        # Whole seconds add up exactly: no moment before a border is rounded to the next day.
         clocks = offsets(self.zone).to_clocks(np.floor(np.asarray(moments, dtype=np.float64)))
         return self.of_days(clocks.astype(np.int64) // 86_400)
 

@@ -95,7 +95,7 @@ def offsets(zone: str) -> Offsets:
     day, (low, end) = 4.0 * _DAY, OF_ZONES
     since: list[float] = []
     values = [ahead(low)]
-    while low < end:  # nowhere did clocks change and change back in four days
+    while low < end:  # no zone ever changed its clocks twice within four days
         if (then := ahead(low + day)) != values[-1]:
             before, after = low, low + day
             while after - before > 1:

@@ -181,7 +181,7 @@ def _generalised(town: People, least: float, _random: Random | None = None) -> F
             full = cell
         if inside >= least or inside == 0:  # an empty block holds no person
             cell, inside = cell + 1, 0.0
-    joined = np.minimum(cells, full) if inside else np.array(cells)  # too few at the end join
+    joined = np.minimum(cells, full) if inside else np.array(cells)  # join the last few to a block
     spread = np.empty(BLOCKS**2)
     spread[CURVE] = (np.bincount(joined, counts) / np.bincount(joined))[joined]
     return spread.reshape(BLOCKS, BLOCKS)

@@ -62,7 +62,7 @@ def best_event(more: Float, fewer: Float, delta: float) -> tuple[float, Event]:
         bounds += [(column, above, float(cut)) for cut in cuts for above in (True, False)]
     often = np.stack([Event((part,)).holds(more) for part in bounds]).astype(np.float32)
     rarely = np.stack([Event((part,)).holds(fewer) for part in bounds]).astype(np.float32)
-    # Counts of every pair of thresholds at once; the diagonal holds the single ones.
+    # Counts of every pair of thresholds at once; the diagonal holds the single thresholds.
     score = _score(often @ often.T, rarely @ rarely.T, len(more), delta)
     first, second = np.unravel_index(int(np.argmax(score)), score.shape)
     chosen = dict.fromkeys((bounds[int(first)], bounds[int(second)]))

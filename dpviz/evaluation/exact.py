@@ -30,7 +30,7 @@ def whole_loss(structure: Structure | SharedThreshold | None) -> float | None:
     """Exact loss of a whole release, where its split decisions are independent bits."""
     if not isinstance(structure, Structure):
         return None
-    # The noise of the rest is independent of the bits, so the suprema add up.
+    # The other noise is independent of the decisions, so the suprema add up.
     return max(chain_losses(structure)) + structure.other_epsilon
 
 
@@ -48,7 +48,7 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
             than the supremum, and short of it by the second order of their spacing in noise scales.
     """
     counts = _counts(structure, most_counts)
-    end = np.zeros(len(counts))  # at the cap on the depth a node is a leaf without a bit
+    end = np.zeros(len(counts))  # at the depth limit a node is a leaf and draws nothing
     adding, removing = end, end.copy()
     for depth in range(structure.depth - 1, -1, -1):
         stop, stop_more = (
@@ -57,7 +57,7 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
         )
         split_ratio = np.log1p(-stop_more) - np.log1p(-stop)
         stop_ratio = np.log(stop_more) - np.log(stop)
-        # A child holds at most what its parent does.
+        # A child holds at most as many records as its parent.
         adding = np.maximum(stop_ratio, split_ratio + np.maximum.accumulate(adding))
         removing = np.maximum(-stop_ratio, -split_ratio + np.maximum.accumulate(removing))
     return float(adding.max()), float(removing.max())
@@ -71,7 +71,7 @@ def _counts(structure: Structure, most_counts: int | None) -> Int:
     if step == 1:
         return counts
     bends = [bend for depth in range(structure.depth) for bend in structure.breakpoints(depth)]
-    # Each unit around a bend moves the count from before it to behind it.
+    # At a breakpoint the slope changes: try the counts on both sides.
     before = np.ceil(np.asarray(bends, dtype=np.float64)).astype(np.int64) - structure.records
     beside = np.concatenate([before, before + structure.records])
     tried: Int = np.union1d(counts, beside[(beside >= 0) & (beside < every)])
@@ -117,7 +117,7 @@ def shared_threshold_loss(structure: SharedThreshold) -> float:
 def _pinned_loss(likely: _Threshold, count: int, pin: int, level: int) -> float:
     """|log ratio| of the event's probability with one record more on the path and without."""
     fanout, depth = likely.structure.fanout, likely.structure.depth
-    # Of the other children of the root: (nodes, their exact count, whether they split).
+    # For the other children of the root: (nodes, their exact count, whether they split).
     others = likely.bits(
         [
             ((fanout - 1) * fanout ** (at - 1), pin * fanout ** (level - at), at < level)
@@ -140,7 +140,7 @@ class _Threshold:
     """
 
     STEP = 0.01
-    NOISE = np.linspace(-60.0, 60.0, 12_001)  # in scales: what is beyond weighs under e^-60
+    NOISE = np.linspace(-60.0, 60.0, 12_001)  # in noise scales; e^-60 lies beyond
 
     def __init__(self, structure: SharedThreshold) -> None:
         self.structure = structure

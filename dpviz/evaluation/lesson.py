@@ -70,7 +70,7 @@ def records(handle: DataHandle, rect: Rect | None = None) -> Float:
     """
     handle.require_public()
     index = handle._index
-    cells = np.repeat(index.cells + 0.5, index.weights, axis=0)  # in their middles
+    cells = np.repeat(index.cells + 0.5, index.weights, axis=0)  # middles of the cells
     places: Float = handle.domain.to_coordinates(cells)
     if rect is None:
         return places
@@ -97,7 +97,7 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
     moves = np.arange(MOVED + 1)[:, None] * step * np.array([1, 0, 1, 0])
     eastward = places[np.argsort(places[:, 0])]
     for x, y in places[_thinned_rows(order)].tolist():
-        east = x - (late - 0.5) * step  # the edge meets the record between two whole metres
+        east = x - (late - 0.5) * step  # the edge crosses the record between whole metres
         rects = np.array([east - WIDE * step, y - half, east, y + half]) + moves
         start, stop = np.searchsorted(eastward[:, 0], [rects[0, 0], rects[-1, 2]])
         counts = _counts(eastward[start:stop], rects)

@@ -54,7 +54,7 @@ def match_truth(
     place_b, weight_b, leaf_b = _in_leaves(release_b, matching.leaves_b, data_b)
     exact_a = np.bincount(leaf_a, weight_a, minlength=len(matching.leaves_a))
     exact_b = np.bincount(leaf_b, weight_b, minlength=len(matching.leaves_b))
-    # Who is suppressed is drawn at random in a leaf: each stays with the same probability.
+    # Suppressed records are drawn at random within a leaf: each stays with the same probability.
     stays_a = np.minimum(1, matching.padded_a / np.maximum(exact_a, 1))
     stays_b = np.minimum(1, matching.padded_b / np.maximum(exact_b, 1))
     keys = np.sort(matching.first.astype(np.int64) * len(matching.leaves_b) + matching.second)
@@ -92,7 +92,7 @@ def _in_leaves(release: PointRelease, leaves: Int, data: DataHandle) -> tuple[In
     still = np.zeros(data.domain.dims)
     for place, holder in near_pairs(cells, cells + 1, nodes.lo[leaves], nodes.hi[leaves], still):
         leaf[place] = holder
-    inside = leaf >= 0  # a tree that drops empty ground has no leaf there
+    inside = leaf >= 0  # a tree that drops empty areas has no leaf there
     return cells[inside], records.weights[inside].astype(np.float64), leaf[inside]
 
 
@@ -100,7 +100,7 @@ def _matches(a: Int, b: Int, steps: Float, metric: str) -> Iterator[tuple[Int, I
     """Rows of both sides within the distance of each other, piece by piece."""
     if not (len(a) and len(b)):
         return
-    scale = np.where(steps > 0, 1 / np.where(steps > 0, steps, 1), 4.0)  # a step is too far at 0
+    scale = np.where(steps > 0, 1 / np.where(steps > 0, steps, 1), 4.0)  # at 0 steps are too large
     power = np.inf if metric == "max" else 2.0
     tree = scipy.spatial.cKDTree(b * scale)
     if scipy.spatial.cKDTree(a * scale).count_neighbors(tree, 1.0, power) > MOST_MATCHES:

@@ -98,7 +98,7 @@ def line_figure(
     handles, words = axes[0].get_legend_handles_labels()
     figure.legend(handles, words, loc="outside right center", frameon=False, fontsize=8)
     if title:
-        figure.suptitle(title, fontsize=11, parse_math=False)  # a file's name is no formula
+        figure.suptitle(title, fontsize=11, parse_math=False)  # a file's name is not a formula
     return figure
 
 

@@ -82,7 +82,7 @@ def features(nodes: Decomposition, target: Int, side: int) -> list[float]:
 def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator[Neighbours]:
     """Neighbouring inputs; sizes follow the noise, which is of the order 1/ε."""
     dims, side = domain.dims, domain.side
-    corner = np.full(dims, side // 5, dtype=np.int64)  # a place off the lines of every level
+    corner = np.full(dims, side // 5, dtype=np.int64)  # a place on no cell border of any level
     opposite = np.full(dims, side - 1 - side // 7, dtype=np.int64)
 
     def records(of_noise: float) -> int:
@@ -119,7 +119,7 @@ def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator
     if not _thresholds(method):
         grid, size = _grid(domain, 4), records(15)
         yield case(f"16 places of {size} records, or one more at one", grid, [size] * 16, grid[0])
-    # Many places at a threshold show where a noisy one lies; the one that is alone has more levels.
+    # Many places with counts at a threshold reveal a noisy threshold; one chain has more levels.
     spread = _one_apart(domain)
     for size in _thresholds(method):
         name = f"{len(spread)} places of {size} records, one far from the rest, or one more there"

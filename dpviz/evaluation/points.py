@@ -56,7 +56,7 @@ class PointBench:
     def measures(self, task: Build) -> Measures:
         """Build once, answer every size."""
         release, seconds = timed_build(self.data, self.method(task.method), task)
-        release.count(self.workloads[0].rects[:BULK])  # loads compiled code outside the clock
+        release.count(self.workloads[0].rects[:BULK])  # load compiled code before the clock starts
         for load in self.workloads:
             started = time.perf_counter()
             answers = release.count(load.rects).count

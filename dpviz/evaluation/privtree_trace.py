@@ -112,7 +112,7 @@ def trace(
     words = np.random.default_rng([seed, 1]).integers(0, 2**64, len(depths), dtype=np.uint64)
     inside = ((nodes.lo <= target) & (target < nodes.hi)).all(axis=1)
     for depth, node in enumerate(np.flatnonzero(inside).tolist()):
-        if depth < len(noise.levels):  # at the cap on the depth nothing is drawn
+        if depth < len(noise.levels):  # at the depth limit nothing is drawn
             words[depth] = noise.levels[depth][node - nodes.levels[depth].start]
     counts = handle._index.box_counts(lo, lo + side)
     return Path(method, lo, lo + side, counts, words), nodes

@@ -45,7 +45,7 @@ def pairs(epsilon: float, l_top: int) -> Iterator[Pair]:
     yield f"{size} times bbb, or aaa beside", ((other, size),), same
     name = f"aaa and bbb {size} times each, or aaa once more"
     yield name, ((same, size), (other, size)), same
-    # The score of a context is what is not its most frequent next symbol: here the a's.
+    # A context's score is the number of next symbols that are not the most frequent: here the a's.
     low, high = times(13), times(26)
     name = f"aaa {low} times and bbb {high} times, or aaa once more"
     yield name, ((same, low), (other, high)), same

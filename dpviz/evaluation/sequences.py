@@ -110,7 +110,7 @@ class SequenceBench:
             yield ALL, f"top {k}", len(wanted & strings) / len(wanted)
         release, seconds = releases[self.tops[-1]]
         if not isinstance(release.model, Ranking):
-            # A method without noise has no synthetic sequences: its own are the truncated ones.
+            # A method without noise has no synthetic sequences: use its truncated sequences.
             if method.private:
                 lengths = Ragged.of(release.model.sample(self.samples, task.seed)).length
             else:

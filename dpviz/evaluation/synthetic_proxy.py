@@ -108,7 +108,7 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     low, span = np.array(city.domain.lower), np.subtract(city.domain.upper, city.domain.lower)
     random = np.random.default_rng(seed)
     chosen = random.integers(0, len(points), min(records, MOST))
-    # Sampled with replacement: a shift of a hair keeps copies from lying on one point.
+    # Sampled with replacement: a tiny shift keeps copies from lying on one point.
     unit = (points[chosen] - low) / span + random.normal(0.0, 2e-4, (len(chosen), domain.dims))
     corner, extent = np.array(domain.lower), np.subtract(domain.upper, domain.lower)
     places = corner + np.clip(unit, 0.0, 1.0) * extent

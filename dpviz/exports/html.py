@@ -194,14 +194,14 @@ def packed_map(
 ) -> PackedMap:
     """Releases as the viewer takes them: see :func:`map_page`; ``height`` in pixels."""
     many = are_views_of_one(releases)
-    # The whole period comes before its steps; all steps of areas have one outline.
+    # The whole period comes before its steps; all steps of areas share one outline.
     check(releases[:1] if many and is_areas(releases[0]) else releases, MOST + many)
     names = labels_of(releases, labels)
     if len(releases) > 2:
         order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
         releases, names = [releases[at] for at in order], [names[at] for at in order]
     first, packer = releases[0], Packer()
-    live = is_degrees(first.domain.crs)  # the page computes answers in degrees
+    live = is_degrees(first.domain.crs)  # the page's JavaScript answers in degrees
     base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
     seen: dict[str, Any] = {"camera": camera, "title": presentation.title, "base": base}
     if is_areas(first):

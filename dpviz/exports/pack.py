@@ -49,7 +49,7 @@ class Packer:
         entry = {"length": rows, "size": values.shape[1] if values.ndim == 2 else 1}
         if delta:
             first = np.zeros_like(values[:1])
-            values = np.diff(values, axis=0, prepend=first)  # integers wrap around
+            values = np.diff(values, axis=0, prepend=first)  # differences of integers wrap around
             entry["delta"] = True
         entry["value"] = self._placed(values)
         if starts is not None:
@@ -79,10 +79,10 @@ class Packer:
         if kind is None:
             raise TypeError(f"columns of {values.dtype} cannot be packed: {', '.join(KINDS)} can")
         flat = np.ascontiguousarray(values).ravel()
-        # All first bytes, then all second ones, and so on: similar bytes compress better together.
+        # All first bytes, then all second bytes, and so on: similar bytes compress better together.
         data = flat.view(np.uint8).reshape(-1, values.dtype.itemsize).T.tobytes()
         digest = hashlib.sha256(data).digest()
-        if digest not in self._starts:  # the outlines of all frames are the same
+        if digest not in self._starts:  # all frames share the same outlines
             self._starts[digest] = self._length
             self._buffers.append(data)
             self._length += len(data)

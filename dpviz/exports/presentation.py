@@ -103,7 +103,7 @@ class Presentation:
         if not self.notes:
             return []
         where = np.array([(lon, lat) for lon, lat, _ in self.pins])
-        first = 1e6  # before the names of all cities
+        first = 1e6  # ranks before the names of all cities
         rows = [(title, lon, lat, first, 0.0) for lon, lat, title in self.pins]
         return [points("notes", where, color=ACCENT, radius=6.0), places("note-titles", rows)]
 

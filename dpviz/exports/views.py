@@ -114,7 +114,7 @@ def pack_areas(packer: Packer, releases: Sequence[AreaRelease]) -> dict[str, Any
     starts = np.searchsorted(at, np.arange(len(ring) + 1))
     packer.add("areas.xy", np.rint(place * STEPS).astype(np.uint32), starts, delta=True)
     packer.add("areas.owner", owner[of].astype(np.int32))
-    packer.add("areas.hole", (np.diff(of, prepend=-1) == 0).astype(np.uint8))  # first: outer
+    packer.add("areas.hole", (np.diff(of, prepend=-1) == 0).astype(np.uint8))  # first ring: outer
     packer.add("areas.parent", np.asarray(areas.parent, np.int32))
     for at, release in enumerate(releases):
         packer.add(f"areas.count{at}", np.asarray(release.nodes.count))

@@ -52,7 +52,7 @@ def parsing(name: str, what: str) -> Iterator[None]:
             yield
     except DataError:
         raise
-    except MemoryError:  # Arrow's too: no footer states the size of a long repeated text
+    except MemoryError:  # also Arrow files: no footer states the size of a long repeated text
         raise DataError(f"{name} has more than {limits.SMALL}: {limits.SMALL.remedy}") from None
     except Exception:
         raise DataError(
@@ -124,7 +124,7 @@ def database(path: Path) -> sqlite3.Connection:
     place = readable(path)
     if isinstance(place, Path):
         changes = Path(f"{place}-wal").exists()
-        how = "mode=ro" if changes else "mode=ro&immutable=1"  # immutable: takes no lock
+        how = "mode=ro" if changes else "mode=ro&immutable=1"  # immutable: SQLite takes no lock
         return sqlite3.connect(f"{place.absolute().as_uri()}?{how}", uri=True)
     db = sqlite3.connect(":memory:")
     db.deserialize(place[:18] + b"\1\1" + place[20:])  # sets its header to "no write-ahead log"

@@ -64,7 +64,7 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
             f"{path.name}: cannot be written: {reason}; name another file"
         ) from error
     finally:
-        with suppress(OSError):  # such as on a read-only disk: then no temporary file exists
+        with suppress(OSError):  # such as on a read-only disk: no temporary file was created
             temporary.unlink()
     return path
 

@@ -317,7 +317,7 @@ def _code_for_sequences(release: SequenceRelease, builtin: bool) -> dict[str, An
     session = session if isinstance(session, dict) else {}
     question = f"release.count([{list(alphabet.names[:2])!r}])"
     if cells is None:
-        alone = "," if len(alphabet) == 1 else ""  # a lone text would be read as a file name
+        alone = "," if len(alphabet) == 1 else ""  # a single text would be read as a file name
         column = header.extra.get("column")
         named = [column] if isinstance(column, str) else []
         return {

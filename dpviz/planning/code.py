@@ -86,7 +86,7 @@ class Code:
             sentences: below it.
         """
         heading = "\n\n".join([f"# {escape_markdown(title)}", *map(escape_markdown, sentences)])
-        # Indented: no text in the command can end the block, as it could a fence.
+        # Indented: no text in the command can end the block, as it could end a fenced one.
         shell = f"On the command line:\n\n{indent(escape_controls(self.command()), '    ')}"
         build = "\n".join(["import dpviz", "", *self._lines()])
         code = [build, "release.header.guarantee", self.question]

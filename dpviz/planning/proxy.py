@@ -105,7 +105,7 @@ def matching_clumps(
         fine: weight of the cascade's levels below the size of a square.
         seed: seed of the draws.
     """
-    # pairs: probability that two records share a quarter.
+    # pairs: probability that two records lie in the same quarter.
     low, high = np.array([domain.lower]), np.array([domain.upper])
     [square] = squares(domain, (low + high) / 2, size)
     share = float(np.prod((square[2:] - square[:2]) / (high - low)))

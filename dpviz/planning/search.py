@@ -280,7 +280,7 @@ def _impossible(trial: Trial, candidates: Sequence[Candidate], epsilon: float) -
             _rounded_up(wish.widened(factor)) if factor > 1.0 else wish
             for wish, factor in zip(trial.wishes, wider, strict=True)
         ]
-        if all(wish.relative < 0.995 for wish in wishes):  # a share of 100 % is no tolerance
+        if all(wish.relative < 0.995 for wish in wishes):  # a tolerance of 100 % says nothing
             advice = " and ".join(f'"{wish}"' for wish in wishes)
     return (
         f"no method fulfils the wishes with epsilon up to {epsilon:g}: possible would be {advice}; "

@@ -218,7 +218,7 @@ def noise_variance(epsilon: float) -> float:
     >>> round(noise_variance(0.01), 1), round(noise_variance(1.0), 4)
     (19999.8, 1.8413)
     """
-    return 0.5 / math.sinh(min(epsilon, 700.0) / 2.0) ** 2  # beyond, no double holds the square
+    return 0.5 / math.sinh(min(epsilon, 700.0) / 2.0) ** 2  # beyond, the square exceeds a double
 
 
 def area_source(wishes: Sequence[Wish]) -> str:

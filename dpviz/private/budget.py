@@ -84,9 +84,9 @@ def on_sample(shares: Sequence[Share], rate: float) -> tuple[Share, ...]:
     """
     paid = [share.use() for share in shares]
     whole = math.fsum(paid)
-    # e^ε overflows for large ε, where ln(1 + (e^ε − 1)/rate) is ε − ln(rate) to the last digit.
+    # e^ε overflows for large ε, where ln(1 + (e^ε − 1)/rate) equals ε − ln(rate) to the last digit.
     epsilon = whole - math.log(rate) if whole > 100 else math.log1p(math.expm1(whole) / rate)
-    part = epsilon / whole * (1 - 2.0**-48)  # more than what rounding may have added
+    part = epsilon / whole * (1 - 2.0**-48)  # more than rounding can add
     return tuple(
         Share(part * price, min(share.delta / rate, 0.5), share.purpose, share.theorem)
         for share, price in zip(shares, paid, strict=True)

@@ -79,12 +79,12 @@ class PointIndex:
         """
         codes, counts = _in_order(codes, weights)
         shift = _shift(domain, bits)
-        first = np.ones(len(codes) + 1, dtype=np.bool_)  # and one where they end
+        first = np.ones(len(codes) + 1, dtype=np.bool_)  # the last entry marks the end
         np.not_equal(codes[1:], codes[:-1], out=first[1:-1])
         if counts is not None and first.all() and counts.all():
-            codes <<= shift  # avoid copies of an engine's tens of millions of rows
+            codes <<= shift  # avoid copies of tens of millions of rows from an engine
             return cls(domain, codes, counts)
-        if counts is None:  # one record per code: its first row is the number before it
+        if counts is None:  # one record per code: the row of a code's first record
             distinct = codes if first.all() else codes[first[:-1]]
             distinct <<= shift
             return cls(domain, distinct, None, np.flatnonzero(first))
@@ -255,7 +255,7 @@ def _in_order(codes: Codes, weights: Int | None) -> tuple[Codes, Int | None]:
     if int(codes.max()).bit_length() + width > 64:
         order = np.argsort(codes, kind="stable")
         return codes[order], counts[order]
-    # The count travels below the code, so that one sort in place moves both: six times as fast.
+    # The count sits in the code's lower bits, so one sort in place moves both: six times faster.
     codes <<= np.uint64(width)
     codes |= counts.view(np.uint64)
     codes.sort()

@@ -79,8 +79,8 @@ def measure_points(
         rows.append((*for_counts.rows, *whole.rows))
     why = DISJOINT_KINDS if domain.kinds is not None else ""
     spend_once(budget, rows, "the tree of each category", why)
-    # The noise distribution follows from the parameters alone, so all trees have the same.
-    # What a prior was worth differs: that of the first kind is stated.
+    # The noise distribution depends on the parameters only, so all trees share it.
+    # Findings about a prior differ between trees: the first tree's are stated.
     first = trees[0][0]
     facts = {"noise": method.noise_model(first), "extra": method.findings(first)}
     by = None if domain.kinds is None else Axis(kinds=domain.kinds)

@@ -147,7 +147,7 @@ def density_legend(
     empty = bool(releases) and not any(_stands_out(each, scale) for each in releases)
     blank = blank_words(scale)
     if empty:
-        blank = "Nothing stands out of the noise" + (" at this ε" if len(releases) == 1 else "")
+        blank = "Nothing stands out from the noise" + (" at this ε" if len(releases) == 1 else "")
     elif len(releases) == 1:
         blank += _blank_share(releases[0], scale)
     raw = Swatch("noise below zero (≈ empty)", HATCH, hatch=True, raw=True)

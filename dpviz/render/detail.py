@@ -1,8 +1,8 @@
-"""Adaptive detail: the finest cells that stand out of their noise, else their sums.
+"""Adaptive detail: the finest cells that stand out from their noise, else their sums.
 
-Post-processing of a release's columns; it costs nothing. A box is opened where it stands out of its
-noise, one of its children does so too, and they are large enough on the screen at a zoom that maps
-have. Children that stand are drawn, or opened in their turn. The others are pooled: while the pool
+Post-processing of a release's columns; it costs nothing. A box is opened where it stands out from
+its noise, one of its children does so too, and they are large enough on the screen at a zoom that
+maps have. Children that stand are drawn, or opened in their turn. The others are pooled: while the pool
 does not stand and cannot be distinguished from its sparsest standing sibling, it takes that sibling
 in. A pool that stands is one area of one density; one that does not, though clearly emptier than
 its siblings, stays blank, or is enclosed where all around it stands. At every zoom the rows that

@@ -106,7 +106,7 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     )
     both, colors = [*(-each for each in reversed(scale.bounds)), *scale.bounds], _colors()
     mark = boxes.mark("difference", density, both, colors, words, rows, signed=True)
-    blank = f"blank: no difference that stands out of the errors ({least.max():g} sd)"
+    blank = f"blank: no difference beyond the errors ({least.max():g} sd)"
     more = (f"more in A: {labels[0]}", f"more in B: {labels[1]}")
     return mark, _legend(scale, colors, "A − B, records per km²", blank, *more)
 

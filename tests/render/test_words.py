@@ -123,7 +123,7 @@ def test_where_nothing_stands_out_of_the_noise_the_legend_says_so():
     quiet, clear = (dpviz.build(data, "ugrid", each, cells=8, seed=1) for each in (1e-5, 9.0))
     legend = density_legend(density_scale(quiet), [quiet])
     assert legend.to_dict()["empty"]
-    assert legend.blank == "Nothing stands out of the noise at this ε"
+    assert legend.blank == "Nothing stands out from the noise at this ε"
     legend = density_legend(density_scale(clear), [clear])
     assert not legend.empty
     area, records = re.findall(r"[\d.]+\u00a0%", legend.blank)

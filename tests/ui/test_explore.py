@@ -330,7 +330,7 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
             (-1e7, -1e7, 2e7, 2e7),
             "EPSG:3035 has no place on the Earth for some of these coordinates",
         ),
-        # Around the pole: the map was blank, and "nothing stood out of the noise" of what was paid.
+        # Around the pole: the map was blank, and "nothing stood out from the noise" of what was paid.
         ("EPSG:3413", (-1e6, -1e6, 1e6, 1e6), "This area cannot be drawn with north up"),
     ],
 )

@@ -71,7 +71,7 @@ class AdaptiveGrid(PointMethod):
         )
         coarse = [column.ravel() for column in geometric(noise, share, index.histogram(edges))]
         sides = self.second_side(coarse[0], epsilon)
-        # A fine cell is at least one lattice step wide; a public limit, as the edges are.
+        # A fine cell is at least one lattice step wide; this limit is public, like the edges.
         sides = np.minimum(sides, index.domain.side // m1)
         while int((sides**2).sum()) > MAX_NODES // 2:
             sides = np.maximum(sides // 2, 1)
@@ -136,7 +136,7 @@ def _tree(
     fine_lo = corner + low * span // many[root, None]
     fine_hi = corner + high * span // many[root, None]
     single = (high - low == 1).all(axis=1)
-    # Below the coarse cells come the fine blocks without their roots, which are coarse cells.
+    # The fine blocks follow the coarse cells; their roots are coarse cells and are left out.
     below = np.flatnonzero(fine_parent >= 0)
     place = np.concatenate([cells, len(parent) + np.arange(len(below))])
     parent = np.concatenate([parent, place[fine_parent[below]]])
@@ -145,7 +145,7 @@ def _tree(
     offsets = np.cumsum(sides**2) - sides**2
     rows = offsets[cell[root]] + low[:, 0] * many[root] + low[:, 1]
     leaf, row = place[single], rows[single]
-    # An undivided coarse cell was measured twice: one measurement by inverse variances.
+    # An undivided coarse cell was measured twice: combine both by inverse variances.
     noisy[leaf], variance[leaf] = combine(noisy[leaf], variance[leaf], fine[0][row], fine[1][row])
 
     order = breadth_first(parent)

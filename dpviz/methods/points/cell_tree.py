@@ -164,7 +164,7 @@ class CellTree:
         """The tree with these estimates."""
         lo, hi = self.boxes()
         for column in (lo, hi):
-            column.flags.writeable = False  # no other owner, so that it need not be copied
+            column.flags.writeable = False  # no other reference, so that it is not copied
         return Decomposition.of_halves(
             lo=lo, hi=hi, parent=self.parent, count=count, variance=variance
         )
@@ -225,7 +225,7 @@ class ShrunkTree(PointMethod):
         elif np.isfinite(variance[parent[len(tree.codes[0]) :]]).any():
             spread += selection_variance(parent, variance)
         for column in (count, spread):
-            column.flags.writeable = False  # no other owner, so that it need not be copied
+            column.flags.writeable = False  # no other reference, so that it is not copied
         fits: list[Fit] = []
         if self.prior is not None:
             fits, share = level_fits(tree.codes, parent, raw, self.prior)

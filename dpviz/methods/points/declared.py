@@ -103,7 +103,7 @@ class Declared:
         Raises:
             ParameterError: see :func:`dpviz.methods.method`.
         """
-        method_with(name, "points", parameters)  # an unknown name or parameter is refused here
+        method_with(name, "points", parameters)  # refuses unknown names and parameters
         return method_with(name, "points", {**self.following(name, parameters), **parameters})
 
     def following(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Hierarchy(PointMethod):
             mechanism="geometric",
             why=DISJOINT,
         )
-        # Lines of level l in cells: ⌊k·n/b^l⌋ for every k, so that each level's lines are kept.
+        # Lines of level l in cells: ⌊k·n/b^l⌋ for every k: each level contains the lines above it.
         lines = [np.unique(np.arange(b**level + 1) * n // b**level) for level in range(h)]
         lines.append(np.arange(n + 1))
         steps = grid_edges(index.domain.side, n)

@@ -173,7 +173,7 @@ class HotGrid(Ladder):
             )
             full = min(math.ceil(FULL / epsilon * self.crowd(level) ** 3), MOST_FULL)
             seen, _ = geometric(noise, share, [in_full_cells(index, level, full)], 2)
-            # One noise scale is added, so that a doubtful case gets the coarser level.
+            # One noise scale is added, so that an uncertain case gets the coarser level.
             if seen[0] >= total / 2 + 2 / price:
                 low = level
             else:

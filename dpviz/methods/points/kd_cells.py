@@ -81,7 +81,7 @@ class KdCells:
             right = self.columns[axis][order] >= np.repeat(cut, sizes)
             if at == 0:
                 rights = np.diff(np.concatenate([[0], np.cumsum(right)])[self.starts])
-            if at != axis:  # along the axis itself the halves stand in order already
+            if at != axis:  # along this axis the halves are already in order
                 children = np.stack([sizes - rights, rights], axis=1).ravel()
                 second = np.repeat(np.tile([False, True], len(sizes)), children)
                 moved = np.empty_like(order)
@@ -132,7 +132,7 @@ def grow(cells: KdCells, height: int, flatten: int, cutter: Cutter) -> BoxTree:
     """
     lows, highs, exact = [cells.lo], [cells.hi], [cells.counts()]
     parents = [np.full(1, -1, dtype=np.int64)]
-    rows: Int = np.zeros(1, dtype=np.int64)  # rows of the open boxes in the tree
+    rows: Int = np.zeros(1, dtype=np.int64)  # rows of the undivided boxes in the tree
     total = 1
     for level in range(height):
         origin = np.arange(len(cells))

@@ -31,7 +31,7 @@ SINGLE_AXIS_DIMS = 4
 LEAST_C, MOST_C = 0.5, 50.0
 
 # These were tuned with a prototype on built-in and real sets: assets/docs/results/ours.md,
-# "The ladder tree"; KAPPA, MOST and G were varied again under "It stops later now" there.
+# "The ladder tree"; KAPPA, MAX_THRESHOLD and G were varied again under "It stops later now" there.
 KAPPA = 2.0
 """κ: a node also stops up to this many standard deviations of its noise above c."""
 
@@ -110,7 +110,7 @@ class Ladder(ShrunkTree):
             prices.append(unseen)
             doubts.append(Decisions.none(len(unseen)))
             tree.split(unseen == 0)
-        # Per node: the unspent budget of its path; the rate of its first look; and, for the middle
+        # Per node: the unspent budget of its path; the rate of its first look; and, at the middle
         # level of a double split, whose rate is 0, the rate for the next level.
         fitting, left = Fitting(), np.full(len(tree.codes[-1]), share.epsilon)
         rate, later = self.first * left, np.zeros(len(left))
@@ -120,7 +120,7 @@ class Ladder(ShrunkTree):
             rates = self.look_rates(rate.take(measured), budget)
             noisy = nested_counts(noise, share, tree.level_counts(depth).take(measured), rates)
             if self.prior is not None and depth > 0:
-                # All first looks of a level are in the transcript before any second one.
+                # In the transcript, all first looks of a level come before any second one.
                 rule = rule.thresholds(_fitted(fitting, self.prior, tree, rate, noisy[0]))
             step, weight, limit = rule.look(noisy, rates)
             at = step * len(measured) + np.arange(len(measured))

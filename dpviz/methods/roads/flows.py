@@ -83,7 +83,7 @@ class Flows(RoadMethod):
         lengths = NoisyLengths.measure(task, trips, cap, LENGTHS * lengths_part(c))
         left = budget.left - loss
         limit = lengths.limit(left, c)
-        # Longer than the reach are no trips that can be distinguished from noise.
+        # Beyond the reach, trips cannot be distinguished from noise.
         reach = min(max(lengths.limit(left, 0.0), limit + 1), cap)
         step = STEP * (2 * max(float(lengths.counts.sum()), 0.0) / len(graph.node_id)) ** 2
         forest = streets(domains, costs.worth_merging(2 * (limit / left) ** 2, step))

@@ -56,7 +56,7 @@ class GroupSmoothing(RoadMethod):
         )
         sample, _ = geometric(noise, half, sampled_visits(trips, m, noise))
         order = np.argsort(sample, kind="stable")
-        # Groups are sub-domains here: edges of like counts, not paths.
+        # Groups are sub-domains here: edges with similar counts, not paths.
         start = np.append(np.arange(0, m, self.width), m)
         forest = grouped(Subdomains(order, start), self.width)
         scale = cap

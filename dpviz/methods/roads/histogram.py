@@ -201,7 +201,7 @@ class EventHistogram(RoadMethod):
             lengths = NoisyLengths.measure(task, trips, cap, length_share(cap, len(graph)), 1.0)
             limit = paper_length(lengths.counts, len(graph), budget.left)
         else:
-            # Kept with the graph, like the trees themselves.
+            # Cached with the graph, like the trees themselves.
             variance = graph.cached(
                 (forest, workload), lambda: trees.workload_variance(forest, workload)
             )

@@ -128,7 +128,7 @@ def _tail_variance(cap: int, length: Float) -> Float:
 def lost_visits(histogram: ArrayLike) -> Float:
     """F(L) = Σ_j j·C_{L+j} for L = 1 … Δ: edge visits lost by a cut to L edges."""
     counts = np.asarray(histogram, dtype=np.float64)
-    # longer[L] trips lose an edge when the limit goes from L + 1 to L, and so on downwards.
+    # longer[L] trips lose an edge when the limit falls from L + 1 to L, for each L downwards.
     longer = np.append(np.cumsum(counts[::-1])[::-1][1:], 0.0)
     return np.asarray(np.cumsum(longer[::-1])[::-1], dtype=np.float64)
 

@@ -202,7 +202,7 @@ def noisy_contexts(
     noisy, variance = geometric(noise, share, exact[leaf], sensitivity=l_top)
     allowed = allowed_after(follows, first_child, width - 1)
     counts = np.zeros(exact.shape)
-    # What cannot be is 0 before it is summed: only noise is lost.
+    # Impossible symbols become 0 before the sum: only noise is lost.
     counts[leaf] = noisy if allowed is None else np.where(allowed[leaf], noisy, 0)
     for node in np.flatnonzero(~leaf)[::-1]:
         child = first_child[node]
@@ -248,8 +248,8 @@ def grow_contexts(events: Events, size: int, split: Split, max_depth: int) -> tu
             open_rows = np.flatnonzero(~begins)
             scores = exact[open_rows].sum(axis=1) - exact[open_rows].max(axis=1)
             chosen[open_rows] = split(scores, depth)
-        # As many splits, in order, as the public cap has room for: of splits that were drawn, so
-        # that it is post-processing.
+        # Keep the first splits, in order, up to the public limit: they were drawn already, so this
+        # is post-processing.
         rows = np.flatnonzero(chosen)[: max(MAX_CELLS // width - nodes, 0) // width]
         chosen = np.isin(np.arange(here), rows)
         child = np.full(here, -1, dtype=np.int64)
@@ -281,7 +281,7 @@ def shrink_to_shorter(
     """
     mixed, width = counts.copy(), counts.shape[1]
     leaves = leaves_below(first_child, width)
-    for node in np.flatnonzero(first_child >= 0).tolist():  # parents stand before children
+    for node in np.flatnonzero(first_child >= 0).tolist():  # parents come before children
         below = slice(first_child[node], first_child[node] + width)
         shorter = np.broadcast_to(mixed[node], (width, width))
         shorter = shorter if allowed is None else np.where(allowed[below], shorter, 0.0)

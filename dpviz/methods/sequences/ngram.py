@@ -91,7 +91,7 @@ class NGram(SequenceMethod):
         at = level.possible
         noisy[at] = geometric_by_rate(noise, share, exact[at], rates[at])
         floor = np.array([self.threshold(rate, tree.size) for rate in level.rate.tolist()])
-        whole = level.last | (len(tree.levels) == 1)  # single symbols are released in any case
+        whole = level.last | (len(tree.levels) == 1)  # single symbols are always released
         tree.observe(noisy, at & ((noisy > floor[:, None]) | whole[:, None]))
         return floor
 
@@ -138,7 +138,7 @@ class Starts:
         self._events, self._width, self._length = events, size + 1, 0
         self._place = events.items(size)
         self._row = np.zeros(len(self._place), dtype=np.int64)
-        self._extension = self._row  # row and what comes next, as one number
+        self._extension = self._row  # row and next symbol as one number
 
     def counts(self, n: int) -> Int:
         """Exact count of each extension of each of the n present strings, int64 (n, |I| + 1)."""

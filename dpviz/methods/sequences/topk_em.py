@@ -62,7 +62,7 @@ class TopK(SequenceMethod):
         candidates = Candidates(events_of(task.sequences, size, self.l_top), size, follows)
         strings: list[tuple[int, ...]] = []
         while len(strings) < self.k and len(candidates.score):
-            # exponential() halves ε for scores that may fall: these never do.
+            # exponential() halves ε for scores that may fall: these never fall.
             best = exponential(
                 task.noise, share, candidates.score, sensitivity=self.k * self.l_top / 2
             )
@@ -82,7 +82,7 @@ class Candidates:
     def __init__(self, events: Events, size: int, follows: Mask | None) -> None:
         self._events, self._size, self._follows = events, size, follows
         items = events.items(size)
-        # Of each chosen string: where it starts, and what follows there. The first is empty.
+        # Per chosen string: the starts of its occurrences, and what follows. The first is empty.
         self._chosen: list[tuple[tuple[int, ...], Int, Int]] = [((), items, events.text[items])]
         self._owner = np.zeros(size, dtype=np.int64)
         self._symbol = np.arange(size)

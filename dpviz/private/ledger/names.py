@@ -71,7 +71,7 @@ def account_key(dataset: str) -> str:
     >>> account_key(" Visits.CSV") == account_key("ｖｉｓｉｔｓ") == "visits"
     True
     """
-    # Case folding may bring forth characters that are composed differently, hence twice.
+    # Case folding may produce characters that are composed differently, hence twice.
     return stem(_normal(_normal(checked_name(dataset).casefold()).casefold()))
 
 

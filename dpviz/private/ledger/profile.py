@@ -89,8 +89,8 @@ class Profile:
         for each in EACH[1:] if units.each == "day" else ():
             longer = TimeUnits(each, units.zone)
             near = {0, *(int(longer.of_days(day)) for day in self.borders)}
-            # The largest is in a longer unit with a border in it, or in one of the next two: of two
-            # months in a row one has 31 days.
+            # The largest sum is in a longer unit with a border, or in one of the next two: of two
+            # consecutive months one has 31 days.
             near = {at + step for at in near for step in range(-2, 3)}
             spans = ((longer.first_day(at), longer.first_day(at + 1)) for at in near)
             prices[each] = float(max(map(self._sum, spans)))
