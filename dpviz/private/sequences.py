@@ -82,7 +82,7 @@ def _truncated(sequences: Sequences, follows: NDArray[np.bool_] | None) -> Seque
     if follows is not None and len(symbol) > 1:
         wrong = ~follows[symbol[:-1], symbol[1:]]  # the step from each symbol to the next
         border = start[(start > 0) & (start < len(symbol))]
-        wrong[border - 1] = False  # not steps: these join two sequences
+        wrong[border - 1] = False  # no steps: these pairs join two sequences
         at = np.flatnonzero(wrong)
         np.minimum.at(lengths, sequences.owner[at], sequences.place[at] + 1)
     cut = sequences.only(sequences.place < np.repeat(lengths, length))

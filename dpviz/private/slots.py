@@ -161,7 +161,7 @@ def slot_noise(
             "out (unit, --unit)"
         )
     noise = SlotNoise(epsilon, delta, steps, data.max_per_unit)
-    noise.budget()  # refuses what cannot be bought
+    noise.budget()  # refuses an impossible budget
     return noise
 
 

@@ -63,7 +63,7 @@ def workload(domain: Domain, size: str, queries: int = 10_000, seed: int = 0) ->
     """
     if queries < 1:
         raise ParameterError(f"queries={queries}: give at least 1")
-    # The size is part of the seed, so that adding a size to an experiment moves no other.
+    # The size is part of the seed, so that adding a size to an experiment changes no other size.
     random = np.random.default_rng([seed, zlib.crc32(size.encode())])
     low, high = np.array(domain.lower), np.array(domain.upper)
     sides = _sides(domain, size, queries, random) * (high - low)

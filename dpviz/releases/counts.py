@@ -75,7 +75,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
             raise ReleaseError("sums and a clip of values require each other: give both")
         if self.sums is not None:
             self.sums.checked(self.nodes)
-        _ = self.noise  # a header that does not fit the nodes is refused here
+        _ = self.noise  # refuses a header that does not fit the nodes
 
     @property
     def kind(self) -> str:

@@ -124,7 +124,7 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
     def write(temporary: str) -> None:
         errors = pyogrio.errors
         with warnings.catch_warnings():
-            # A local plane has no CRS, as its owner knows.
+            # A local plane has no CRS; its owner knows what it is.
             warnings.filterwarnings("ignore", "'crs' was not provided")
             try:
                 pyogrio.write_dataframe(frame, temporary, **options)

@@ -264,7 +264,7 @@ def reading(name: str) -> Iterator[None]:
     except DpvizError as error:
         text = str(error)
         raise ReleaseError(f"{name}: {text}" + f": {remedy}" * (": " not in text)) from error
-    except Exception as error:  # a foreign file may break any of the libraries below
+    except Exception as error:  # a damaged or foreign file may raise any error in these libraries
         raise ReleaseError(f"{name}: {remedy} ({type(error).__name__})") from error
 
 

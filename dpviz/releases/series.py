@@ -160,7 +160,7 @@ def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -
             inside = (holds.T @ wanted == size[:, None]).astype(np.float64)
             larger = (holds.T @ holds == size[:, None]) & (size > size[:, None])
             each = inside * (larger @ inside == 0)
-        else:  # the least norm of weights times sds is the least variance
+        else:  # the smallest norm of weights times sds gives the smallest variance
             sd = np.sqrt(np.maximum(variance[rows], TINY))
             each = (np.linalg.pinv(holds / sd) @ wanted) / sd[:, None]
         result[np.ix_(rows, which)] = each

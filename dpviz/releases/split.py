@@ -60,7 +60,7 @@ class SplitRelease(CountRelease[F]):
         if by.kinds is not None and "domain" in vars(frame):
             frame = replace(frame, domain=replace(frame.domain, kinds=by.kinds))
         fields = {"by": by, "header": header, "frame": frame, "_parts": parts, "_same_boxes": same}
-        vars(self).update(fields)  # the class is frozen
+        vars(self).update(fields)  # assigns although the class is frozen
 
     @property
     def parts(self) -> tuple[CountRelease[F], ...]:
@@ -190,7 +190,8 @@ class SplitRelease(CountRelease[F]):
             for name in ("count", "variance", "measured")
             if name in each[0]
         }
-        if first.assumed is not None:  # parts are uneven in the same places, so sds add up
+        # Errors from uneven cells are not independent between parts, so sds add up.
+        if first.assumed is not None:
             columns["assumed"] = np.sum([np.sqrt(part["assumed"]) for part in each], axis=0) ** 2
         return first.replace(**columns)
 

@@ -87,7 +87,7 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
         if drawn and kind in FILLED:
             marks.append(_ground(kind, drawn, color, fade=fade))
         elif drawn:
-            fading = list(FADE if kind == "river" else fade)  # rivers are of 1:50m alone
+            fading = list(FADE if kind == "river" else fade)  # rivers exist at 1:50m only
             marks.append(paths(kind, drawn, color=color, width=width, fade=fading))
     marks.append(_names(bounds, wider))
     return tuple(marks)
@@ -99,7 +99,7 @@ def custom_basemap(bounds: Bounds) -> tuple[Mark, ...]:
     try:
         return basemap_marks(path, bounds) if path else ()
     except ParameterError as error:
-        logging.getLogger(__name__).warning("%s", str(error))  # of the file, not of records
+        logging.getLogger(__name__).warning("%s", str(error))  # rows of the file, not records
         return ()
 
 
@@ -108,7 +108,7 @@ def _around(bounds: Bounds | None) -> tuple[Bounds | None, float]:
         return None, 0.1
     west, south, east, north = bounds
     across, up = max(east - west, 1.0), max(north - south, 1.0)
-    over = min(across, max(360.0 - across, 0.0) / 2)  # beyond 180°, where the Earth begins again
+    over = min(across, max(360.0 - across, 0.0) / 2)  # beyond 180°, where the map repeats
     wider = (
         max(west - AROUND * across, min(-180.0, west - over)),
         max(south - AROUND * up, -85.0),

@@ -116,7 +116,7 @@ def _areas(shapes: Shapes, kinds: Shapes) -> list[Mark]:
     areas: dict[str, list[Any]] = {}
     for part, kind in _pieces(shapes, kinds, 3):
         name = kind if kind in AREAS else "area"
-        # Triangles, because a ring cannot say where its holes are.
+        # Triangles, because a ring cannot contain its holes.
         triangles = shapely.get_parts(shapely.constrained_delaunay_triangles(part))
         areas.setdefault(name, []).extend(shapely.get_coordinates(each) for each in triangles)
     order = [name for name in ("green", "area", "water", "building", "border") if name in areas]

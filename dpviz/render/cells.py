@@ -113,7 +113,8 @@ def map_corners(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[fl
     if lo.shape[1] != 2:
         raise ValueError(f"a release of {lo.shape[1]} dimensions has no cells on a map")
     corners = [domain.to_coordinates(side) for side in (lo, hi)]
-    whole = [[*domain.lower[:2], *domain.upper[:2]]]  # says on which side of 180° the others lie
+    # The first box decides on which side of 180° the others lie.
+    whole = [[*domain.lower[:2], *domain.upper[:2]]]
     degrees = to_degrees(np.vstack([whole, np.hstack(corners)]), domain.crs)[1:]
     origin = world(np.reshape(domain_bounds(domain), (2, 2))).mean(axis=0)
     offsets = world_boxes(degrees) - np.tile(origin, 2)
@@ -208,7 +209,7 @@ def cells(
     overlapping = not tiles(release)
     kind = adaptive(release).kind
     rows = np.arange(len(kind)) if overlapping else np.flatnonzero(kind != NEVER)
-    if release not in _tables:  # of several maps beside each other, most stay
+    if release not in _tables:  # of several maps side by side, most stay the same
         _tables[release] = _cell_table(release, rows)
     table, origin = _tables[release]
     layer = cell_layer(id, origin, scale.bounds, every_palette(len(scale)), raw=overlapping)

@@ -1,12 +1,13 @@
 """Adaptive detail: the finest cells that stand out from their noise, else their sums.
 
-Post-processing of a release's columns; it costs nothing. A box is opened where it stands out from
-its noise, one of its children does so too, and they are large enough on the screen at a zoom that
-maps have. Children that stand are drawn, or opened in their turn. The others are pooled: while the pool
-does not stand and cannot be distinguished from its sparsest standing sibling, it takes that sibling
-in. A pool that stands is one area of one density; one that does not, though clearly emptier than
-its siblings, stays blank, or is enclosed where all around it stands. At every zoom the rows that
-are drawn tile the domain, and their totals add up to the whole: nothing is clamped.
+Post-processing of a release's columns; it costs nothing. A box is opened if its count stands out
+from the noise, one of its children's counts does so too, and the children are large enough on the
+screen at a zoom that maps have. Children that stand out are drawn, or opened in their turn. The
+others are pooled: while the pool does not stand out and cannot be distinguished from its sparsest
+sibling that does, that sibling joins the pool. A pool that stands out is one area of one density;
+one that does not, and is clearly emptier than its siblings, stays blank, or is enclosed if all
+cells around it stand out. At every zoom the drawn rows tile the domain, and their totals add up to the
+whole: nothing is clamped.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ GAP = 3.0
 blank: more than :data:`NOISE_SDS`, because that sibling was picked for standing out."""
 
 MAX_HOLE_CELLS = 16
-"""Cells of a blank area up to which it may be a hole: a larger one is open country."""
+"""Most cells of a blank area that counts as a hole: a larger one is open country."""
 
 HOLE_ZOOMS = 3.0
-"""Zooms after which cells are an eighth as long: smaller blank ones beside a hole do not count."""
+"""A hole is open if a blank cell beside it is drawn at most this many zooms later."""
 
 PIXELS = 2.0
-"""A box is opened once the shortest side of its children is so long."""
+"""A box is opened once the shortest side of its children has this many pixels."""
 
 DEEPEST = 22.0
 """The closest zoom of a map."""
@@ -99,7 +100,7 @@ def detail(
     since, until = np.full(n, np.inf), np.full(n, np.inf)
     group, cells = np.arange(n), np.ones(n, dtype=np.int64)
     total, variance, km2 = nodes.count.copy(), nodes.variance.copy(), np.full(n, np.nan)
-    # Families of siblings to be drawn: the roots, then the children of all that is opened.
+    # Families of siblings to draw: the roots, then the children of all opened boxes.
     rows = np.arange(nodes.levels[0].stop)
     family, starts = np.zeros(len(rows), dtype=np.int64), np.array([-np.inf])
     km2[rows], side = measure(rows)
@@ -107,10 +108,10 @@ def detail(
         pooled = _pooled(family, nodes.count[rows], nodes.variance[rows], km2[rows], correlated)
         size = np.bincount(family)
         least = np.minimum.reduceat(side, np.cumsum(size) - size)
-        with np.errstate(divide="ignore"):  # beyond where maps end: no pixel at any zoom
+        with np.errstate(divide="ignore"):  # beyond the edge of maps: no pixel at any zoom
             opens = np.maximum(starts, np.log2(PIXELS / least))
         split = np.bincount(family, ~pooled) > 0
-        if rows[0] == 0:  # the roots are drawn in any case
+        if rows[0] == 0:  # the roots are always drawn
             opens, split = starts, np.ones(1, dtype=bool)
         else:
             split &= opens <= DEEPEST

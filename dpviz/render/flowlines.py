@@ -73,7 +73,7 @@ def _arrow(start: Float, stop: Float, width: float) -> Float:
     way = np.gradient(shaft, axis=0)
     way /= np.maximum(np.hypot(*way.T)[:, None], 1e-12)
     normal = np.column_stack([way[:, 1], -way[:, 0]])
-    # A shaft that swells towards its head tells the direction even where the head is tiny.
+    # A shaft that widens towards its head shows the direction even if the head is tiny.
     half = (width / 2 * np.linspace(0.45, 1.0, BENDS))[:, None]
     wing = (0.05 + 1.1 * width) * normal[-1]
     return np.vstack(

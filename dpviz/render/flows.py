@@ -319,7 +319,7 @@ def trip_marks(places: Float, sequences: Sequence[Int], seconds: float) -> tuple
         sequences: sequences of cells; those that never move are left out.
         seconds: the length of the clock, in steps.
     """
-    random = np.random.default_rng(0)  # of places within cells and of times: they tell nothing
+    random = np.random.default_rng(0)  # random positions and times, for display only
     middle, side = centres(places), cell_side(places)
     lines, times = [], []
     for sequence in sequences:

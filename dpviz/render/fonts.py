@@ -28,7 +28,7 @@ def legible(figure: Any) -> None:
         if families or missing:
             text.set_text(words.translate(dict.fromkeys(map(ord, missing), BOX)))
             text.set_fontfamily([*text.get_fontfamily(), *families])
-            text.set_fontweight("normal")  # the one that every family has
+            text.set_fontweight("normal")  # every family has this weight
 
 
 @lru_cache(maxsize=256)
@@ -40,7 +40,7 @@ def fonts(letters: str) -> tuple[tuple[str, ...], str]:
     missing = set(letters) - _letters(findfont(FontProperties())) - {"\n"}
     families = []
     for each in sorted(fontManager.ttflist, key=lambda font: ("Sans" not in font.name, font.name)):
-        # Matplotlib's own others are for formulas: their letters stand for symbols, or are boxes.
+        # Matplotlib's other fonts are for formulas: their letters are symbols or boxes.
         plain = (each.style, each.variant, each.stretch) == ("normal",) * 3
         if (
             not plain

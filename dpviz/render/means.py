@@ -41,7 +41,7 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
 
     boxes, (value, low, high) = ZoomedBoxes.of(release.domain, at_zoom)
     bounds = _steps(value[boxes.at_home & ~np.isnan(value)], values.low, values.high)
-    blank = values.low - 1.0 - abs(values.low)  # under the first class
+    blank = values.low - 1.0 - abs(values.low)  # below the first class
     words = [
         "too few records" if isnan(ends[0]) else with_interval(*ends)
         for ends in zip(value.tolist(), low.tolist(), high.tolist(), strict=True)

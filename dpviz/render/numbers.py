@@ -104,7 +104,7 @@ def _shown(half_width: float) -> tuple[float, int]:
     exponent = math.floor(math.log10(half_width))
     place = exponent - 1 if half_width / 10.0**exponent < 4 else exponent
     digits = math.ceil(half_width / 10.0**place * (1 - LAST_DIGITS))
-    if digits == 40:  # of 39.2: it begins with 4 now
+    if digits == 40:  # 39.2 is rounded up to 40, which begins with 4
         digits, place = 4, place + 1
     return float(f"{digits}e{place}"), place
 

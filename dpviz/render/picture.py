@@ -144,7 +144,7 @@ def sheet(
 ) -> bytes:
     """Maps beside each other under a title and above a legend, as PNG."""
     wide, high = IN_REPORT if size == "report" else SIZES[size]
-    # All lengths are pixels of a slide, times this.
+    # All lengths below are pixels of a slide, times this factor.
     unit = IN_REPORT_UNIT if size == "report" else high / 1080
     figure = mpl.Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[THEME])
     legend = legend.counting(words.noun)
@@ -167,7 +167,7 @@ def sheet(
         figure.text(*above, each.label, fontsize=20 * point, weight="bold", **look)
         if words.with_status and (
             k == 0 or each.status != panels[0].status
-        ):  # once, where all have the same
+        ):  # once, if it is the same for all
             below = place.at(left, head - 12)
             figure.text(*below, each.status, fontsize=15 * point, **look)
     _draw_legend(figure, place, legend, THEME, raw, unit)
@@ -349,7 +349,7 @@ def _draw_legend(
             write(x + 46, top + 12, swatch.label)
     faint = [f"faint: {swatch.label}" for swatch in legend.swatches if swatch.label == HOLE]
     x, y = left, top + 64
-    for swatch in () if legend.blank else legend.swatches:  # of lines: nothing is blank
+    for swatch in () if legend.blank else legend.swatches:  # legends of lines have no blank class
         wide = 46 + 7.5 * len(swatch.label)
         if x + wide > place.wide - left:
             x, y = left, y + 22

@@ -41,7 +41,7 @@ def world_boxes(boxes: Float) -> Float:
 
 def home_zoom(bounds: Box) -> float:
     """The zoom at which a usual map shows all of some bounds."""
-    # Streets may lie on one line.
+    # All streets may lie on one line.
     across, up = np.maximum(world(bounds[2:]) - world(bounds[:2]), 1e-9)
     return float(np.log2(min(HOME[0] / across, HOME[1] / up)))
 
@@ -126,7 +126,8 @@ def from_degrees(box: ArrayLike, crs: str, *, around: bool = False) -> Box:
     if around:
         whole: Box = change.transform_bounds(west, south, east, north)
         return whole
-    if west > east and west - east > 180:  # by the shorter way; else it is inside out
+    # Go the shorter way around the Earth; otherwise the ring is inside out.
+    if west > east and west - east > 180:
         east += 360
     lon, lat = (west + east) / 2, (south + north) / 2
     x, y = change.transform((west, lon, east, lon), (lat, south, lat, north))

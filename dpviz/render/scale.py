@@ -95,7 +95,7 @@ def lines_scale(top: float) -> Scale:
     >>> lines_scale(1_200).bounds
     (50.0, 100.0, 200.0, 500.0, 1000.0)
     """
-    top = max(top, 1e-9)  # of no lines 0
+    top = max(top, 1e-9)  # 0 without lines
     return Scale(between(top / 40, top).bounds[-5:])
 
 

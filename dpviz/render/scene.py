@@ -205,7 +205,8 @@ def tables(marks: Sequence[Mark], *, raw: bool = False) -> dict[str, pa.Table]:
 def layers_json(marks: Sequence[Mark]) -> dict[str, Any]:
     """Layers, bindings and tooltips as the map reads them, columns named ``mark.column``."""
     return {
-        "layers": [json.loads(mark.layer.to_json()) for mark in marks],  # a Deck opens six widgets
+        # Without pydeck's Deck, which opens six widgets.
+        "layers": [json.loads(mark.layer.to_json()) for mark in marks],
         "bind": {
             mark.id: {accessor: f"{mark.id}.{column}" for accessor, column in mark.bind.items()}
             for mark in marks

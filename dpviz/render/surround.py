@@ -59,7 +59,7 @@ def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) 
     inside = (at > (west, south)).all(axis=1) & (at < (east, north)).all(axis=1) & (start <= zoom)
     figure = panel.figure
     pixel = (east - west) / (panel.get_position().width * figure.get_figwidth() * figure.dpi)
-    corner = 190 * unit * pixel  # the scale bar's
+    corner = 190 * unit * pixel  # place of the scale bar
     taken = [(east - corner, south, east, south + 0.25 * corner)]
     words = _words(theme, 2.4 * unit)
     for row in np.flatnonzero(inside)[np.argsort(rank[inside], kind="stable")].tolist():

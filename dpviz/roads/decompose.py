@@ -91,7 +91,7 @@ def min_cut(graph: RoadGraph, workload: Paths) -> Subdomains:
             for j in range(i + 1, len(darts)):
                 b = darts[j]
                 if _may_join(graph, a, b):
-                    # Of a directed pair the dart that arrives, an odd one, comes first.
+                    # In a directed graph the arriving dart, an odd one, comes first.
                     first, second = (a, b) if a & 1 or not graph.directed else (b, a)
                     edges = _pair(graph, first >> 1, second >> 1)
                     straight = STRAIGHTNESS * _straightness(graph, a, b)
@@ -227,7 +227,7 @@ def _follow(graph: RoadGraph, matched: Matched) -> Subdomains:
 
     free = np.flatnonzero(mate < 0)
     if graph.directed:
-        free = free[free & 1 == 0]  # a path begins where its first edge does
+        free = free[free & 1 == 0]  # a path begins where its first edge begins
     for begin in free.tolist():
         walks += [] if seen[begin >> 1] else [walk(begin)]
     for edge in np.flatnonzero(~seen).tolist():
@@ -235,7 +235,7 @@ def _follow(graph: RoadGraph, matched: Matched) -> Subdomains:
             continue
         ring: list[int] = []
         at = 2 * edge
-        while not ring or at != 2 * edge:  # the darts by which the cycle enters its edges
+        while not ring or at != 2 * edge:  # darts that enter the edges of the cycle
             ring.append(at)
             at = mates[at ^ 1]
         walks.append(walk(ring[int(np.argmin(strength[ring]))]))

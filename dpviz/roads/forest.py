@@ -110,7 +110,8 @@ def _greatest_loss(parent: Int, relative_scale: Float) -> Fraction:
     Many nodes of a level share their sum: each distinct one is added up once.
     """
     sums = [Fraction(0)]
-    row = np.zeros(len(parent) + 1, dtype=np.int64)  # of each node's sum; the last, of no parent
+    # Row of each node's sum; the last entry stands for "no parent".
+    row = np.zeros(len(parent) + 1, dtype=np.int64)
     for part in level_slices(parent):
         pairs = np.column_stack([row[parent[part]].astype(np.float64), relative_scale[part]])
         distinct, which = np.unique(pairs, axis=0, return_inverse=True)

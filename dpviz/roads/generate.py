@@ -65,14 +65,14 @@ def commuter_trips(
         limit = 12 * mean_edges * step
         distance, before = router.tree(home[rows], limit)
         distance[distance == 0] = np.inf
-        # Nodes at a distance grow with it, which the extra power takes out again.
+        # The number of nodes grows with distance; the additional power compensates for it.
         pull = np.where(
             np.isfinite(distance),
             attraction * np.exp(-distance / (1.1 * mean_edges * step)) / np.maximum(distance, step),
             0.0,
         )
         stranded = pull.sum(axis=1) == 0
-        if stranded.any():  # the limit was too short: take the nearest neighbour
+        if stranded.any():  # none within the limit: take the nearest neighbour
             distance_far, before_far = router.tree(home[rows[stranded]])
             distance_far[distance_far == 0] = np.inf
             nearest = np.argmin(distance_far, axis=1)

@@ -84,7 +84,7 @@ def walk_nodes(graph: RoadGraph, paths: Paths) -> Int:
     """
     ends = graph.ends
     length, first = paths.length, paths.start[:-1]
-    # possible[i, b]: the walk can have reached item i so that it leaves at end b of its edge.
+    # possible[i, b]: the walk can reach item i and leave its edge at end b.
     possible = np.zeros((len(paths.edge), 2), dtype=np.bool_)
     longest = int(length.max(initial=0))
     sides = (0,) if graph.directed else (0, 1)  # ends at which an edge may be entered
@@ -101,7 +101,7 @@ def walk_nodes(graph: RoadGraph, paths: Paths) -> Int:
     side = np.where(possible[last, 1], 1, 0)
     works = possible[last].any(axis=1)
     left[last[works]] = ends[paths.edge[last[works]], side[works]]
-    # Backwards: item i − 1 is left where item i is entered.
+    # Backwards: item i − 1 is left at the node where item i is entered.
     entered = np.full(len(paths.edge), -1, dtype=np.int64)
     entered[last[works]] = ends[paths.edge[last[works]], 1 - side[works]]
     ok = np.zeros(len(paths), dtype=np.bool_)

@@ -151,7 +151,7 @@ def run_variance(bounds, size, share, low, high, weight):  # type: ignore[no-unt
                 above += 1
             parent[offset[h] + i] = offset[h - 1] + above
     spread = np.empty(nodes)  # variance of a node's estimate from its subtree
-    below = np.zeros(nodes)  # sum of the children's
+    below = np.zeros(nodes)  # sum of its children's variances
     for v in range(nodes - 1, -1, -1):
         if v >= leaf:
             spread[v] = 1.0 / precision[v]
@@ -210,7 +210,7 @@ def best_tree(k, fanouts, low, high, weight):  # type: ignore[no-untyped-def]
                 measured[-1] = True
                 height = 1
                 for bit in range(min(inner, 4)):
-                    # The four levels above the leaves; higher ones only pay for very long paths.
+                    # The four levels above the leaves; higher levels only help very long paths.
                     measured[inner - 1 - bit] = (mask >> bit) & 1 == 1
                     height += (mask >> bit) & 1
                 cost = run_variance(bounds, size, measured / height, low, high, weight)

@@ -73,7 +73,7 @@ def neighbours(graph: RoadGraph) -> Adjacency:
         straight = np.maximum(-(direction[part[a]] * direction[part[b]]).sum(axis=1), 0.0) ** 4
         first.append(at[part[a]])
         second.append(at[part[b]])
-        only_pair = len(part) == 2  # nowhere else to go
+        only_pair = len(part) == 2  # no other edge to continue on
         weight.append(np.ones(len(a)) if only_pair else CROSSING + (1 - CROSSING) * straight)
     one, other, both = (np.concatenate(each) for each in (first, second, weight))
     distinct = one != other  # a loop meets itself
@@ -106,7 +106,7 @@ def posterior(
     mean = np.maximum(near.mean(np.maximum(noisy, 0.0)), least)
     if classes is not None:
         total, guess = np.bincount(classes, noisy), np.bincount(classes, mean)
-        ratio = total / np.maximum(guess, least)  # a class without edges counts for nothing
+        ratio = total / np.maximum(guess, least)  # ignore a class without edges
         mean = np.maximum(mean * np.clip(ratio, 1 / MOST, MOST)[classes], least)
     return gamma_posterior(noisy, scale, mean, least=LEAST, shapes=SHAPES)
 

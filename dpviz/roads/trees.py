@@ -129,7 +129,7 @@ def workload_variance(forest: Forest, workload: Paths) -> float:
     for path, (rows, (low, high, weight)) in enumerate(zip(rows_of, runs, strict=True)):
         if not len(low):
             continue
-        # Breadth-first rows: within a path a level starts where the interval starts anew.
+        # Breadth-first rows: a level begins with the interval at the path's start.
         lo, hi = forest.lo[rows], forest.hi[rows]
         begin = np.flatnonzero(lo == forest.domains.start[path])
         size = np.diff(np.append(begin, len(rows)))

@@ -54,7 +54,7 @@ class Exploration:
     def __init__(self, size: int, follows: Mask | None, rate: float, last: bool) -> None:
         self.size, self.follows = size, follows
         self.child = np.full((1, size), -1, dtype=np.int64)
-        self.mode = np.zeros(1)  # P of each string's likeliest extension; 0 where none is known
+        self.mode = np.zeros(1)  # P of each string's most frequent extension; 0 if none is known
         self.levels: list[Level] = []
         none, rates = np.full(1, -1, dtype=np.int64), np.array([rate])
         self._append(none, none, none, rates, rates, np.array([last]))
@@ -88,7 +88,7 @@ class Exploration:
         """
         suffix = np.concatenate([level.suffix for level in self.levels])
         parents = np.zeros(len(parent), dtype=np.int64)
-        # As in Aho and Corasick's automaton: an end of xs is an end of x, extended by s.
+        # As in the automaton of Aho and Corasick: a suffix of xs is a suffix of x, extended by s.
         end = suffix[self.first + parent]
         while (end >= 0).any():
             row = np.where(end >= 0, self.child[end, symbol], -1)
@@ -113,7 +113,7 @@ class Exploration:
     ) -> None:
         n = len(rate)
         possible = np.ones((n, self.size + 1), dtype=np.bool_)
-        # The count of the end mark after nothing stays unreleased: the guarantee needs it so.
+        # The end mark's count after the empty string stays unreleased: the guarantee requires it.
         possible[:, self.size] = bool(self.levels)
         if self.levels and self.follows is not None:
             possible[:, : self.size] = self.follows[symbol]

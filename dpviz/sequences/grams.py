@@ -54,7 +54,7 @@ class GramTree:
         if not np.array_equal(np.sort(inner), np.arange(1, n)) or (inner <= parent).any():
             raise ReleaseError("the strings do not form a tree: give each once, after its prefix")
         freeze_counts(self.counts, self.child)
-        _ = self.depth  # endless strings are refused here
+        _ = self.depth  # refuses endless strings
 
     @property
     def size(self) -> int:
@@ -135,7 +135,7 @@ class GramTree:
         Raises:
             ParameterError: fewer than one string.
         """
-        reach = max(self.depth, 1)  # the last symbol says what may follow
+        reach = max(self.depth, 1)  # the last symbol decides what may follow
         following = lru_cache(max(1, AT_ONCE // (self.size + 1)))(self.following)
 
         def longer(string: tuple[int, ...], count: float) -> Float:
@@ -155,7 +155,7 @@ class GramTree:
         Raises:
             ParameterError: see :func:`~dpviz.sequences.model.sequence_rows`.
         """
-        reach = max(self.depth, 1)  # the last symbol says what may follow
+        reach = max(self.depth, 1)  # the last symbol decides what may follow
         return sequence_rows(self._chances, self.size, n, seed, longest, reach)
 
 

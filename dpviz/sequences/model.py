@@ -72,7 +72,7 @@ class ContextTree:
         if self.root_variance is not None and not 0 <= self.root_variance < math.inf:
             raise ReleaseError("root_variance: give a finite number from 0")
         freeze_counts(self.counts, self.first_child)
-        _ = self.depth  # endless contexts are refused here
+        _ = self.depth  # refuses endless contexts
 
     @property
     def size(self) -> int:
@@ -92,7 +92,7 @@ class ContextTree:
         chances = even / np.maximum(even.sum(axis=1, keepdims=True), 1.0)
         chances[known] = self.counts[known] / total[known, None]
         parent = np.repeat(np.flatnonzero(self.first_child >= 0), self.counts.shape[1])
-        for node in (np.flatnonzero(~known[1:]) + 1).tolist():  # parents stand before children
+        for node in (np.flatnonzero(~known[1:]) + 1).tolist():  # parents come before children
             above = chances[parent[node - 1]] * (even[node] > 0)
             if above.sum() > 0:
                 chances[node] = above / above.sum()
@@ -187,7 +187,7 @@ class ContextTree:
         """
 
         def chances(past: Int) -> Float:
-            if past.shape[1] < self.depth:  # all of it is still known: it opens with $
+            if past.shape[1] < self.depth:  # a short past is known completely: it begins with $
                 begin = np.full((len(past), 1), self.size, dtype=np.int64)
                 past = np.hstack([begin, past])
             return np.asarray(self.chances[self._nodes(past)])
@@ -238,7 +238,7 @@ def best_first(
     first = np.flatnonzero(counts[:-1] > 0).tolist()
     queue: list[tuple[float, tuple[int, ...]]] = [(-float(counts[s]), (s,)) for s in first]
     heapq.heapify(queue)
-    least = 0.0  # what is behind this count has no turn
+    least = 0.0  # strings with lower counts cannot be in the result
     while queue and len(strings) < k:
         negative, string = heapq.heappop(queue)
         strings.append((string, -negative))
@@ -298,7 +298,7 @@ def sequence_rows(
         raise ParameterError(f"{n:,} sequences: give a number from 0 to {MOST:,}")
     random = np.random.default_rng(seed)
     past = np.zeros((n, 0), dtype=np.int64)
-    running = np.arange(n)  # the sequences that have not ended yet
+    running = np.arange(n)  # sequences that have not ended yet
     owners, symbols = [running[:0]], [running[:0]]
     rows = max(1, AT_ONCE // (size + 1))
     for _ in range(longest):
@@ -333,7 +333,7 @@ def allowed_after(follows: Mask | None, first_child: Int, size: int) -> Mask | N
         return None
     inner = np.flatnonzero(first_child >= 0)
     newest = np.zeros(len(first_child), dtype=np.int64)
-    for node in inner.tolist():  # parents stand before children
+    for node in inner.tolist():  # parents come before children
         child = first_child[node]
         newest[child : child + size + 1] = newest[node] if node else np.arange(size + 1)
     rules = np.ones((size + 1, size + 1), dtype=np.bool_)

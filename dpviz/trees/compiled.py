@@ -14,10 +14,10 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-# Threads of OpenMP sleep when a loop is done; a policy set by the user is kept. By itself each
-# keeps its core busy for a while, in case another loop follows. Where visitors, or tests, share the
-# cores, a call that takes 0.3 ms then waited 15 ms for its own threads. The library reads this when
-# it is loaded, which is before the first loop with threads runs.
+# Make the threads of OpenMP sleep after a loop, unless the user has set a policy. By default each
+# keeps its core busy for a while, in case another loop follows. If visitors, or tests, share the
+# cores, a call of 0.3 ms then waits 15 ms for its own threads. The library reads the setting when
+# it is loaded, which is before the first parallel loop.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _alone = Lock()
@@ -37,7 +37,7 @@ def compiled(*, parallel: bool = False) -> Callable[[Callable[..., Any]], Any]:
     def compile_later(loop: Callable[..., Any]) -> Any:
         try:
             kernel = nb.njit(cache=True, parallel=parallel, nogil=True)(loop)
-        except RuntimeError:  # no folder that can be written to
+        except RuntimeError:  # no writable folder
             kernel = nb.njit(parallel=parallel, nogil=True)(loop)
         return _serialised(kernel, loop) if parallel else kernel
 
@@ -77,7 +77,7 @@ def _read_only(column: Any) -> Any:
 
 def _in_child() -> None:
     global _alone, _forked
-    _alone = Lock()  # its parent's may be held
+    _alone = Lock()  # the parent's lock may be held
     _forked = _forked or _threaded
 
 

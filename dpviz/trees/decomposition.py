@@ -205,7 +205,7 @@ class Decomposition:
             return OVERLAPPING
         ratio = np.maximum.reduceat(volume, starts) / np.minimum.reduceat(volume, starts)
         doublings = np.log2(ratio)
-        # Halvings, and grids but for a step of the lattice, have siblings of volumes 1, 2, 4, …
+        # Halvings (and grids, up to one lattice step) have siblings with volumes 1, 2, 4, …
         adapted = (doublings > 0.6) & (np.abs(doublings - np.rint(doublings)) > 0.02)
         if np.median(adapted) > 0:
             return ADAPTED if self.dims <= 3 else ONE_SIDED
@@ -240,7 +240,8 @@ class Decomposition:
         for node in np.flatnonzero(inner):
             part = slice(self.first_child[node], self.first_child[node] + self.n_children[node])
             if self.n_children[node] > 64:
-                continue  # volume and containment suffice there in practice; pairs would be many
+                # Volumes and containment suffice in practice; comparing all pairs would be slow.
+                continue
             lo, hi = self.lo[part], self.hi[part]
             pairs = overlaps(lo[:, None], hi[:, None], lo[None], hi[None])
             if np.count_nonzero(pairs) != len(lo):
@@ -276,7 +277,7 @@ def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...
     With ``most``, no more than so many levels.
     """
     parent = np.asarray(parent)
-    whole = parent.dtype.type  # a key of another type would have the column copied for each level
+    whole = parent.dtype.type  # a key of another type would copy the column for each level
     start, stop = 0, int(parent.searchsorted(whole(0)))
     slices: list[slice] = []
     while start < stop and len(slices) != most:
@@ -352,7 +353,7 @@ def adjacent_nodes(
         bits = [1 << place for place in range(fanout.bit_length() - 1)]
         for axis, both in enumerate(there):
             checkpoint()
-            # Which bit of a member's number says on which side of the middle it lies, if any.
+            # The bit of a member's number that states its side of the middle, if there is one.
             bit = next((bit for bit in bits if family[bit, axis] > family[0, axis]), 0)
             for upper, column in enumerate(both):
                 beyond, rows = column.take(above), column[part].reshape(-1, fanout)

@@ -69,7 +69,7 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     if dims > 2 or not len(leaves) or nodes.depth == 0:
         return nodes
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
-        return nodes  # a flat density inside the leaves, where sub-cells would pass the cap
+        return nodes  # a flat density inside leaves whose sub-cells would exceed the limit
     columns, first = _with_room(nodes, leaves, 1 << dims)
     records = nodes.count
     if doubt:
@@ -94,10 +94,11 @@ def _with_room(
         The columns, whose new rows hold nothing yet but their parents, and the row of each of the
         leaves' first child, (k,).
     """
-    # Children stand in the order of their parents, so those of shallow leaves move the nodes of
-    # their own level, and later ones, on.
+    # Children are in the order of their parents, so children of shallow leaves shift later nodes of
+    # their own level and of the levels below.
     many, roots = len(leaves), nodes.levels[0].stop
-    earlier = np.zeros(len(nodes) + 1, dtype=np.int64)  # children of opened leaves before a row
+    # Number of children of opened leaves before each row.
+    earlier = np.zeros(len(nodes) + 1, dtype=np.int64)
     earlier[leaves + 1] = fanout
     np.cumsum(earlier, out=earlier)
     place = np.arange(len(nodes))
@@ -181,10 +182,10 @@ def _pulls(nodes: Decomposition, leaves: Int, density: Float) -> Iterator[tuple[
         pulls = []
         for column in sides:
             there = column.take(leaves)
-            outside = there < 0  # at the domain's edge nothing draws
+            outside = there < 0  # no neighbour beyond the domain's edge
             ratio = density.take(there) / here
             np.clip(ratio, math.exp(-STEEPEST), math.exp(STEEPEST), out=ratio)
-            # The middle of a leaf r times as wide is (1 + r)/2 widths away.
+            # The middle of a neighbour r times as wide is (1 + r)/2 widths away.
             times = nodes.volume.take(there) / volume
             distance = 0.5 * (1.0 + times ** (1.0 / nodes.dims))
             pulls.append(np.where(outside, 0.0, POWER * np.log(ratio) / distance))

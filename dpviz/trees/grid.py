@@ -117,7 +117,7 @@ def rectangle_tree(corners: Int, parents: Int) -> tuple[Int, Int] | None:
     """
     rectangles, first, which = np.unique(corners, axis=0, return_index=True, return_inverse=True)
     above = np.append(which.ravel(), -1)
-    # The first node with a rectangle has a parent with another one.
+    # The first node with a rectangle has a parent whose rectangle differs.
     parent = above[parents[first]]
     sides = rectangles[:, 2:] - rectangles[:, :2]
     shapes = np.unique(sides, axis=0)

@@ -98,7 +98,7 @@ def unmorton(codes: ArrayLike, dims: int) -> Int:
     codes = np.asarray(codes, dtype=np.uint64)
     cells = np.empty((len(codes), dims), dtype=np.int64)
     shifts = np.arange(dims - 1, -1, -1, dtype=np.uint64)[:, None]
-    rows = STRIP // dims  # of all axes at once
+    rows = STRIP // dims  # all axes at once
     for start in range(0, len(codes), rows):
         checkpoint()
         strip = slice(start, start + rows)
@@ -147,7 +147,7 @@ def hilbert(cells: ArrayLike, order: int) -> Codes:
         axes[axis] ^= axes[axis - 1]
     flip = axes[-1] >> 1
     for shift in (1, 2, 4, 8, 16, 32):
-        flip ^= flip >> shift  # in the end each bit is the parity of those above it
+        flip ^= flip >> shift  # finally each bit is the parity of the bits above it
     return morton(np.stack([column ^ flip for column in axes], axis=1))
 
 
@@ -168,7 +168,7 @@ def _skilling_step(axes: list[Int], axis: int, bit: int) -> None:
     """Skilling's step: where the bit is set invert the lower bits of axis 0, else swap them."""
     checkpoint()
     low = (1 << bit) - 1
-    inverted = -(axes[axis] >> bit & 1) & low  # masks: np.where takes several times as long
+    inverted = -(axes[axis] >> bit & 1) & low  # masks: np.where is several times slower
     if axis:
         swapped = (axes[0] ^ axes[axis]) & (inverted ^ low)
         axes[axis] ^= swapped
@@ -189,7 +189,7 @@ def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tupl
         First cells and cells after the last, int64 of shape (n, dims), in cells of the grid.
     """
     runs = np.asarray(runs, dtype=np.uint64)
-    coarse = -(-bits // dims)  # the coarsest grid of which a run is a whole number of cells
+    coarse = -(-bits // dims)  # the coarsest grid in which a run is a whole number of cells
     missing = dims * coarse - bits
     pieces = [
         unhilbert((runs << np.uint64(missing)) | np.uint64(part), coarse, dims)
@@ -215,7 +215,7 @@ def rowwise(column: NDArray[Any]) -> NDArray[Any]:
 
 def volumes(lo: Int, hi: Int) -> Int:
     """Exact volumes in lattice cells, int64 of shape (n,)."""
-    product = hi[:, 0] - lo[:, 0]  # axis by axis: five times as fast as a product of short rows
+    product = hi[:, 0] - lo[:, 0]  # axis by axis: five times faster than a product of short rows
     for axis in range(1, lo.shape[1]):
         side = hi[:, axis] - lo[:, axis]
         product = product * side

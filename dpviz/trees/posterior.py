@@ -77,7 +77,7 @@ def _weighed(
 ) -> tuple[Float, Float, float]:
     """Means, variances, and how likely all noisy counts are (a logarithm, but for a constant)."""
     rate = shape / mean
-    # Far above the noise the prior's logarithm is a straight line, and the integrals are known.
+    # Far above the noise the prior's logarithm is a straight line, so the integrals are known.
     at = np.maximum(noisy, least)
     slope = scale * ((shape - 1) / at - rate)
     above_noise = (noisy > NEAR * scale) & (np.abs(slope) < STEEP)

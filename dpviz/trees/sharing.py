@@ -13,7 +13,7 @@ from dpviz.trees.consistency import families
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float
 
-# Found on the six real sets of assets/docs/results/ours.md, "Shares inside families".
+# Fitted on the six real sets of assets/docs/results/ours.md, "Shares inside families".
 LOWEST, DOUBTED = -3.0, 2.0
 """Limits of a child's estimate, in standard deviations of its noise."""
 

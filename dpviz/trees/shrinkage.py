@@ -246,7 +246,7 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
     moved = _moved(target, weight, level, total)
     rows, now = np.arange(len(moved)), moved
     while (below := now < 0).any():
-        # Once more for those families alone, without these members.
+        # Repeat for those families only, without these members.
         affected = level.sums(below) > 0
         members = level.each(affected)
         rows, free = rows[members], ~below[members]
@@ -321,7 +321,7 @@ def _posterior(
     """Posterior means, and variances as a share of the noise's, of nodes of one kind."""
     if len(seen) <= ROWS:
         return _moments(seen, deviation, truth, prior, leaf)
-    # Of many nodes a table for each class of deviations, which differ by at most 5 % in it.
+    # Many nodes share one table per class of deviations, which differ by at most 5 % within it.
     ratio = seen / deviation
     of_class = np.rint(np.log(deviation) / _CLASS).astype(np.int64)
     least, low = of_class.min(), ratio.min()

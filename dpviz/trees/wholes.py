@@ -64,5 +64,5 @@ def _shared(total: Float, estimate: Float) -> Float:
     rank = np.argsort(np.argsort(share - nearest, axis=1, kind="stable"), axis=1)
     more, each = np.maximum(missing, 0.0) % size, np.maximum(missing, 0.0) // size
     share += each + (rank < more)
-    largest = np.argmax(share, axis=1)[:, None] == np.arange(size)  # takes what rounding added
+    largest = np.argmax(share, axis=1)[:, None] == np.arange(size)  # absorbs rounding
     return np.asarray(share + np.where(largest, np.minimum(missing, 0.0), 0.0))

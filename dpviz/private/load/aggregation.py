@@ -115,7 +115,7 @@ def _query(
     named, others = _names(existing, domain, chosen, name)
     pick(existing, [*named, *others], name)
     if unit is not None and Column(unit, "nested") in existing:
-        # Two ids may have the same text form, so that two people would share one bound.
+        # Two ids may have the same text form: two people would then share one bound.
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id must be a number or text"
         )

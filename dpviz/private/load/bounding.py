@@ -151,7 +151,7 @@ def _by_priority(owner: Int, seed: NDArray[np.uint64], columns: Sequence[Int]) -
         priority[later] = _mixed(priority[later] + copies[copies > 0].view(np.uint64) * _STEP)
     key = _sort_key(owner, priority)
     order = np.argsort(key)
-    if _tied(key[order]).any():  # different records of one hash
+    if _tied(key[order]).any():  # different records with the same hash
         order = np.lexsort([number, *columns, priority, owner])
     return order
 

@@ -242,13 +242,13 @@ class CellQuery:
         """Cell number: the kind first, then coordinate bits from the most significant on."""
         domain, side = self.domain, 1 << self.bits
         cell = None if domain.kinds is None else self._kind(domain.kinds, dialect)
-        if domain.step:  # the middle of the step that a time lies in, as in Domain.to_lattice
+        if domain.step:  # the middle of a time's step, as in Domain.to_lattice
             middle = "(FLOOR((:x - :low) / :step) + :half) * :step + :low"
             given = {"low": domain.lower[-1], "step": domain.step, "half": 0.5}
             places = [*places[:-1], sql(middle, dialect, x=places[-1], **given)]
         for x, low, high in zip(places, domain.lower, domain.upper, strict=True):
             offset, tiny = sql(":x - :low", dialect, x=x, low=low), (high - low) * 2.0**-60
-            if dialect == "postgres" and tiny > 0:  # it refuses to divide 1e-320 by 2
+            if dialect == "postgres" and tiny > 0:  # DuckDB fails to divide 1e-320 by 2
                 offset = sql("GREATEST(:offset, :tiny)", dialect, offset=offset, tiny=tiny)
             step = sql(
                 "LEAST(CAST(FLOOR(:offset / :width * :side) AS BIGINT), :last)",

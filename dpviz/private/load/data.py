@@ -56,7 +56,7 @@ BUILT_IN = {
 _NEEDED = {"places in time": "the box or an Alphabet", "trips": "the RoadGraph"}
 
 
-# The signature at the end lists the options of all kinds.
+# The signature at the end lists the options of all kinds of data.
 @overload
 def load(source: Any, domain: RoadGraph, **options: Any) -> RoadData: ...
 @overload

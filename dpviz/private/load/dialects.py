@@ -148,7 +148,7 @@ def as_number(value: Any, dialect: str) -> Any:
 
 
 _NUMBER = {
-    # DuckDB trusts a file's min and max statistics, which ignore NaN, and drops the comparisons
+    # DuckDB trusts a file's min and max statistics, which ignore NaN, and skips the comparisons
     # with the box.
     "duckdb": "CASE WHEN ISFINITE(TRY_CAST(:x AS DOUBLE)) THEN TRY_CAST(:x AS DOUBLE) END",
     "spark": "TRY_CAST(:x AS DOUBLE)",

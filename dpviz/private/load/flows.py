@@ -92,7 +92,7 @@ def read_flows(
             ids.append(written.take(np.flatnonzero(listed)))
         cells.append(np.column_stack([part, ends])[listed])
     every = np.concatenate(cells)
-    if kinds is not None:  # the release states them as its axis
+    if kinds is not None:  # the release states the categories as its axis
         plain = replace(flows.origins, domain=flows.domain.without_time.counts_only)
         flows = replace(flows, origins=plain)
     if unit is not None:

@@ -139,7 +139,7 @@ def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, 
     if domain.dims == 2 and stated and any(column.kind == "geometry" for column in existing):
         return ()
     if not table.declares:  # records must not decide the columns
-        if domain.columns == default_columns(domain.dims):  # not declared, and must not be guessed
+        if domain.columns == default_columns(domain.dims):  # neither declared nor to be guessed
             raise DataError(
                 f"{table.name} does not declare its columns: name those of the "
                 f"coordinates with columns=… (--columns), such as {', '.join(domain.columns)}, or "

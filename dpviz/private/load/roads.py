@@ -260,7 +260,8 @@ def _matched(graph: RoadGraph, items: Items) -> Items:
     keys, first = np.unique(key[order], return_index=True)
     edges = order[first]
     stays = np.ones(len(items.item), dtype=np.bool_)
-    stays[items.start[1:][np.diff(items.start) > 0] - 1] = False  # no step starts at the last node
+    # No step starts at the last node of a trip.
+    stays[items.start[1:][np.diff(items.start) > 0] - 1] = False
     at = np.flatnonzero(stays)
     one, two = items.item[at], items.item[at + 1] if len(at) else items.item[at]
     wanted = graph.pair_keys(one, two)

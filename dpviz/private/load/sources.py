@@ -68,7 +68,7 @@ def read_points(source: Source, chosen: Selection) -> DataHandle:
     Raises:
         DataError: the source cannot be read as points.
     """
-    if chosen.domain is not None:  # what is invalid fails before anything is read
+    if chosen.domain is not None:  # refuses invalid options before anything is read
         _ = chosen.charged, chosen.bits is None or chosen.grid_bits(chosen.domain)
     if chosen.per is not None and isinstance(source, Database | Folder):
         raise DataError(

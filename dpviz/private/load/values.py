@@ -218,7 +218,8 @@ def _parsed_times(cells: Any, zone: str, notation: Notation) -> Float:
         replacements = _TIDY_DATE
     seconds = parse(cells, zone)
     begun = arrow.number_array(pc.match_substring_regex(cells, start), null=0)
-    odd = np.isnan(seconds) & (begun == 1)  # replacements are slow, and change no beginning
+    # Replacements are slow: use them only for cells that begin like a date.
+    odd = np.isnan(seconds) & (begun == 1)
     if odd.any():
         text = cells.filter(arrow.numbers(odd))
         for pattern, tidy in replacements:

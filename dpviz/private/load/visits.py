@@ -35,7 +35,7 @@ def cell_sequences(
         who, time, lattice = who[order], time[order], lattice[order]
         same = who[1:] == who[:-1]
     opens = np.ones(len(who), dtype=np.bool_)
-    with np.errstate(over="ignore"):  # a warning would reveal a record; infinity works
+    with np.errstate(over="ignore"):  # no warning: it would reveal a record; infinity works
         opens[1:] = ~same | (time[1:] - time[:-1] > gap)
     symbol = cells.symbol(lattice)
     opening = opens.copy()

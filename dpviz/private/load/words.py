@@ -119,7 +119,7 @@ def _text(cell: Any) -> bytes | None:
         return cell
     if isinstance(cell, (bool, np.bool_)):
         return b"true" if cell else b"false"
-    if isinstance(cell, np.timedelta64):  # NumPy treats it as a whole number
+    if isinstance(cell, np.timedelta64):  # NumPy treats a duration as a whole number
         return None
     if isinstance(cell, (int, np.integer)):
         return str(int(cell)).encode() if abs(int(cell)) < 2**128 else None
@@ -142,7 +142,7 @@ def _float_texts(column: Any) -> Any:
     with np.errstate(invalid="ignore"):  # signalling NaNs warn in every operation
         values = arrow.number_array(column).astype(np.float64)
         whole = (np.abs(values) < _EXPONENT) & (values == np.floor(values))
-    whole &= (values != 0) | ~np.signbit(values)  # -0 is not a whole number
+    whole &= (values != 0) | ~np.signbit(values)  # -0.0 is written as -0, unlike the whole number
     digits = pc.cast(arrow.numbers(np.where(whole, values, 0).astype(np.int64)), pa.large_string())
     written = pc.cast(arrow.numbers(values), pa.large_string())
     written = pc.if_else(arrow.numbers(np.isnan(values)), None, written)

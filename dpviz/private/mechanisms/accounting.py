@@ -79,7 +79,7 @@ def largest_rate(epsilon: float, delta: float, k: int) -> float:
 
     def falls_short(rate: float) -> bool:
         a = math.exp(-rate)
-        below = math.floor((epsilon / rate + k) / 2)  # j up to this one has no positive term
+        below = math.floor((epsilon / rate + k) / 2)  # terms up to this j are not positive
         if below >= k:
             return True
         tails = bdtrc(below, k, 1 / (1 + a)), bdtrc(below, k, a / (1 + a))
@@ -112,7 +112,7 @@ def gaussian_delta(epsilon: float, k: int, variance: float) -> float:
     """
     scale = math.sqrt(variance)
     bound = max(_delta_of_zcdp(epsilon, k / (2.0 * variance)), 1e-300)
-    # In standard deviations, so wide that what is cut off is far below delta.
+    # In standard deviations, so far out that the probability beyond is far below delta.
     reach = math.sqrt(2.0 * (math.log(k * 2.0**24) - math.log(bound)))
     if 2.0 * reach * scale * math.sqrt(k) > MOST_POINTS:
         return bound * ROUNDING

@@ -49,7 +49,7 @@ def is_below(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int
     drawn = words(-(-n // 4)).view(np.uint16)[:n]
     low: Any = (np.maximum(approximate, BAND) - BAND) * 2.0**FIRST
     low = low.astype(np.uint16)
-    # The doubtful values are low … low + span. What wraps around is doubted in vain, not wrongly.
+    # Values in low … low + span are uncertain. Wrapping around only adds values to be checked.
     span = np.uint16(2.0 * BAND * 2.0**FIRST + 1.0)
     yes: Bits = drawn < low
     doubtful = drawn - low <= span

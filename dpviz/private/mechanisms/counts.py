@@ -143,7 +143,7 @@ def change_probability(rates: ArrayLike, finest: ArrayLike) -> NDArray[np.floati
     In single precision where both rates are: to within a quarter of
     :data:`~dpviz.private.mechanisms.comparison.BAND`.
     """
-    # 1 − p and 1 − q, which p − q, 1 − pq and 1 + p are sums of: right for the smallest rates, too.
+    # 1 − p and 1 − q; p − q, 1 − pq and 1 + p are sums of them: exact even for the smallest rates.
     coarse, fine = (-np.expm1(-np.asarray(each)) for each in (rates, finest))
     ratio = coarse / fine
     return np.asarray(2.0 * (1.0 - ratio) * (ratio + 1.0 - coarse) / (2.0 - coarse))

@@ -47,7 +47,7 @@ def biased_laplace(
     def bounds(row: int) -> Bounds:
         return laplace_below(max(int(counts[row]) - depth * step - limit, -step) / width)
 
-    # A dozen roundings of numbers that are no larger, and as much for the exponential.
+    # A dozen roundings of numbers of at most this size, and as much for the exponential.
     size = np.abs(counts).astype(np.float64) + depth * bias + abs(threshold)
     return Exact(bounds, 2.0**-48 * (1.0 + size / scale))
 

@@ -145,7 +145,7 @@ def _race(column: CellColumn, rate: float, depth: float) -> tuple[Int, Int, Floa
     k = len(column)
     base = cumulative[starts[:-1]]
     half = (cumulative[starts[1:]] - base) / 2.0
-    # Interval j of a cell (0 … number of values) lies above its first j values.
+    # Interval j of a cell (j = 0 … number of values) lies above its first j values.
     many = np.diff(starts) + 1
     middle = np.searchsorted(cumulative, base + half) - starts[:-1]
     near = np.clip(middle[:, None] + np.array([-2, -1, 0, 1, 2]), 0, many[:, None] - 1)
@@ -195,7 +195,8 @@ def smooth_cuts(noise: Noise, share: Share, column: CellColumn) -> Int:
     xi = epsilon / (4.0 * (1.0 + math.log(2.0 / delta)))
     values, cumulative, starts = column.distinct()
     median, sigma = medians_and_sensitivities(values, cumulative, starts, column.lo, column.hi, xi)
-    checked_rates(epsilon / (2.0 * (column.hi - column.lo)))  # what σ cannot pass: public
+    # The scale σ is at most hi − lo, which is public.
+    checked_rates(epsilon / (2.0 * (column.hi - column.lo)))
     noisy = median.astype(np.int64) + rounded_laplace(noise, epsilon / (2.0 * sigma))
     return np.asarray(np.clip(noisy, column.lo + 1, column.hi - 1), dtype=np.int64)
 

@@ -66,7 +66,7 @@ def one_sided(words: Source, n: int, rates: ArrayLike) -> Int:
     places = np.maximum(-np.frexp(rates)[1], 0)
     draws: Int = np.zeros(n, dtype=np.int64)
     _remainders(words, draws, rates, places)
-    # Cut before 2^places multiplies it, so that nothing overflows.
+    # Clip before multiplying by 2^places, so that nothing overflows.
     heights = np.minimum(
         _heights(words, n, np.ldexp(rates, places)), MOST >> places.astype(np.int64)
     )

@@ -23,7 +23,7 @@ def uniform_below(noise: Noise, bounds: ArrayLike) -> Int:
     """
     bounds = np.asarray(bounds, dtype=np.int64).astype(np.uint64)
     drawn = noise.words(len(bounds))
-    # 2^64 mod bound: the words below it are one too many for the small numbers.
+    # 2^64 mod bound: words below it would make small numbers more likely.
     surplus = (np.uint64(0) - bounds) % bounds
     again = np.flatnonzero(drawn < surplus)
     while len(again):

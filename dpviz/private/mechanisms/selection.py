@@ -56,7 +56,7 @@ def chosen_rows(
         The row of each group, int64 (k,); and the groups that were decided exactly, with the place
         of their choice among all of their candidates, whose row counts for nothing.
     """
-    # Fewer units where there are many rows, so that no sum of them overflows.
+    # Fewer units for many rows, so that no sum overflows.
     most = min(UNITS, 2.0 ** (62 - len(weights).bit_length()))
     units = np.floor(weights * most).astype(np.int64)
     total = np.concatenate([[0], np.cumsum(units)])

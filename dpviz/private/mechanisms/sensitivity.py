@@ -31,7 +31,7 @@ def medians_and_sensitivities(values, cumulative, starts, lo, hi, xi):  # type: 
         base = cumulative[first]
         n = cumulative[last] - base
         m = (n + 1) // 2
-        # Candidates for either end: (value, rank). Of equal values the one nearest to m is best.
+        # Candidates for either end: (value, rank). Among equal values the one nearest to m is best.
         left_value, left_rank = np.empty(last - first + 1), np.empty(last - first + 1)
         right_value, right_rank = np.empty(last - first + 1), np.empty(last - first + 1)
         left_value[0], left_rank[0] = lo[cell], 0

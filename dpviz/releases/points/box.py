@@ -224,7 +224,7 @@ def _rectangles_wkb(domain: Domain, nodes: Decomposition) -> pa.BinaryArray:
         [(west, south), (east, south), (east, north), (west, north), (west, south)]
     ):
         rows["xy"][:, corner, 0], rows["xy"][:, corner, 1] = x, y
-    # All values have one length, so that the bytes need no copy.
+    # All values have the same length, so that no bytes need to be copied.
     ends = np.arange(len(rows) + 1, dtype=np.int64) * ring.itemsize
     packed = pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(rows)
     return pa.Array.from_buffers(pa.binary(), len(rows), [None, *packed])

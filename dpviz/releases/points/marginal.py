@@ -106,7 +106,7 @@ def on_map(
     grid = nodes.replace(count=answers.count, variance=variance, assumed=assumed)
     if nodes.levels[0].stop == 1:
         variance[0] = answers.noise_sd[0] ** 2
-        # A count adds what its nodes have in common, which this error holds already.
+        # A count adds the errors that its nodes share; this error includes them already.
         assumed[0] = answers.uniformity_sd[0] ** 2 / (1 + grid.coherence**2)
     return CountRelease(
         Box(flat),

@@ -47,7 +47,7 @@ GUARANTEE = (
 )
 """Scope of the guarantee of a matching plan."""
 
-_SLACK = 1e-6  # lattice steps: far above the rounding of a coordinate, far below a step
+_SLACK = 1e-6  # in lattice steps: far more than the rounding of a coordinate, far less than a step
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,7 +170,7 @@ def match(
             )
         first.append(a.astype(np.int32))
         second.append(b.astype(np.int32))
-    share = failure / 2  # each side may fail with half of it
+    share = failure / 2  # each side may fail with half of the probability
     stated = padding == "upward" and fresh_leaves(release_a) and fresh_leaves(release_b)
     return Matching(
         rows[0],

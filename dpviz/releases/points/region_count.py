@@ -142,14 +142,14 @@ def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Cove
         limits.CUTS.check(work, "the list of regions")
         within = ((bounds[:, :2] >= low[node]) & (bounds[:, 2:] <= high[node])).all(axis=1)
         sides = np.hstack([low[node], high[node]])[~within].tolist()
-        # In time linear in the vertices: a general overlay is quadratic for many spikes.
+        # Linear in the vertices: a general overlay is quadratic for shapes with many spikes.
         pieces = map(shapely.clip_by_rect, shape[~within], *zip(*sides, strict=True))
         shape[~within] = np.array([*pieces, None], dtype=object)[:-1]
         share = shapely.area(shape) / volume[node]
         whole = share >= WHOLE
         done = (share > 0) & (whole | (nodes.n_children[node] == 0))
         answers.append((region[done], node[done], np.where(whole, 1.0, share)[done]))
-        # Each region is cut to the parent's box, so that the pieces shrink on the way down.
+        # Each region is clipped to the parent's box: pieces get smaller on the way down.
         opened = np.flatnonzero((share > 0) & ~done)
         above, node_below = nodes.children(node[opened])
         region, shape, node = region[opened][above], shape[opened][above], node_below

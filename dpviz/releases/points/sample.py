@@ -60,7 +60,7 @@ def sample(
     rows = np.repeat(leaves, systematic(weight[leaves], n, random))
     low, high = domain.to_coordinates(nodes.lo[rows]), domain.to_coordinates(nodes.hi[rows])
     points = low + random.random(low.shape) * (high - low)
-    # Rounding must not lift a point onto the upper side, which belongs to the next cell.
+    # Rounding must not move a point onto the upper side, which belongs to the next cell.
     points = np.minimum(points, np.nextafter(high, -np.inf))
     return np.asarray(points[random.permutation(n)])
 
@@ -96,5 +96,5 @@ def systematic(weight: Float, n: int, random: np.random.Generator) -> Int:
         return np.zeros(len(weight), dtype=np.int64)
     ends = np.cumsum(weight)
     edges = np.floor(n * (ends / ends[-1]) + random.random()).astype(np.int64)
-    edges[-1] = n  # n + a number below 1 may be rounded to n + 1
+    edges[-1] = n  # n + a number below 1 may round to n + 1
     return np.asarray(np.diff(np.minimum(edges, n), prepend=0))

@@ -57,7 +57,7 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
     """
     answers = box_count(nodes.replace(count=sums.sum, variance=sums.variance), None, lo, hi)
     spread = answers.uniformity_sd
-    if (sums.sum < 0).any():  # all of a sum may lie in one half of its leaf
+    if (sums.sum < 0).any():  # the whole sum may lie in one half of its leaf
         sizes = nodes.replace(count=np.abs(sums.sum), variance=sums.variance)
         spread = box_count(sizes, None, lo, hi).uniformity_sd
     columns = interval(answers.count, answers.noise_sd, whole=False)

@@ -81,6 +81,6 @@ def window_cuts(domain: Domain, most: int = 12) -> list[float]:
     start, end = domain.period
     step = domain.calendar.default_step(start, end, domain.step or 0.0, most)
     cuts: list[float] = domain.calendar.edges(start, end, step).tolist()
-    if len(cuts) - 1 > most:  # decades in steps of years
+    if len(cuts) - 1 > most:  # decades use steps of years
         cuts = np.linspace(start, end, most + 1).tolist()
     return cuts

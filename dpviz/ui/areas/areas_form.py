@@ -119,7 +119,7 @@ def _offer_step(prefix: str, domain: Domain) -> None:
 
     def choose() -> None:
         st.session_state[data] = read
-        st.session_state[place] = st.session_state[place]  # other options make a new selector
+        st.session_state[place] = st.session_state[place]  # other options need a new selector
 
     st.selectbox(
         STEP_LABEL,

@@ -83,7 +83,7 @@ def _level(prefix: str, release: AreaRelease) -> str:
         "Level",
         levels,
         default=levels[-1],
-        format_func=level_title,  # untrusted text of a file
+        format_func=level_title,  # untrusted text from a file
         key=f"{prefix}.level.{'|'.join(levels)}",
         required=True,
         label_visibility="collapsed",

@@ -60,7 +60,7 @@ def body(room: Room) -> None:
     path = _path(room.data, place, room.epsilon, room.seed)
     grown = steps(path, room.epsilon)
     last = len(grown) - 1
-    steps_down = range(max(last, 1) + 1)  # a root that is not split has one step
+    steps_down = range(max(last, 1) + 1)  # a root that is not split is one step
     at = min(room.choose(st.slider, "Step (depth of the cell)", "step", steps_down, 0), last)
     _map(room, path, at)
     if not room.revealed:

@@ -134,7 +134,7 @@ def events(key: str) -> MapEvents:
         shape=Shape.from_json(state.get("shape")),
         camera=state.get("camera"),
         pick=state.get("pick"),
-        scale=state.get("scale") or None,  # false: unlocked, which no scale at first is not
+        scale=state.get("scale") or None,  # null at first; false after unlocking
     )
 
 

@@ -84,7 +84,8 @@ def _built_from_data(frame: PageFrame, explored: dict[str, str]) -> None:
         )
         return
     titles = [choice.title for choice in choices]
-    seeds = [titles[:at].count(title) for at, title in enumerate(titles)]  # equal: other noise
+    # A repeated choice gets other noise.
+    seeds = [titles[:at].count(title) for at, title in enumerate(titles)]
     releases = [
         public_release(f"{KEY}.built.{at}", source, choice, seed, build_choice)
         for at, (choice, seed) in enumerate(zip(choices, seeds, strict=True))

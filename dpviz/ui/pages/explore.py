@@ -48,7 +48,7 @@ def show_release(
     release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None
 ) -> None:
     """Show a release: map, answers, and tabs with totals, promises and details."""
-    panels = release_panels(KEY, release)  # of all categories, even if the map shows one
+    panels = release_panels(KEY, release)  # the count of all categories, even if the map shows one
     if is_areas(release):
         clear_distant_shape(KEY, source, release.domain)
         show_areas(KEY, release, source, panels)

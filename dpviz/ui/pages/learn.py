@@ -66,7 +66,7 @@ def _restore(names: list[str]) -> bool:
     if asked in names and written is not None and asked != written:
         st.session_state[CHAPTER] = st.session_state[WRITTEN] = asked
     if st.session_state[CHAPTER] != written and st.session_state[CHAPTER] != asked:
-        permalink.write(dict.fromkeys(OF_CHAPTER))  # the address is still the last chapter's
+        permalink.write(dict.fromkeys(OF_CHAPTER))  # the address still names the last chapter
     return False
 
 

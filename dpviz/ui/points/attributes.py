@@ -128,7 +128,7 @@ def _kind_row(name: str, answer: RangeAnswers, share: Quotients) -> dict[str, st
 
 def kinds_table(rows: list[dict[str, str]]) -> None:
     """A row for each kind, and what its share means."""
-    kind = st.column_config.TextColumn(width="small")  # so that a long name leaves room for counts
+    kind = st.column_config.TextColumn(width="small")  # a long name must leave room for counts
     looks = {"category": kind, **worded_numbers(*(set().union(*rows) - {"category"}))}
     st.dataframe(rows, hide_index=True, column_config=looks)
     st.caption(

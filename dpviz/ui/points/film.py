@@ -50,7 +50,7 @@ def film_strip(prefix: str, current: float | None, show: Callable[[float], None]
         label_visibility="collapsed",
     )
     if is_fragment_run() and chosen not in (None, current):
-        st.rerun()  # the maps and the sliders are of the whole page
+        st.rerun()  # maps and sliders are outside this fragment
 
 
 def film_answers(source: PointSource, methods: Mapping[str, Choice], rect: Bounds | None) -> None:

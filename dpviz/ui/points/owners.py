@@ -54,7 +54,7 @@ def _distance(prefix: str, domain: Domain) -> float:
         value=start,
         step=start,
         format="%g",
-        key=f"{prefix}.within.{domain.crs}.{start}",  # another pair begins anew in its own units
+        key=f"{prefix}.within.{domain.crs}.{start}",  # another pair starts again with its own units
         help="Distance in the units of the releases' coordinates.",
     )
     metres = metres_per_unit(domain.crs, (south + north) / 2)

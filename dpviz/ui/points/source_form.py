@@ -139,7 +139,8 @@ def _described(
     how, names = coordinates
     crs, chosen = how["crs"], how["columns"]
     look = partial(survey, path, table=table, **how)
-    if not public and (owner is not None or sides_of(prefix) is None):  # then the area's facts do
+    # Once the sides are typed, the facts of the area show the survey.
+    if not public and (owner is not None or sides_of(prefix) is None):
         when = time_choice(prefix, file_key, names) if more else {}
         show_survey(prefix, (f"{file_key}|{how}|{when}", crs), partial(look, **when))
     unit, bound = (None, 1) if public else unit_form(prefix, names)

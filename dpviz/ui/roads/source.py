@@ -208,7 +208,7 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
 def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
     """Read the uploaded graph; ask for its CRS if the files do not state it."""
     ordered = sorted(files, key=lambda file: "node" not in file.name.lower())  # nodes before edges
-    roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # names used in messages
+    roles = ("nodes", "edges", "more") if files[1:] else ("graph",)  # names for messages
     places = (f"{prefix}.{role}" for role in roles)
     paths = [upload_path(place, file) for place, file in zip(places, ordered, strict=False)]
     asked = [[file.file_id for file in files], how]

@@ -46,7 +46,7 @@ def map_and_answer(
     """Show the map with its answer, and tabs below; a click reruns this fragment only."""
     grid = None if source.places is None else hash(source.places.tobytes())
     shown = f"{prefix}.cell.of"
-    if st.session_state.setdefault(shown, grid) != grid:  # cell 3-5 is elsewhere in another grid
+    if st.session_state.setdefault(shown, grid) != grid:  # cell 3-5 lies elsewhere in another grid
         st.session_state[shown], st.session_state[f"{prefix}.cell"] = grid, None
     placed = source.places is not None
     permalink.set_initial(f"{prefix}.show", MOVES)

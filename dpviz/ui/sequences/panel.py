@@ -77,7 +77,7 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
     key, widget = f"{prefix}.cell", f"{prefix}.cell.name"
     asked = st.session_state.get(key)
     if asked not in view.names:
-        if widget not in st.session_state:  # the address asks for it
+        if widget not in st.session_state:  # requested by the address
             what = "the cell" if mapped else "the symbol"
             permalink.refused(what, asked)
         st.session_state[key] = None

@@ -255,7 +255,7 @@ def paid_release(
     agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
     if job is None and agreed and not over_budget_message(account, epsilon):
         job = Job(make)
-        st.session_state[place] = (turn + 1, job)  # a second press cannot confirm this offer
+        st.session_state[place] = (turn + 1, job)  # a second press must not confirm this offer
     _confirm_payment(prefix, account, offer, place, job is not None and not over)
     if job is None:
         return None

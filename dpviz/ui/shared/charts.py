@@ -193,6 +193,6 @@ def error_chart(
             alt.Tooltip("error:Q", title=title, format=".3g"),
         ],
     )
-    # Independent legends, or the band's faint colour would be the legend's.
+    # Independent legends: otherwise the legend takes the band's faint colour.
     alone = {"color": "independent", "strokeDash": "independent"}
     return (band + line).resolve_legend(**alone).properties(height=HEIGHT)

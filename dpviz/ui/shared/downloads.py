@@ -47,7 +47,7 @@ def release_panels(
     flat = release.kind == "areas" or (is_points(release) and release.domain.without_time.dims == 2)
 
     def share() -> None:
-        if not flat:  # else the panel of its map has them
+        if not flat:  # otherwise the panel of its map has them
             share_page(prefix, release)
         draw()
 

@@ -123,7 +123,7 @@ def show(release: Opened) -> None:
     st.session_state[f"opened.{page}"] = release
     name = release.key.partition(":")[0]
     st.session_state[f"{page}.link"] = {PARAMETER: name}  # the page reads it from there
-    st.session_state.pop(f"{page}.epsilon", None)  # and what else the page holds
+    st.session_state.pop(f"{page}.epsilon", None)  # drop the page's own ε
     module = import_module(f"dpviz.ui.pages.{page}")
     st.switch_page(page_of(module, default=page == "explore"))
 
@@ -135,7 +135,7 @@ def open_command_line_file() -> None:
         return
     st.session_state["releases.given"] = True
     if permalink.parameter(PARAMETER) != GIVEN and st.query_params.to_dict():
-        return  # a link to something else
+        return  # a link to something other than a release
     with ErrorsShown():
         show(Opened(f"{GIVEN}:{path}", Path(path).stem, read_any(path)))
 
@@ -269,7 +269,7 @@ def release_choice(page: str, side: str) -> Opened | None:
     )
     with st.popover("File", icon=":material/folder_open:"):
         file = st.file_uploader(f"A file as {label}", key=f"{place}.file")
-        if left and side == "a":  # shown once
+        if left and side == "a":  # shown only once
             st.caption(
                 f"{left} of yours not listed: only releases of places, without time, are compared."
             )

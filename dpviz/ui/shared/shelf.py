@@ -162,7 +162,7 @@ class Shelf:
         try:
             values = json.loads(self.path(identity).with_suffix(".json").read_text("utf-8"))
             stored = Stored(**values)
-            _ = stored.presentation  # a damaged one is refused here
+            _ = stored.presentation  # refuses a damaged one
         except (OSError, ValueError, TypeError, AttributeError):
             raise ReleaseError("no such release here: check the link, or open its file") from None
         if (
@@ -192,7 +192,7 @@ class Shelf:
                 try:
                     releases.append(self.find(file.stem))
                 except ReleaseError:
-                    continue  # one damaged receipt hides no other
+                    continue  # one damaged receipt must not hide the others
         mine = [each for each in releases if each.owner == owner]
         return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:SHOWN]
 

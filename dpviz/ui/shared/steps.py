@@ -28,7 +28,8 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     way = st.container(horizontal=True, gap="small", key=f"{prefix}-way")
     places = [st.container(key=f"{prefix}-step-{row}") for row in range(len(titles))]
     hidden = ", ".join(f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at)
-    place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"  # hide the gap too
+    # Hide the wrapper's gap as well.
+    place = f":is({hidden}, [data-testid=stLayoutWrapper]:has(> :is({hidden})))"
     style = f"<style>{place} {{display: none !important;}}</style>"
     script = TO_ITS_TOP
     if f"{prefix}.moved" in st.session_state:

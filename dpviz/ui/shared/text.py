@@ -85,6 +85,7 @@ def badge(header: Header) -> str:
         colour, icon = "red", "warning"
     elif words.startswith("Demo"):
         colour, icon = "blue", "science"
-    elif kind == "private" and not header.extra.get("records"):  # else records need none
+    # Records that are declared public or synthetic need no protection.
+    elif kind == "private" and not header.extra.get("records"):
         colour, icon = "green", "verified_user"
     return f":{colour}-badge[:material/{icon}: {plain(words)}]"

@@ -51,7 +51,8 @@ def marked_timeline(rows: pd.DataFrame, axis: Calendar, window: Window) -> Any:
     form = {"day": "%H:%M", "week": "%a %H:%M"}.get(str(axis.cycle)) or time_form(
         rows["end"].iloc[-1] - rows["start"].iloc[0]
     )
-    closing = rows.iloc[-1:].assign(start=rows["end"].iloc[-1:])  # else the last step has no width
+    # The last step ends at its own end; otherwise it would have no width.
+    closing = rows.iloc[-1:].assign(start=rows["end"].iloc[-1:])
     return timeline_chart(pd.concat([rows, closing], ignore_index=True), start, end, form)
 
 

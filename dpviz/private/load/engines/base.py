@@ -100,10 +100,11 @@ def rows_with_progress(engine: Engine, query: str, progress: Progress | None) ->
         try:
             while not wait([job], _POLL).done:
                 if progress:
-                    done = max(done, engine.fraction())  # a plan may grow; never go back
+                    # The estimated total may grow; never report less than before.
+                    done = max(done, engine.fraction())
                     progress(min(done, _ALMOST), f"counting in {engine.title}")
         except BaseException:
-            while not wait([job], _POLL).done:  # the query may not have started at the first call
+            while not wait([job], _POLL).done:  # the first cancel may come before the query starts
                 engine.cancel()
             raise
         return job.result()

@@ -74,7 +74,8 @@ class Duck(Engine):
         try:
             with engine_errors(self.title, NOT_A_DATABASE):
                 self._engine = duckdb.connect(target, read_only=self._is_file, config=config)
-                self._engine.execute("SET enable_progress_bar = true")  # else none is measured
+                # DuckDB measures progress only with this setting.
+                self._engine.execute("SET enable_progress_bar = true")
                 self._engine.execute("SET enable_progress_bar_print = false")
                 if self._is_file:  # a table name must never open another file
                     self._engine.execute("SET enable_external_access = false")
@@ -87,7 +88,7 @@ class Duck(Engine):
         """Interrupt the running query after a timeout, until the connection is closed."""
         if not self._closed.wait(after):
             while not self._closed.wait(_POLL):
-                with suppress(Exception):  # it may be closed in between
+                with suppress(Exception):  # another thread may close it meanwhile
                     self._engine.interrupt()
 
     @classmethod
@@ -142,7 +143,7 @@ class Duck(Engine):
         with engine_errors(self.title, "give a folder of fewer files"):
             self._engine.execute(f"SET VARIABLE {_FILES} = {patterns.sql(dialect=self.dialect)}")
         given = exp.Anonymous(this="getvariable", expressions=[exp.Literal.string(_FILES)])
-        # Folder names are not columns: their types would be inferred from all of them.
+        # Folder names must not become columns: their types would be inferred from all of them.
         plain = exp.EQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
         return exp.Table(this=exp.func("read_parquet", given, plain))
 
