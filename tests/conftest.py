@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Next to nothing of what is loaded first becomes garbage: looking took a fifth of all loading.
+# Almost nothing that is loaded first becomes garbage: collecting it took a fifth of loading.
 gc.disable()
 
-# Compiled code is slow on its first call only, and a failure must come back at the next run.
-# A busy machine draws examples slowly, which is no fault of theirs.
+# Compiled code is slow on its first call only, and a failing example must be repeatable.
+# A busy machine generates examples slowly, which is no failure.
 settings.register_profile(
     "dpviz",
     deadline=None,
@@ -48,7 +48,7 @@ def starts_java(item):
     return "java" in getattr(item, "fixturenames", ()) or "spark" in values
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)  # marks first: -m asks for them
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # first: pytest selects tests by marks afterwards
 def pytest_collection_modifyitems(config, items):
     """Mark campaigns and tests that start Java or a browser as slow, but for those marked smoke."""
     for item in items:
@@ -96,14 +96,14 @@ def pytest_collection_finish():
     """
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
-    # Compiled libraries count what is left at the end, and call what is frozen a leak. No sooner:
-    # pytest looks for garbage of tests twice before that.
+    # Compiled libraries report remaining objects as leaks, also frozen ones. Not earlier:
+    # pytest collects garbage of tests twice before this hook.
     atexit.register(gc.unfreeze)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    with _noise(item, item.path.name):  # fixtures of a module may be made for any of its tests
+    with _noise(item, item.path.name):  # fixtures of a module are built at its first test
         return (yield)
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-# Where processes share the cores, a matrix product's other threads only burn them: each spins for
-# some 15 ms after its part. The library reads this when it is loaded: here, and in what is started.
+# Other threads of a matrix product waste shared cores: each spins for
+# about 15 ms after its part. The library reads this when it is loaded, here and in child processes.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Loops are compiled for any processor: for what this one alone can do, it takes a quarter longer.
+# Compile for a generic processor: compiling for this one takes a quarter longer.
 os.environ.setdefault("NUMBA_CPU_NAME", "generic")
 
-# Servers, commands and children start as a user's do: what one has compiled the next one finds.
-# From here on, since pytest then rewrites a hundred modules of its plugins, in every process.
+# Servers, commands and child processes cache bytecode, as with a user. Set here, because pytest
+# would otherwise also rewrite a hundred modules of its plugins, in every process.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

@@ -35,7 +35,7 @@ def pytest_configure(config):
     run = os.environ[NAME] = uuid.uuid4().hex
     command = [sys.executable, "-I", "-S", __file__, str(os.getpid()), run]
     silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-    # In a group of its own, where no Ctrl-C of the terminal comes.
+    # In its own process group, so that the terminal's Ctrl-C does not reach it.
     os.posix_spawn(sys.executable, command, {}, file_actions=silent, setpgroup=0)
 
 
@@ -46,7 +46,7 @@ def carrying(run):
         try:
             if wanted in (folder / "environ").read_bytes().split(b"\0"):
                 yield int(folder.name)
-        except OSError:  # ended, or another user's
+        except OSError:  # ended, or of another user
             continue
 
 

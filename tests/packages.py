@@ -27,7 +27,7 @@ def one_at_a_time():
         return
     import fcntl
 
-    folder = os.open("/var/lib/dpkg", os.O_RDONLY)  # apt locks files of its own inside
+    folder = os.open("/var/lib/dpkg", os.O_RDONLY)  # apt locks files in it
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield

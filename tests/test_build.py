@@ -158,4 +158,4 @@ def test_numpy_s_settings_in_a_notebook_end_no_build(method):
             release = dpviz.build(handle(), method, epsilon, ledger=None)
             assert release.count(queries).count.shape == (3,)
             with pytest.raises(FloatingPointError):
-                np.exp(-1000.0)  # the notebook keeps its own
+                np.exp(-1000.0)  # the caller's settings still hold

@@ -89,7 +89,7 @@ def test_the_image_ends_as_an_ordinary_user_with_a_health_check():
     assert "_stcore/health" in dict(steps)["HEALTHCHECK"]
     assert environment()["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] == "false"
     for word, rest in steps:
-        if word == "COPY":  # what it copies is here
+        if word == "COPY":  # every copied file exists
             for source in rest.split()[:-1]:
                 assert (ROOT / source).exists(), source
     extras = re.search(r"\.\[([\w,]+)\]", dict(steps)["RUN"])[1].split(",")

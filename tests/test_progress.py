@@ -44,7 +44,7 @@ def test_a_build_is_cancelled_at_its_first_step_in_the_middle_and_late(method, p
     whole = len(reports)
     assert whole > 20
     assert set(reports[-5:]) <= {"drawing noise", "computing"}
-    # The trees are random: another run may have a few steps fewer.
+    # The trees are random: another build may have a few steps fewer.
     for after in (0, whole // 2, whole - whole // 8):
         with pytest.raises(PrivacyError, match="which stays spent: stopped"):
             build(after)

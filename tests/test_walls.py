@@ -137,7 +137,8 @@ def test_only_the_app_knows_streamlit():
         path.relative_to(PACKAGE).as_posix()
         for path in modules()
         if not within(path, ("ui",))
-        and path.relative_to(PACKAGE).as_posix() != "cli/serve.py"  # the command that starts it
+        # The command that starts the app.
+        and path.relative_to(PACKAGE).as_posix() != "cli/serve.py"
         and any(name.split(".")[0] == "streamlit" for name in imports(path))
     ]
     assert strangers == []
@@ -145,7 +146,7 @@ def test_only_the_app_knows_streamlit():
 
 def hidden():
     """Every private attribute of a handle of any kind, as it is written in code."""
-    import_module("dpviz.build")  # and with it the handles of every kind
+    import_module("dpviz.build")  # loads the handles of every kind
     names = set()
     for cls in (Handle, *Handle.__subclasses__()):
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
@@ -220,7 +221,7 @@ def test_no_circle_of_imports_between_files():
     graph = {}
     for name, path in files.items():
         wanted = set(imports(path, types=True)) & files.keys()
-        # Who takes a module out of its own package imports that, not the door behind it.
+        # Count a module's own import, not also the package that re-exports it.
         taken = {each.rpartition(".")[0] for each in wanted}
         doors = {door for each in wanted for door in packages_of(each)} - packages_of(name)
         graph[name] = (wanted - taken | doors) - {name}
@@ -231,10 +232,10 @@ def test_no_circle_of_imports_between_files():
 
 
 TEMPORARY = (
-    "private/ledger",  # a folder entry and a seal of its own
+    "private/ledger",  # a ledger's folder entry and seal
     "private/load/tables/archive.py",  # unpacks into a private folder
     "files/sandbox.py",  # into memory
-    "ui/shared/panels.py",  # an upload, into a folder that ends with its block
+    "ui/shared/panels.py",  # an upload, deleted at the end of a block
     "ui/shared/uploads.py",
 )
 """Modules whose writes are not output files."""

@@ -6,8 +6,8 @@ screen at a zoom that maps have. Children that stand out are drawn, or opened in
 others are pooled: while the pool does not stand out and cannot be distinguished from its sparsest
 sibling that does, that sibling joins the pool. A pool that stands out is one area of one density;
 one that does not, and is clearly emptier than its siblings, stays blank, or is enclosed if all
-cells around it stand out. At every zoom the drawn rows tile the domain, and their totals add up to the
-whole: nothing is clamped.
+cells around it stand out. At every zoom the drawn rows tile the domain, and their totals add up to
+the whole: nothing is clamped.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def peak(name):
     index = PointIndex.from_points(DOMAIN, clustered(1_700_000))
     if name is not None:
         built(method(name), index, SecureNoise())
-    # Not getrusage's, which starts at what the process that started this one had.
+    # Not getrusage's peak, which includes that of the parent process.
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 

@@ -62,7 +62,7 @@ def sorted_codes(path):
 
 def measured(work, path):
     """Processor seconds and peak memory in MB, in this process."""
-    sandbox.CAN_FORK = False  # what a child does is counted here
+    sandbox.CAN_FORK = False  # memory of child processes counts here
     start = time.process_time()
     result = work(path)
     spent = result if work is sorted_codes else time.process_time() - start

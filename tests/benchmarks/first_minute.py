@@ -98,7 +98,7 @@ def visit(page, act, title, causes):
         moved = round(time.monotonic() - started, 2)
     page.locator(STILL).wait_for()
     spent = processor() - before
-    page.wait_for_timeout(500)  # what still moves then is the page's fault
+    page.wait_for_timeout(500)  # layout shifts after this wait are the page's fault
     entries = page.evaluate(SHIFTED)
     causes += entries
     return [round(seen, 2), moved, round(spent, 2), round(session_shift(entries), 3)]

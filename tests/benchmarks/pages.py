@@ -34,7 +34,7 @@ def below():
         try:
             rows[folder.name] = (folder / "cmdline").read_bytes(), fields_of(folder.name)
         except OSError:
-            continue  # it has ended meanwhile
+            continue  # the process has ended meanwhile
     ours, more = set(), {str(os.getpid())}
     while more:
         more = {number for number, (_, fields) in rows.items() if fields[1] in more}

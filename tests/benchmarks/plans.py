@@ -68,7 +68,7 @@ def places(folder, name, bounds):
     import pyarrow.parquet as pq
 
     file = folder / f"{name}.parquet"
-    if not file.exists():  # a histogram: its records are spread evenly inside its cells
+    if not file.exists():  # a histogram spreads its records evenly inside its cells
         counts = np.load(folder / "dpbench_hist2d.npz")[name]
         random = np.random.default_rng(0)
         size = min(2 * RECORDS, int(counts.sum()))

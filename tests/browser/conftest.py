@@ -20,26 +20,26 @@ from tests.packages import install, one_at_a_time
 ROOT = Path(__file__).parents[2]
 FLAGS = [
     "--no-sandbox",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # reaches this machine only
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # only this machine is reached
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
-    "--webgl-antialiasing-mode=none",  # four times the pixels that software has to draw
+    "--webgl-antialiasing-mode=none",  # would quadruple the pixels that software has to draw
     "--disable-gpu-compositing",  # maps need WebGL; the page around them is cheaper without
-    "--font-render-hinting=none",  # letters as wide as those of a browser with windows
+    "--font-render-hinting=none",  # same letter widths as in a browser with windows
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Most of a page's program runs a few times: to optimise it costs more than it would save. The
-    # next page of the site runs it again, so what has been compiled is kept. What is young has
-    # room: while a page loads, it was looked through for garbage again and again.
+    # Most scripts of a page run a few times only: optimising costs more than it saves. The next
+    # page runs the same scripts, so compiled code is kept. A large young generation avoids
+    # repeated garbage collections while a page loads.
     "--js-flags=--no-opt --invocation-count-for-maglev=4000 --no-flush-bytecode"
     " --min-semi-space-size=32",
-    "--process-per-site",  # pages of one visit share what has been compiled: see ``anchored``
-    # A script that has been compiled was parsed again on another thread while it came in: about
-    # a tenth of opening a page. The last two are of Playwright's list, whose place this one takes.
+    "--process-per-site",  # pages of one context share compiled code: see ``anchored``
+    # Otherwise compiled scripts are parsed again on another thread while they load: about
+    # a tenth of a page's opening. The last two are Playwright's own, which this list replaces.
     "--disable-features=ScriptStreaming,BackgroundResourceFetch,"
     "AvoidUnnecessaryBeforeUnloadCheckSync,PaintHolding",
 ]
@@ -105,7 +105,7 @@ def drawing(page, request):
     """A page whose maps deck.gl draws where the test is marked ``webgl``; flat ones elsewhere."""
     if not request.node.get_closest_marker("webgl"):
         page.add_init_script(WITHOUT_WEBGL)
-        network = page.context.new_cdp_session(page)  # a route would switch the cache off
+        network = page.context.new_cdp_session(page)  # page.route would disable the cache
         network.send("Network.enable")
         network.send("Network.setBlockedURLs", {"urls": [f"*/{DECK}/*"]})
     return page
@@ -231,7 +231,7 @@ def find_browser():
     with one_at_a_time():
         if path := installed_browser():
             return path
-        for package in (SHELL, "chromium"):  # the shell has a package of its own in some releases
+        for package in (SHELL, "chromium"):  # some releases package the shell separately
             if install(package) and (path := installed_browser()):
                 return path
         command = [sys.executable, "-m", "playwright", "install", "--only-shell", "chromium"]
@@ -246,7 +246,7 @@ def browser():
         path = find_browser()
         try:
             chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        except Error as error:  # never skip: an unopened page is not tested
+        except Error as error:  # never skip: the page would stay untested
             pytest.fail(f"no browser: set DPVIZ_BROWSER or install chromium ({error})")
         yield chromium
         chromium.close()
@@ -324,9 +324,9 @@ def below(below_folder):
         serving(script, *options, log=sink, PYTHONUNBUFFERED="1", **places) as address,
     ):
         yield address
-    from tests.browser.test_secrets import secrets_in  # which imports this module
+    from tests.browser.test_secrets import secrets_in  # imports this module itself
 
-    assert secrets_in(log.read_bytes()) == set()  # nor at its end
+    assert secrets_in(log.read_bytes()) == set()  # also at the end of the log
 
 
 @pytest.fixture(scope="session")
@@ -370,7 +370,7 @@ def open_page(desk, request):
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", logged)
         page.goto(address)
-        if address.startswith("http"):  # a touch before the first run's end may be lost
+        if address.startswith("http"):  # a click before the first run has ended may be lost
             page.locator("[data-testid=stMain] [data-testid=stElementContainer]").first.wait_for(
                 state="attached"
             )

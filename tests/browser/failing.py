@@ -19,7 +19,7 @@ def failing(step, works):
     def fail(first, *arguments, **options):
         records = len(arguments[0]) if step == "from_codes" else first.total
         now, number, path = Path(os.environ["DPVIZ_TEST_SWITCH"]).read_text().split(maxsplit=2)
-        if (now, int(number)) != (step, records):  # others are synthetic
+        if (now, int(number)) != (step, records):  # other mouse events are synthetic
             return works(first, *arguments, **options)
         raise RuntimeError(f"{Path(path).read_text().splitlines()[1]} of {records}")
 

@@ -60,7 +60,7 @@ def provider(claims, port=0):
             code = dict(urllib.parse.parse_qsl(text))["code"]
             now = int(time.time())
             token = {"iss": address, "aud": CLIENT, "iat": now, "exp": now + 600, **claims}
-            token["nonce"] = nonces.pop(code)  # a code is good once
+            token["nonce"] = nonces.pop(code)  # a code is valid once
             signed = jwt.encode({"alg": "RS256", "kid": "1"}, token, key)
             self.send({"access_token": "a", "token_type": "Bearer", "id_token": signed})
 

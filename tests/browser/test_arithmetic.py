@@ -43,7 +43,7 @@ def test_numbers_are_rounded_as_those_of_tables(evaluated):
     rows = [[n / 2, random.uniform(0.1, 900), random.uniform(0, 50)] for n in range(-600, 600)]
     rows += [[425.85, 1.1, 0.2], [123_456_827, 40, 40], [7, 0, 0], [0.4, 0, 0], [5, 9.6, 99.5]]
     decimals = random.integers(-4, 8, 10_000).tolist()
-    for places in decimals:  # of which many end with 5, just where they are rounded
+    for places in decimals:  # many end with 5, where rounding decides
         value = round(random.normal(0, 10 ** (6 - places)), places)
         half, below = (float(f"{each:.2g}") for each in random.exponential(10.0**-places, 2))
         rows.append([value, 10 * half, below])

@@ -25,11 +25,11 @@ def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_pa
     the_map(page)
     expect(page.get_by_test_id("dpviz-swipe")).to_be_visible()
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
-    page.set_viewport_size({"width": 640, "height": 900})  # as at 200 %, where buttons are higher
+    page.set_viewport_size({"width": 640, "height": 900})  # 200 % zoom makes buttons higher
     label, button = page.locator(".label.side0"), page.get_by_test_id("dpviz-draw")
     assert upper(label) >= lower(button)
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.emulate_media(media="print")  # columns that break over two sheets overlap
+    page.emulate_media(media="print")  # columns split over two pages would overlap
     answers = page.get_by_test_id("stHorizontalBlock").filter(has_text="Built from").last
     assert answers.evaluate("e => getComputedStyle(e).breakInside") == "avoid"
     page.emulate_media(media="screen")
@@ -67,7 +67,7 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
     assert len(shown.evaluate("e => e.__dpviz.sight.viewports.map(v => v.id)")) == 4
     idle(page)
-    # The area was cut at the sides of four maps: they had the camera of three, which are wider.
+    # Four maps need their own camera: with that of three wider maps the area is cut off.
     ends = """e => {
       const app = e.__dpviz, [west, , east, north] = app.domain;
       const ends = v => [v.project([west, north])[0], v.width - v.project([east, north])[0]];
@@ -77,7 +77,7 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
     methods = page.locator("[class*=st-key-dpviz-] [class*=-method] input")
     expect(methods).to_have_count(3)
     for method in methods.all():
-        assert method.evaluate("e => e.scrollWidth <= e.clientWidth")  # it read "PrivTree · t…"
+        assert method.evaluate("e => e.scrollWidth <= e.clientWidth")  # no name is shortened
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("e => e.__dpviz.panes()[2].y === '50%'", arg=shown.element_handle())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -87,7 +87,7 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
         assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
     page.set_viewport_size({"width": 1280, "height": 720})
     for words in page.get_by_test_id("dpviz-legend").locator("span, small").all():
-        assert lower(words) <= 720  # none cut off by the window's edge
+        assert lower(words) <= 720  # nothing is cut off by the window's edge
     segment(page, "Errors").click()
     expect(page.get_by_test_id("dpviz-legend")).to_contain_text("in units of the noise")
     expect(labels).to_have_count(3)

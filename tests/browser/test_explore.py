@@ -146,11 +146,12 @@ def test_a_rectangle_is_answered_by_the_engine_and_kept_in_the_address(app, open
     expect(metric(page)).to_have_text(expected(release, drawn))
     page.wait_for_url(re.compile(rf"rect={drawn[0]:.6f}"))
 
-    idle(page)  # until then the fields of the last rectangle stand beside the new ones
+    idle(page)  # before that, the fields show the last rectangle
     page.get_by_text("Enter coordinates").click()
     for side, value in (("west", "14.6"), ("east", "14.8"), ("south", "-24"), ("north", "-23.9")):
         page.get_by_label(side, exact=True).fill(value)
-    page.get_by_role("button", name="Query").press("Enter")  # a click may miss what still unfolds
+    # A click may miss while the panel opens.
+    page.get_by_role("button", name="Query").press("Enter")
     typed = [14.6, -24.0, 14.8, -23.9]
     expect(metric(page)).to_have_text(expected(release, typed))
     expect(map_view).to_have_attribute("data-shape", '{"kind":"rect","rect":[14.6,-24,14.8,-23.9]}')
@@ -171,7 +172,7 @@ def view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page):
     expect(map_view).to_have_attribute("data-rendered", str(seen + 1))
     assert map_view.evaluate(camera) == before
     page.wait_for_url(re.compile(r"epsilon=0\.8"))
-    idle(page)  # what still arrives may move the map from below the pointer
+    idle(page)  # elements that still arrive may move the map away from the pointer
 
     page.get_by_test_id("dpviz-view").locator("summary").click()
     page.get_by_test_id("dpviz-raw").check()
@@ -197,7 +198,7 @@ def a_locked_scale_stays_at_another_epsilon(page, map_view):
     assert legend.locator(".class").all_inner_texts() == labels
     page.reload()
     expect(lock).to_be_checked()
-    idle(page)  # a touch before the first run's end may be lost
+    idle(page)  # a click before the first run has ended may be lost
     assert legend.locator(".class").all_inner_texts() == labels
     lock.uncheck()
     expect(lock).not_to_be_checked()
@@ -221,10 +222,10 @@ def a_newcomer_s_phone_has_room_for_the_map(page):
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
     assert box["width"] > 320
-    assert box["y"] <= 300  # below one sentence, three doors, the data and ε
+    assert box["y"] <= 300  # below one sentence, three buttons, the data and ε
     page.locator("[data-tool=rect]").click()
     words, camera = (page.locator(place).bounding_box() for place in (".status", ".camera"))
-    assert words["y"] >= camera["y"] + camera["height"]  # they lay on the buttons
+    assert words["y"] >= camera["y"] + camera["height"]  # hints must not cover the buttons
     page.get_by_role("button", name="Learn how it works").click()
     expect(page.get_by_role("heading", name="1. What leaks")).to_be_visible()
 

@@ -19,12 +19,12 @@ def test_a_picture_of_the_demo_stands_where_the_map_will_be_until_it_is_painted(
     page = open_page("about:blank")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    page.route(BEGIN, lambda route: None)  # held
+    page.route(BEGIN, lambda route: None)  # held back
     page.goto(app, wait_until="commit")
     picture = page.locator(".dpviz-first img")
     page.wait_for_function("document.querySelector('.dpviz-first img')?.complete")
     first = picture.bounding_box()
-    page.unroute(BEGIN)  # what was held goes on
+    page.unroute(BEGIN)  # now answered
     picture.wait_for(state="detached")
     real = the_map(page)
     idle(page)

@@ -65,6 +65,6 @@ def test_back_walks_through_all_pages_and_turns_a_chapter_of_learn_back(app, ope
     before = page.evaluate("history.length")
     page.get_by_role("button", name="New noise").click()
     expect(page).to_have_url(re.compile("seed=1"))
-    assert page.evaluate("history.length") <= before  # not a step of its own
+    assert page.evaluate("history.length") <= before  # a seed adds no history entry
     page.go_back()
     assert page.url == "about:blank"

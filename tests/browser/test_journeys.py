@@ -205,7 +205,7 @@ def test_public_choices_about_a_file_outlive_a_reload(app, open_page, tmp_path):
     upload(page, path)
     page.get_by_text("Time", exact=True).click()
     expect(page.get_by_label("To", exact=True)).to_have_value("2025-01-01")
-    segment(page, "1 day").click()  # a further run, which a value of the server's alone would lose
+    segment(page, "1 day").click()  # another run would lose a value that only the server has
     idle(page)
     expect(page.get_by_label("From", exact=True)).to_have_value("2024-01-01")
     assert "time_column=t" in page.url

@@ -91,7 +91,7 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
         if number:
             page.keyboard.press("n")
         expect(heading(page, chapter)).to_be_visible()
-        expect(page.get_by_text(chapter.SOURCE)).to_be_visible()  # the last words on the page
+        expect(page.get_by_text(chapter.SOURCE)).to_be_visible()  # the last text on the page
         predicts(page, chapter)
         settled(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -102,7 +102,7 @@ def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyo
             unfold(page, 1)
         for look in looks:
             look(page)
-            if number:  # of the first that was seen before, and all around every chapter
+            if number:  # the first chapter is checked elsewhere, with the page around it
                 main = "[data-testid=stMain]"
                 assert lasting_violations(page, rules=RULES[look], within=main) == []
         looks.reverse()

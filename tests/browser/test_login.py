@@ -97,4 +97,4 @@ def test_users_of_one_browser_follow_each_other_and_see_their_own(open_page, led
             assert his_title in page.content()
             assert her_title not in page.content()
             assert page.get_by_role("link", name="Owner").count() == 0
-        page.context.clear_cookies()  # which all pages of this browser share
+        page.context.clear_cookies()  # shared by all pages of this browser

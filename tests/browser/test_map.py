@@ -94,12 +94,13 @@ def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilo
         assert f"ε = {release.header.epsilon:g}" in row
     page.get_by_test_id("dpviz-series").focus()
     page.keyboard.press("ArrowRight")
-    map_view.press(".")  # on the map itself
+    map_view.press(".")  # key press on the map itself
     assert layers(map_view) == ["cells-4"]
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text("PrivTree · ε = 3")
-    page.get_by_test_id("dpviz-series-play").click()  # from the last to the first
+    # Playing continues after the last step with the first.
+    page.get_by_test_id("dpviz-series-play").click()
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text(re.compile("ε = 0.05"))
-    # A step by hand ends what plays. All at once: on a busy machine it would play on in between.
+    # A step by hand stops playing. In one call: on a busy machine it would play on in between.
     before, after = page.evaluate(
         "() => { const before = dpviz.player.at; dpviz.player.back.click(); "
         "return [before, dpviz.player.at]; }"
@@ -156,7 +157,7 @@ def the_map_alone_fills_the_window(page, map_view):
     """Until the same key brings the page back."""
     before = map_view.bounding_box()
     page.locator("h1").click()
-    page.keyboard.press("f")  # a letter is the map's only while it has the focus
+    page.keyboard.press("f")  # letter keys work only while the map has the focus
     expect(page.locator(".frame.presenting")).to_have_count(0)
     map_view.press("f")
     expect(page.locator(".frame.presenting")).to_be_visible()
@@ -164,7 +165,7 @@ def the_map_alone_fills_the_window(page, map_view):
     legend = page.get_by_test_id("dpviz-legend").bounding_box()
     shown = map_view.bounding_box()
     assert shown["width"] >= 1280
-    # The page's scroll bar, which takes room in windows, is none of the map.
+    # The page's scroll bar, which takes up room in windows, is not part of the map.
     assert page.evaluate("getComputedStyle(document.documentElement).overflowY") == "hidden"
     assert legend["y"] >= shown["y"] + shown["height"]
     assert legend["y"] + legend["height"] <= 900 + 1
@@ -319,7 +320,7 @@ def test_smooth_is_between_the_classes_of_two_cells_and_the_legend_says_so(open_
     smooth = map_view.evaluate(CLASSES_ALONG, line)
     assert smooth == sorted(smooth)
     assert {smooth[0], smooth[-1]} == {min(cells), max(cells)}
-    assert set(smooth) > cells  # others between them
+    assert set(smooth) > cells  # other shades between them
     page.mouse.move(*over(map_view, [float(columns[2]), -23.625]))
     expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("30,000.")
     page.get_by_test_id("dpviz-raw").check()
@@ -339,7 +340,7 @@ def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_f
         "e => {const {canvas} = e.__dpviz.surround; const before = canvas.toDataURL();"
         " e.__dpviz.surround.draw(); return canvas.toDataURL() === before}"
     )
-    assert map_view.evaluate(redrawn)  # frame and scale are of what is seen, from the first picture
+    assert map_view.evaluate(redrawn)  # frame and scale bar fit the first picture
     longitude = "e => e.__dpviz.deck.getViewports()[0].longitude"
     start = map_view.evaluate(longitude)
     assert 180 < start < 185
@@ -362,7 +363,7 @@ def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_f
 def test_one_finger_scrolls_a_phone_s_page_buttons_fit_a_thumb_and_a_rectangle_is_drawn(
     open_file, series
 ):
-    few = map_page(series[:1], rects=[RECT])  # cells, which are drawn at every move of a finger
+    few = map_page(series[:1], rects=[RECT])  # cells are drawn again at every move of a finger
     page = open_file(few, bypass_csp=True, **PHONE)
     map_view = the_map(page)
     assert map_view.evaluate("e => e.querySelector('canvas').tabIndex") == -1  # the map has a name
@@ -387,17 +388,17 @@ def test_one_finger_scrolls_a_phone_s_page_buttons_fit_a_thumb_and_a_rectangle_i
             ]
             kind = "touchMove" if k else "touchStart"
             touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": now})
-            frames(page, 1)  # as a screen reports a finger
+            frames(page, 1)  # as a touch screen reports it
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
-    for _ in range(5):  # a busy machine may take a quick finger for a tap
+    for _ in range(5):  # a busy machine may report a quick move as a tap
         moved([(x, y)], 0, -200)
         frames(page, 6)
         if page.evaluate("window.scrollY > 100"):
             break
     page.wait_for_function("window.scrollY > 100")
     assert map_view.evaluate("e => JSON.stringify(e.__dpviz.camera)") == camera
-    page.wait_for_function(  # the finger's momentum may go on for a while
+    page.wait_for_function(  # the momentum may last a while
         "window.atTop = window.scrollY === 0 ? (window.atTop || 0) + 1 : 0,"
         " window.scrollTo(0, 0), window.atTop > 10"
     )
@@ -410,14 +411,15 @@ def test_one_finger_scrolls_a_phone_s_page_buttons_fit_a_thumb_and_a_rectangle_i
     page.evaluate("window.scrollTo(0, 0)")
     tooltip = page.get_by_test_id("dpviz-tooltip")
     expect(tooltip).to_be_hidden()
-    for across in (0.65, 0.6, 0.55, 0.5, 0.45, 0.4):  # wherever it stood, it is clear of the edges
+    # Wherever it was before, it keeps clear of the edges.
+    for across in (0.65, 0.6, 0.55, 0.5, 0.45, 0.4):
         page.touchscreen.tap(*at(map_view, across, 0.5))
         expect(tooltip).to_contain_text("km²")
         frames(page)
         left, right = tooltip.evaluate(
             "e => [e.offsetLeft, e.offsetParent.clientWidth - e.offsetLeft - e.offsetWidth]"
         )
-        assert min(left, right) >= 7, across  # 8 but for parts of a pixel
+        assert min(left, right) >= 7, across  # 8, less fractions of a pixel
     page.get_by_title("Draw a rectangle", exact=True).tap()
     assert map_view.evaluate("e => e.__dpviz.tool") == "rect"
     expect(page.get_by_text("Drag a finger over the map")).to_be_visible()

@@ -79,7 +79,7 @@ def test_a_widget_and_python_share_the_rectangle(open_file, release):
     expect(answer).to_contain_text(words(shown.answer))
     expect(page.locator(".handle:visible")).to_have_count(4)
     assert map_view.bounding_box()["width"] < answer.bounding_box()["x"]  # beside the map
-    page.keyboard.press("d")  # the notebook's own key, as the map has no focus
+    page.keyboard.press("d")  # goes to the notebook, because the map has no focus
     assert map_view.evaluate("e => e.__dpviz.tool") is None
     draw(page, map_view)
     drawn = page.evaluate("model.get('rectangle')")

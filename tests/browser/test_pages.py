@@ -45,7 +45,7 @@ def settled(page):
         "() => [...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]"
         ".map(e => e.shadowRoot?.querySelector('.map')).filter(Boolean)"
         ".every(map => map.dataset.rendered)",
-        polling=100,  # and not at every picture, which would draw one after another
+        polling=100,  # polling on every frame would draw one after another
     )
     frames(page)
     idle(page)
@@ -67,9 +67,9 @@ def violations(page, impacts=IMPACTS, rules=None, within=None):
     On all of the page, or within what a selector finds of it.
     """
     options = {"resultTypes": ["violations"], "preload": {"assets": ["media"]}}  # no style sheets:
-    options |= {"runOnly": list(rules)} if rules else {}  # no rule that is on reads them
-    for frame in page.frames:  # the page of a release is within another
-        if not frame.evaluate("'axe' in window"):  # once: what is compiled by then stays
+    options |= {"runOnly": list(rules)} if rules else {}  # no active rule reads them
+    for frame in page.frames:  # the page of a release is an embedded frame
+        if not frame.evaluate("'axe' in window"):  # injected once per frame
             frame.evaluate(Axe().axe_script)
     results = page.evaluate(
         "async ([within, options]) => (await axe.run(within ?? document, options)).violations",
@@ -108,9 +108,9 @@ def is_open_to_everyone(page, name):
         page.emulate_media(color_scheme=scheme)
         settled(page)
         rules = None if scheme == SCHEMES[0] else OF_COLOURS
-        if (width, scheme) == (390, "light") and name != PAGES[0]:  # whose frame all pages have
+        if (width, scheme) == (390, "light") and name != PAGES[0]:  # all pages share its frame
             rules = (*OF_COLOURS, *OF_SIZE)
-        if (width, scheme) != (390, "dark"):  # in whose colours Learn's chapters are read
+        if (width, scheme) != (390, "dark"):  # Learn's chapters are checked in these colours
             assert lasting_violations(page, (*IMPACTS, "moderate"), rules) == []
         assert page.evaluate(SIDEWAYS) <= 0
         if name == PAGES[0]:
@@ -211,13 +211,14 @@ def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it
         assert lower(map_view) <= height
         card = page.locator(":has(> .st-key-dpviz-answer)")
         assert upper(map_view) < upper(card)
-        assert lower(card) <= lower(map_view) - 40  # scale bar and credit are below it
+        assert lower(card) <= lower(map_view) - 40  # leaves room for scale bar and credit
     page.set_viewport_size({"width": 390, "height": 844})
     settled(page)
     card.scroll_into_view_if_needed()
     assert lower(map_view) < upper(card)  # the answer stands below the map
     expect(epsilon).to_be_in_viewport()
-    page.set_viewport_size({"width": 640, "height": 360})  # as at 200 %: nothing but pages stays
+    # Like 200 % zoom: only the page names stay fixed.
+    page.set_viewport_size({"width": 640, "height": 360})
     settled(page)
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
     expect(epsilon).not_to_be_in_viewport()

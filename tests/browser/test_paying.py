@@ -39,7 +39,7 @@ def test_a_double_click_pays_once_and_what_it_paid_for_survives_a_touch_and_a_re
     publishing_again_begins_with_the_budget(page, published)
     a_double_click_pays(page, outcomes, 400)
     page.get_by_text("Publishing").or_(published).first.wait_for()
-    mine = page.locator(".st-key-publish-mine-open button")  # boxes have buttons "Open" too
+    mine = page.locator(".st-key-publish-mine-open button")  # other boxes have buttons "Open" too
     a_refresh_during_the_build_loses_nothing(page, f"{below}/publish", mine, outcomes)
     mine.click()
     the_map(page)
@@ -82,7 +82,7 @@ def a_touch_during_the_build_loses_nothing(page, published):
 
 
 def publishing_again_begins_with_the_budget(page, published):
-    page.locator("[data-testid=dpviz-map][data-rendered]").last.wait_for()  # all stays put
+    page.locator("[data-testid=dpviz-map][data-rendered]").last.wait_for()  # nothing moves any more
     title = page.locator(".st-key-publish-step-3 strong").filter(has_text="Synthetic city, 250,000")
     expect(title.first).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -96,8 +96,8 @@ def publishing_again_begins_with_the_budget(page, published):
 
 
 def a_refresh_during_the_build_loses_nothing(page, address, mine, outcomes):
-    page.reload()  # of a build that has ended it shows the release
+    page.reload()  # if the build has ended, it shows the release
     until(lambda: outcomes() == 2 * ["released"])
-    page.goto(address)  # the list has it now
+    page.goto(address)  # now in the list of releases
     page.get_by_role("button", name="1 Data").click()
     expect(mine).to_be_visible()

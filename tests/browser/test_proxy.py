@@ -21,7 +21,7 @@ def test_pages_maps_uploads_downloads_and_links_work_below_a_path(below, open_pa
     visits.write_text("lon,lat\n14.5,-23.9\n")
     server = urlsplit(below)
     with proxy(server.port, server.path) as (address, outside):
-        page = open_page(f"{address}/?data=city-50k&{RECT}")  # a link that somebody sent
+        page = open_page(f"{address}/?data=city-50k&{RECT}")  # a link from somebody else
         the_map(page)
         expect(metric(page)).to_be_visible()
         open_tab(page, "Share")

@@ -21,7 +21,7 @@ def test_a_drawn_polygon_is_answered_and_kept_in_the_address(app, open_page):
     page.mouse.dblclick(*at(map_view, 0.9, 0.9))
     expect(page.get_by_text("A polygon needs at least three corners")).to_be_visible()
     for left in (1, None):
-        page.keyboard.press("Backspace")  # takes the last corner back
+        page.keyboard.press("Backspace")  # removes the last corner
         assert map_view.evaluate("e => e.__dpviz.pointer.ring?.length") == left
     for corner in ((0.4, 0.4), (0.6, 0.4), (0.55, 0.6)):
         page.mouse.click(*at(map_view, *corner))
@@ -33,7 +33,8 @@ def test_a_drawn_polygon_is_answered_and_kept_in_the_address(app, open_page):
     answer = release.count_regions([shapely.Polygon(ring)])
     expect(metric(page)).to_have_text(expected_of(answer))
     page.wait_for_url("**ring=**")
-    page.add_style_tag(content="html {font-size: 200% !important}")  # then its ± was cut off
+    # Large text must not cut off the ±.
+    page.add_style_tag(content="html {font-size: 200% !important}")
     cut = "e => [...e.querySelectorAll('*')].filter(each => each.scrollWidth > each.clientWidth)"
     assert metric(page).evaluate(f"e => ({cut})(e).length") == 0
 
@@ -54,10 +55,10 @@ def what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page):
     page.keyboard.press("Escape")
     below = "e => getComputedStyle(e).borderBottomWidth"
     assert [tab.evaluate(below) for tab in page.get_by_role("tab").all()[:2]] == ["3px", "0px"]
-    page.keyboard.press("Tab")  # from here on what has the focus shows it
+    page.keyboard.press("Tab")  # from here on the focused element is marked
     here = page.get_by_test_id("stTopNavLink").first
     here.focus()
-    for contrast in ("active", "none"):  # a shadow is not drawn, and a tint is faint
+    for contrast in ("active", "none"):  # forced colours remove shadows, and a tint is too faint
         page.emulate_media(color_scheme="dark", forced_colors=contrast)
         assert here.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
     page.emulate_media(color_scheme="dark", forced_colors="active")

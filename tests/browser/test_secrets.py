@@ -59,7 +59,7 @@ def encodings(value):
         binary = [struct.pack(f"<{kind}", value) for kind in "iq"]
     else:
         words = [f"{value:.{digits}f}" for digits in (5, 6, 7)]
-        words += [word[:-1] for word in words]  # rounded or cut off
+        words += [word[:-1] for word in words]  # rounded or truncated
         binary = []
     return (
         [word.encode() for word in words]
@@ -99,7 +99,7 @@ class Traffic:
         if not re.search(r"\.(js|css|woff2|png|svg|ico)(\?|$)", response.url):
             try:
                 self.content.append(response.body())
-            except Exception:  # a body that is gone was a redirect or cut off
+            except Exception:  # a redirect, or an aborted response, has no body
                 return
 
     @property
@@ -162,11 +162,11 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
 ):
     """A failure tells its kind and nothing else: of the reading, then of the build; then none."""
     head, *rows = records.read_text().splitlines(keepends=True)
-    visits = tmp_path / records.name  # in another order: what the server has read it reads once
+    visits = tmp_path / records.name  # reordered: the server caches files by content
     visits.write_text("".join([head, *rows[7:], *rows[:7]]))
     page = open_page("about:blank")
     traffic = Traffic(page)
-    page.goto(f"{vault.address}/publish?method=privtree")  # of fewer nodes than records
+    page.goto(f"{vault.address}/publish?method=privtree")  # with fewer nodes than records
     vault.fail_at("from_codes")
     uploaded(page, visits, steps=1)
     expect(page.get_by_text("This app has encountered an error")).to_be_visible()
@@ -206,7 +206,8 @@ def test_nothing_of_sensitive_records_leaves_the_vault_whatever_fails_in_it(
     idle(page)
     content = traffic.all + kept_by(page)
     assert len(content) > 100_000  # the map's cells have arrived
-    assert secrets_in(traffic.owner) == {"count of all", "count inside"}  # and no value
+    # The titles only, no value.
+    assert secrets_in(traffic.owner) == {"count of all", "count inside"}
     assert secrets_in(content) == set()
     assert secrets_in(vault.log) == set()
     assert secrets_in(receipt) == set()

@@ -67,7 +67,7 @@ def more_epsilon_draws_another_map(page, map_view):
     """By keyboard."""
     hopeless = page.get_by_text("Most moves are within their noise")
     thumb = page.get_by_role("slider", name="ε")
-    for key in (*3 * ["PageDown"], *2 * ["ArrowLeft"]):  # three steps each, and one
+    for key in (*3 * ["PageDown"], *2 * ["ArrowLeft"]):  # three large steps, then single ones
         thumb.press(key)
     page.wait_for_url(re.compile(r"epsilon=0\.08\b"))
     expect(hopeless).to_be_visible()
@@ -139,7 +139,8 @@ def synthetic_trips_move_pause_and_hurry(page):
     expect(speed).to_have_text("1×")
     speed.click()
     expect(speed).to_have_attribute("aria-label", "Speed: 2 times")
-    page.get_by_test_id("dpviz-clock-play").click()  # who wants less motion starts it
+    # With reduced motion it does not start by itself.
+    page.get_by_test_id("dpviz-clock-play").click()
     handle = map_view.element_handle()
     page.wait_for_function("([e, t]) => e.__dpviz.player.at !== t", arg=[handle, first])
     page.get_by_test_id("dpviz-clock-play").click()

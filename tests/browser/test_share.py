@@ -64,7 +64,7 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
     for side, release in enumerate(releases):
         answers = release.count(rects)
         mine = [each[side] for each in of_file]
-        # Sums in another order; where floor and ceil would tell them apart, they are not equal.
+        # Sums are added in another order, so they may differ in the last digits.
         they_agree(mine, answers, rel=1e-9, abs=1e-6)
         near = np.abs(np.array([each["low"] for each in mine]) - answers.low)
         assert (near <= 1).all()
@@ -187,7 +187,8 @@ def test_a_projected_domain_shows_its_rectangles_and_computes_nothing(open_file)
 def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     city = dpviz.load("city-50k")
     areas = voronoi(city.domain, 60, 0)
-    hole = areas.shapes[0].centroid.buffer(0.01, quad_segs=2)  # an island of another area
+    # An island that belongs to another area.
+    hole = areas.shapes[0].centroid.buffer(0.01, quad_segs=2)
     areas.shapes[0] = areas.shapes[0].difference(hole)
     areas.shapes[59] = areas.shapes[59].union(hole)
     release = dpviz.build(city, "areas", 1.0, areas=areas, seed=1)
@@ -264,7 +265,7 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
         wanted = [count.count[0], count.noise_sd[0], count.uniformity_sd[0]]
         wanted += [total.sum[0], total.noise_sd[0], total.uniformity_sd[0]]
         assert pair == pytest.approx(wanted, rel=1e-9, abs=1e-6)
-    for part in every[:3]:  # of the noise alone were both, where cells are cut too
+    for part in every[:3]:  # cells are cut, so that the noise alone would be too small
         count = part.count(rect)
         assert count.larger_error > count.half_width
         headline = with_noise(count.count[0], count.larger_error[0])

@@ -23,7 +23,7 @@ def test_what_no_page_takes_is_said_where_it_is_mended_and_an_upload_ends_with_i
 ):
     """One visit: a file that no page reads, one over the limit, an area the wrong way round."""
     page = open_page(f"{below}/publish")
-    page.emulate_media(forced_colors="active")  # which tells the step one is at by no colour
+    page.emulate_media(forced_colors="active")  # removes the colour of the current step
     widths = [step.evaluate("e => getComputedStyle(e).borderWidth") for step in steps(page)]
     assert widths == ["3px", "1px", "1px", "1px"]
     page.emulate_media(forced_colors="none")
@@ -67,11 +67,11 @@ def a_file_that_is_too_large_is_refused_in_one_line(page, folder):
     page.on("request", lambda request: sent.append(request.method))
     chooser.set_input_files(path)
     refused = page.get_by_text("File must be 8.0MB or smaller.")
-    assert refused.bounding_box()["height"] > 10  # not only for who hovers
+    assert refused.bounding_box()["height"] > 10  # visible without hovering
     expect(page.get_by_text("Choose a file to begin.")).to_be_visible()
     expect(page.get_by_test_id("stAlert").locator("visible=true")).to_have_count(1)
     assert "PUT" not in sent
-    # The server stops uploads that bypass the page.
+    # The server itself refuses uploads that bypass the page.
     with page.expect_request(lambda request: request.method == "PUT") as asked:
         chooser.set_input_files(small)
     request = asked.value
@@ -86,7 +86,7 @@ def a_file_that_is_too_large_is_refused_in_one_line(page, folder):
 
 
 def an_area_inside_out_is_refused_where_it_is_typed(page):
-    onward(page, 0)  # by a button that is gone then; the focus fell to the page
+    onward(page, 0)  # the pressed button disappears, so the focus must move
     expect(page.get_by_role("group", name="Step 2: Area")).to_be_focused()
     sides = page.get_by_role("textbox", name="west, south, east, north")
     sides.fill("15, -24, 14, -23")

@@ -117,7 +117,7 @@ def test_a_geopackage_of_several_layers_is_not_replaced(visits, wards, tmp_path)
         dpviz.export(dpviz.read(output), layered)
     assert layered.read_bytes() == before
     layered.unlink()
-    frame.to_file(layered, layer="wards")  # the only one may be replaced
+    frame.to_file(layered, layer="wards")  # the only layer of a file may be replaced
     assert len(geopandas.read_file(dpviz.export(dpviz.read(output), layered))) > 0
 
 

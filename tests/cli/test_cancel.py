@@ -49,7 +49,7 @@ def interrupted():
         )
         started.append(process)
         shown = b""
-        while until is not None and not until():  # noise is drawn faster than progress shows
+        while until is not None and not until():  # noise is drawn before progress can show
             assert process.poll() is None
             time.sleep(0.05)
         while until is None and b"%" not in shown:
@@ -166,7 +166,8 @@ def test_progress_is_one_line_on_a_terminal_and_few_lines_in_a_file(
         (2.0, 0.5, "ordering"),
         (12.0, 0.9, "drawing"),
         (12.1, 1.0, "drawing"),
-        *[(12.5 + step / 1000, 1.0, "drawing") for step in range(200)],  # checkpoints: said once
+        # Many checkpoints, one line.
+        *[(12.5 + step / 1000, 1.0, "drawing") for step in range(200)],
     ):
         now[0] = 100.0 + seconds
         report(fraction, what)
@@ -178,7 +179,7 @@ def test_progress_is_one_line_on_a_terminal_and_few_lines_in_a_file(
 def test_an_interrupt_that_a_library_swallowed_is_raised_again():
     """As pyarrow does when it imports pandas in the middle of a conversion."""
     report = progress()
-    with contextlib.suppress(KeyboardInterrupt):  # the library
+    with contextlib.suppress(KeyboardInterrupt):  # as the library swallows it
         interrupts.interrupt(signal.SIGINT, None)
     with pytest.raises(KeyboardInterrupt):
         report(0.5, "drawing noise")

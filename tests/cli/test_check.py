@@ -107,12 +107,12 @@ def test_another_time_format_is_advised_where_the_declared_one_reads_fewer(tmp_p
         ("40.45,-74.3,41,-73.6", "EPSG:4326", "would with latitude and longitude swapped"),
         ("51.3,-0.5,51.7,0.3", "EPSG:4326", "would with latitude and longitude swapped"),
         ("-74.3,40.45,-73.6,41", "EPSG:4326", None),
-        ("-10,30,-5,35", "EPSG:4326", None),  # Morocco; swapped it would be land too
-        ("-40,30,-39,31", "EPSG:4326", None),  # the open sea, both ways
+        ("-10,30,-5,35", "EPSG:4326", None),  # Morocco; swapped coordinates would be on land too
+        ("-40,30,-39,31", "EPSG:4326", None),  # in the open sea either way
         ("2.4e5,6.2e6,2.8e5,6.3e6", "EPSG:3857", None),
         ("2.5e5,5.8e6,4.5e5,5.9e7", "EPSG:25833", "far beyond the area of use of EPSG:25833"),
         ("2.5e5,5.8e6,4.5e5,5.9e6", "EPSG:25833", None),
-        ("-9.4e5,-1.3e6,-1.6e5,-9.2e5", "EPSG:5514", None),  # Czechia, through another datum
+        ("-9.4e5,-1.3e6,-1.6e5,-9.2e5", "EPSG:5514", None),  # Czechia, in another datum
         ("-1e7,-1e7,2e7,2e7", "EPSG:3035", "far beyond the area of use of EPSG:3035"),
         ("-10,40,10,95", "EPSG:4326", "far beyond the area of use of EPSG:4326"),
         ("-180,-90,180,90", "EPSG:4326", None),
@@ -180,7 +180,8 @@ def test_a_build_says_which_columns_it_took(tmp_path):
     named = run(*words, tmp_path / "s.parquet", "--columns", "LNG,Lat")
     assert named[0] == 0
     assert "read as places" not in named[2]
-    (tmp_path / "track.txt").write_text("<gpx>\n</gpx>\n")  # no line of use, and nothing says so
+    # No usable line, and no message reveals that.
+    (tmp_path / "track.txt").write_text("<gpx>\n</gpx>\n")
     words = ("build", tmp_path / "track.txt", "--alphabet=a,b", "-o")
     note = "note: 'track' is read as one sequence per line, since it is a .txt file"
     assert note in run(*words, tmp_path / "t.parquet")[2]

@@ -71,7 +71,7 @@ def test_a_comma_is_read_as_declared(tmp_path, separator, cell, options, total):
     row = f"{{lon:.3f}},{{lat:.3f}},{cell}"
     if separator == ";":
         row = row.replace(",", ";", 2)
-    if "--decimal" in options:  # places are numbers like all others
+    if "--decimal" in options:  # coordinates use the same notation
         row = row.replace("{lon:.3f}", '"-87,5"').replace("{lat:.3f}", '"41,5"')
     source = written(tmp_path, "lon,lat,fare".replace(",", separator), row)
     options = (*options, "--sum", "fare", "--clip", "0,2000", "--grid", 0.25)

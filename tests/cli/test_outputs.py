@@ -76,7 +76,7 @@ def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
     assert run(*words)[0] == 0
     assert not [each for each in folder.iterdir() if each.name.startswith(".")]
     if evaluates:
-        assert len((folder / "new.csv").read_text().splitlines()) == 1 + 5  # a row per measure
+        assert len((folder / "new.csv").read_text().splitlines()) == 1 + 5  # one row per measure
     else:
         assert len(dpviz.Ledger().account("points").spends) == 1
 

@@ -129,7 +129,8 @@ def test_a_kill_never_leaves_an_unpaid_release_nor_one_to_pay_twice_without_a_wo
     words, tmp_path, monkeypatch
 ):
     """The next build pays again, and says that the last one has not ended."""
-    dpviz.Ledger().set_total("entry", 1)  # the ledger is there; at "commit" it gains nothing
+    # Creates the ledger; killed at "commit", the child adds nothing.
+    dpviz.Ledger().set_total("entry", 1)
     child = [sys.executable, "-c", KILLED, str(tmp_path), json.dumps(words)]
     subprocess.run(child, cwd=Path(__file__).parents[2], timeout=100, check=True)
     assert [outcomes(step) for step in ("entry", "commit")] == [[], []]
@@ -285,7 +286,7 @@ def test_ctrl_c_in_the_middle_of_saving_leaves_the_old_file_and_is_recorded(
 def test_a_release_that_was_paid_for_is_not_written_over(words, tmp_path):
     """The same command again, by mistake, cost as much again, and the first release was gone."""
     output = tmp_path / "out.parquet"
-    for _ in range(2):  # a release that cost nothing is replaced
+    for _ in range(2):  # a free release may be replaced
         assert run(*words["points"], "-o", output, "--public", "--seed=1", "--dataset=free")[0] == 0
     assert run(*words["points"], "-o", output)[0] == 0
     paid = output.read_bytes()

@@ -50,7 +50,7 @@ def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
 
     lines = run("query", output, "--rect=-0.3,50.7,0.31,51.3", "--rect=-1,50,1,52")[1].splitlines()
     assert re.search(r"95 % for the noise: .*\), about ± [\d,]+ more for cut cells$", lines[0])
-    assert lines[1].endswith("nodes: 1)")  # nothing is cut
+    assert lines[1].endswith("nodes: 1)")  # no cell is cut
 
     info = as_json("info", output)
     assert info["method"] == "ladder_tree"
@@ -104,7 +104,7 @@ def test_rectangles_from_a_file(points, tmp_path):
     [
         "name,south,west,north,east\nhere,50.5,-0.5,51.5,0.5\n",
         "lon_min,lat_min,lon_max,lat_max,count\n-0.5,50.5,0.5,51.5,7\n",
-        "Down_min,Down_max,across_min,across_max\n50.5,51.5,-0.5,0.5\n",  # a release's columns
+        "Down_min,Down_max,across_min,across_max\n50.5,51.5,-0.5,0.5\n",  # the columns of a release
     ],
 )
 def test_sides_of_rectangles_are_recognised_by_their_names(text, tmp_path):
@@ -205,7 +205,8 @@ def test_bad_queries(points, tmp_path):
         (["--path=1"], "--path is for roads, not for points: leave it out"),
         (["--string=a"], "--string is for sequences, not for points: leave it out"),
         (["--rects", tmp_path / "absent.csv"], "absent.csv': check the name"),
-        (["--rects", os.devnull], f"no file '{os.devnull}': check the name"),  # others never end
+        # Reading other devices may never end.
+        (["--rects", os.devnull], f"no file '{os.devnull}': check the name"),
     ]:
         line = fails("query", output, *words)
         assert message in line
@@ -231,7 +232,7 @@ def test_the_program_runs_as_a_process(points, tmp_path):
     assert "c.parquet is complete, but standard output cannot be written" in done.stderr
     assert (done.returncode, made.is_file()) == (2, True)
     reader, writer = os.pipe()
-    os.close(reader)  # who reads it has seen enough
+    os.close(reader)  # the reader has closed the pipe
     done = subprocess.run([*program, "methods"], stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
@@ -272,7 +273,7 @@ def test_expect_knows_of_time():
     words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000]
     period = ["--time", "when", "--period", "2024-03-01,2024-04-01"]
     whole, timed = (as_json(*words, *more)["expected"] for more in ([], period))
-    assert timed[1]["count"] != whole[1]["count"]  # of 0.1 to 1 % of area and period together
+    assert timed[1]["count"] != whole[1]["count"]  # 0.1 to 1 % of area and period together
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def test_no_command_lets_a_secret_out(files, kind, caplog):
     written = {path for path in files.rglob("*.*") if path not in sensitive}
     assert files / "r.parquet" in written
     assert files / "bad.parquet" not in written
-    if kind == "points":  # the map's columns are packed, and are looked into
+    if kind == "points":  # the map's columns are compressed: search inside
         assert len(list(unpacked(files / "map.html"))) > 1
     for path in written:
         assert leaks(unpacked(path)) == set(), path.name

@@ -90,7 +90,7 @@ def test_coordinates_are_finite(bounds):
 
 
 def test_finer_coasts_show_more_of_the_same_land():
-    bounds = (4.0, 51.0, 6.0, 53.0)  # over the edge of a square, at 5 degrees
+    bounds = (4.0, 51.0, 6.0, 53.0)  # across the edge of a square, at 5 degrees
     rough, fine = (base_map(bounds, fine=choice) for choice in (False, True))
     (rough_land,), (fine_land,) = lines(rough, "land"), lines(fine, "land")
     areas = [shapely.union_all(shapely.make_valid(land)).area for land in (rough_land, fine_land)]
@@ -154,7 +154,7 @@ def test_towns_come_with_the_zoom_the_large_first():
     assert all(one.rank <= other.rank for one, other in pairwise(near))
     assert len(towns(WORLD, 2.0)) <= 12 * 16  # squares
     nearby = [town.name for town in towns((-74.3, 40.5, -73.7, 40.9), 4.0)]
-    assert nearby == ["New York City"]  # no Brooklyn in its shadow
+    assert nearby == ["New York City"]  # Brooklyn is too close to be named
 
 
 @pytest.mark.parametrize(

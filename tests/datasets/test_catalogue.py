@@ -108,5 +108,5 @@ def test_the_year_has_a_festival_and_an_outage():
     assert np.argmax(days) == 165  # the 15th of June
     east = np.hypot(*(to_plane(np.c_[table["lon"], table["lat"]]) - [0.5, -4.9]).T) < 3.5
     assert np.flatnonzero(np.bincount(day[east], minlength=365) == 0).tolist() == [280, 281, 282]
-    weekday = days.reshape(-1)[: 52 * 7].reshape(52, 7).sum(axis=0)  # from a Tuesday on
+    weekday = days.reshape(-1)[: 52 * 7].reshape(52, 7).sum(axis=0)  # starting on a Tuesday
     assert weekday[[4, 5]].max() < weekday[[0, 1, 2, 3, 6]].min()

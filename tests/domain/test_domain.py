@@ -50,7 +50,7 @@ def test_a_point_lies_in_its_cell(rows):
     cells, inside = NYC.to_lattice(points)
     located = points[inside]
     step = np.subtract(NYC.upper, NYC.lower) / NYC.side
-    tolerance = 1e-6 * step  # rounding of the multiplication, a millionth of a cell
+    tolerance = 1e-6 * step  # a millionth of a cell, for rounding
     assert (located >= NYC.to_coordinates(cells) - tolerance).all()
     assert (located <= NYC.to_coordinates(cells + 1) + tolerance).all()
     assert (cells >= 0).all()

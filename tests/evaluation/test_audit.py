@@ -63,7 +63,7 @@ def test_a_mechanism_at_twice_the_rate_is_caught():
 def test_the_same_mechanism_at_its_rate_is_not():
     result = audit(Half(), 1.0, trials=4000, confidence=SURE)
     assert not result.violates
-    assert result.epsilon_lower_bound > 0.7  # the loss is exactly 1: the audit has power
+    assert result.epsilon_lower_bound > 0.7  # the loss is exactly 1: the audit detects most of it
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def random_setting(cls, random):
             drawn[name] = values[random.integers(len(values))]
         elif str(field.type).startswith("int"):
             drawn[name] = int(random.integers(parameter.low, parameter.high, endpoint=True))
-        elif parameter.high > 1e3:  # a threshold: of every size
+        elif parameter.high > 1e3:  # a threshold: of every order of magnitude
             drawn[name] = float(random.choice([-1, 1]) * 10 ** random.uniform(-1, 6))
         else:
             drawn[name] = random.uniform(parameter.low, parameter.high)
@@ -98,7 +98,7 @@ def test_corners_of_the_box(name):
     values = settings_of(cls)
     random = np.random.default_rng(0)
     corners = list(itertools.product(*values.values(), every, EPSILONS, UNITS))
-    # All corners of a few parameters are thousands: of them a fixed choice, and each value alone.
+    # A few parameters have thousands of corners: test a fixed choice, and each value alone.
     chosen = [corners[row] for row in random.choice(len(corners), 30, replace=False)]
     for parameter, ends in values.items():
         chosen += [
@@ -131,4 +131,4 @@ CAMPAIGN = [pytest.param(seed, 1_100, marks=pytest.mark.campaign) for seed in ra
 @pytest.mark.parametrize("name", METHODS)
 def test_random_points_of_the_box(name, seed, points):
     prices = list(random_points(name, points, seed))
-    assert max(prices) > 0.8  # the search has power: prices are nearly reached
+    assert max(prices) > 0.8  # the search detects losses close to the prices

@@ -38,7 +38,7 @@ def test_all_publications_err_equally(town, epsilon):
     again = disclosure.equal_error(town, epsilon, seed=1)
     for way in PUBLICATIONS:
         assert chosen[way.name][1] == pytest.approx(wanted, rel=0.15), way.name
-        # Other random numbers move the noise's own error by a few percent, and no parameter by far.
+        # Other seeds change the noise's own error by a few percent, and no parameter by far.
         assert again[way.name][0] == pytest.approx(chosen[way.name][0], rel=0.25), way.name
 
 
@@ -48,7 +48,7 @@ def test_no_attack_on_noise_exceeds_its_bound(town, attack, epsilon):
     right = disclosure.successes(NOISE, town, epsilon, attack, TRIES, seed=5)
     bound = math.exp(epsilon) / (1 + math.exp(epsilon))
     assert right <= binom.isf(FALSE_ALARM, TRIES, bound)
-    assert right >= binom.ppf(FALSE_ALARM, TRIES, bound)  # the best attacker reaches it
+    assert right >= binom.ppf(FALSE_ALARM, TRIES, bound)  # the best attacker reaches the bound
 
 
 LEAKS = [

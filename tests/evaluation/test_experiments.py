@@ -168,7 +168,7 @@ def test_the_summary_and_the_figure_show_every_method_and_size(tmp_path):
         lines = panel.get_lines()
         assert [line.get_label() for line in lines] == ["b", "a"]
         assert lines[0].get_ydata().tolist() == [1.0, 2.5]
-    figure.savefig(tmp_path / "errors.svg")  # dollars are no formula
+    figure.savefig(tmp_path / "errors.svg")  # dollars start no formula
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ def test_shapes_cover_the_paper_s_share_of_our_domain(small):
 def test_kd_trees_write_every_setting(small, redone):
     statements, rows, _ = redone(kdtrees, EPSILONS=(0.5,))
     assert len(statements) == 7
-    assert statements[0].agrees  # leaves are cut by queries, whatever the noise
+    assert statements[0].agrees  # queries cut leaves at any noise
     assert {row.method for row in rows} == set(kdtrees.METHODS)
     assert len(rows) == len(kdtrees.METHODS) * len(shapes.SHAPES) * 2  # errors and seconds
 

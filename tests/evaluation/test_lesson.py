@@ -70,7 +70,7 @@ def test_two_worlds_follow_the_formula_and_their_ratio_is_bounded(epsilon):
     ratio = worlds.likely[1] / worlds.likely[0]
     assert ratio.max() <= limit
     assert ratio.min() >= 1 / limit
-    assert ratio.max() == pytest.approx(math.exp(epsilon))  # and it is reached
+    assert ratio.max() == pytest.approx(math.exp(epsilon))  # the bound is reached
     # 5 standard errors for each bin; in all bins together a false alarm has odds of 1e-4 at most.
     for drawn, likely in zip((worlds.without, worlds.with_one), worlds.likely, strict=True):
         spread = np.sqrt(200_000 * likely * (1 - likely))

@@ -37,7 +37,7 @@ def test_a_proxy_with_time_fills_the_period_and_sleeps_at_night(axis):
     """With 8,000 records every hour has 50 or more, 4 o'clock fewer than 17 o'clock."""
     domain = Domain.from_bounds([2.0, 48.0, 3.0, 49.0], time="when", **axis)
     handle = synthetic_proxy(domain, 8_000)
-    assert exact_total(handle) >= 7_990  # a place may be rounded out of the rectangle
+    assert exact_total(handle) >= 7_990  # rounding may move a place out of the rectangle
     start, end = domain.period
     thirds = np.linspace(start, end, 4)
     rects = [[2, 48, low, 3, 49, high] for low, high in itertools.pairwise(thirds)]

@@ -61,7 +61,7 @@ def test_the_columns_are_those_of_the_scene_and_of_the_trees(pair):
     columns = unpacked(map_page(pair))
     scene = release_scene(pair, ["one", "two"])
     contrast, _ = difference(pair, ["one", "two"])
-    for mark in (contrast, *scene.marks[2:]):  # the cells follow from the trees
+    for mark in (contrast, *scene.marks[2:]):  # the browser derives the cells from the trees
         for name in mark.table.column_names:
             entry, values = columns.pop(f"{mark.id}.{name}")
             column = mark.table.column(name).combine_chunks()
@@ -89,7 +89,8 @@ def test_a_series_is_in_the_order_of_epsilon_and_small():
     assert len(spec["trees"]) == 3
     nodes = sum(len(release.nodes) for release in series)
     drawing = len(element(page, "columns"))
-    assert drawing < 60_000 + 24 * nodes  # so twelve of 20,000 cells are under 10 MB with deck.gl
+    # Twelve maps of 20,000 cells stay under 10 MB with deck.gl.
+    assert drawing < 60_000 + 24 * nodes
 
 
 def test_a_file_holds_the_release_and_nothing_else_of_the_data(sensitive, records):
@@ -99,7 +100,7 @@ def test_a_file_holds_the_release_and_nothing_else_of_the_data(sensitive, record
     tree = {f"tree0.{name}" for name in TREE + DETAIL}
     drawn = {f"{mark.id}.{name}" for mark in scene.marks[1:] for name in mark.table.column_names}
     assert set(unpacked(page)) == tree | drawn
-    # Both packed blocks are read, so that nothing hides in them.
+    # Both compressed blocks are searched, so that nothing hides in them.
     columns = gzip.decompress(base64.b64decode(element(page, "columns"))).decode("latin-1")
     text = page.replace(element(page, "columns"), columns).replace(element(page, "deck"), "")
     for secret in (NAME, "very-secret", str(Path.cwd())):
@@ -110,7 +111,8 @@ def test_a_file_holds_the_release_and_nothing_else_of_the_data(sensitive, record
     seen = html.unescape(re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL))
     exact = int(((records >= rect[:2]) & (records < rect[2:])).all(axis=1).sum())
     for count in (exact, len(records)):
-        assert count % 10  # noisy counts of this size are rounded to tens: no coincidence
+        # Noisy counts of this size are rounded to tens, so that a match is no coincidence.
+        assert count % 10
         assert re.findall(rf"(?<![\d,.])(?:{count}|{count:,})(?![\d,.])", seen) == []
     for bound in (*records.min(axis=0), *records.max(axis=0), *records.mean(axis=0)):
         assert f"{bound:.4f}" not in text
@@ -126,7 +128,7 @@ def test_no_address_is_reachable_from_a_file(sensitive):
     for name in ("columns", "deck"):
         ours = ours.replace(element(page, name), "")
     assert re.findall(r"(?:src|href)\s*=\s*[\"']?http", ours) == []
-    namespace = "http://www.w3.org/2000/svg"  # a name, never requested
+    namespace = "http://www.w3.org/2000/svg"  # mentioned, never requested
     assert re.findall(r"https?://[^\s\"'<]+", ours) == [namespace]
 
 

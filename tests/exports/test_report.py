@@ -86,7 +86,7 @@ def test_the_map_of_one_release_has_words_for_half_a_sheet_all_of_them_in_its_fr
     picture = np.array(Image.open(io.BytesIO(png)).convert("L"))
     assert picture.shape == (1080, 1600)
     assert (picture[:, :60] == 255).all()
-    assert (picture[:, -60:] == 255).all()  # nor does the legend run out of it
+    assert (picture[:, -60:] == 255).all()  # the legend fits, too
 
 
 def test_a_rectangle_over_the_meridian_of_180_is_answered_and_drawn():
@@ -116,7 +116,7 @@ def test_expected_errors_are_those_of_the_engine(pair):
     assert uniformity[-1] == 0.0
     assert (np.diff(noise) > 0).all()
     assert len(noise) == len(SIZES)
-    # Four times the area of a grid's cells has twice the noise, once it covers many of them.
+    # Four times the area of a grid's cells has twice the noise, if it covers many of them.
     assert noise[-1] / noise[-5] == pytest.approx((SIZES[-1] / SIZES[-5]) ** 0.5, rel=0.2)
 
 

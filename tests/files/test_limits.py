@@ -253,7 +253,7 @@ def test_a_shapefile_that_unpacks_to_far_more_than_it_should(tmp_path, monkeypat
                 archive.write(part, part.name)
     assert index_of(dpviz.load(tmp_path / "p.zip", DOMAIN)).total == 5_000
     monkeypatch.setattr(limits, "SMALL", limits.SMALL._replace(most=200_000))
-    monkeypatch.setattr(sandbox, "CAN_FORK", False)  # so that this process holds the limit
+    monkeypatch.setattr(sandbox, "CAN_FORK", False)  # so that this process checks the limit
     with in_one_line(DataError, "16 times its size when decoded"):
         dpviz.load(tmp_path / "p.zip", DOMAIN)
 

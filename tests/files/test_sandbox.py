@@ -59,7 +59,7 @@ def wrong():
 def filling():
     with open("/tmp/dpviz-filling", "wb") as file:  # noqa: PTH123
         os.unlink("/tmp/dpviz-filling")  # noqa: PTH108
-        file.seek(1 << 36)  # a sparse file takes no room where nothing stops it
+        file.seek(1 << 36)  # sparse, so that it fits the disk if nothing stops it
         file.write(b"1")
     return made(1)
 

@@ -34,7 +34,7 @@ def interrupted_at(step, act):
     return True
 
 
-# It may fall between the opening of a file and the block that closes it.
+# Ctrl-C may come between the opening of a file and the block that closes it.
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -47,8 +47,8 @@ def test_a_ctrl_c_at_any_line_leaves_no_temporary_file(tmp_path, there):
         target.unlink(missing_ok=True)
         if there:
             target.write_bytes(b"kept")
-        # In a thread of its own: what a handler held when a tracer ended it stays with the thread,
-        # and would be called the cause of what fails there next (CPython 3.11).
+        # In its own thread: an exception that a handler held when a tracer ended it stays with it,
+        # and would be reported as the cause of the next failure there (CPython 3.11).
         with ThreadPoolExecutor(1) as thread:
             over = thread.submit(interrupted_at, step, lambda: write_bytes(target, page)).result()
         left = {each.name: each.read_bytes() for each in folder.iterdir()}
@@ -79,7 +79,7 @@ def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path):
     (tmp_path / "folder").mkdir()
     old, link = tmp_path / "folder" / "old", tmp_path / "link.csv"
     link.symlink_to("folder/old")
-    for content in (b"old", b"new"):  # not there at first
+    for content in (b"old", b"new"):  # the target does not exist at first
         endings = []
 
         def write(temporary, content=content, endings=endings):
@@ -87,7 +87,7 @@ def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path):
             Path(temporary).write_bytes(content)
 
         assert write_file(link, write) == link
-        assert endings == [".csv"]  # as it was asked for
+        assert endings == [".csv"]  # the ending of the requested name
         assert link.is_symlink()
         assert old.read_bytes() == content
     assert {each.name for each in tmp_path.rglob("*")} == {"folder", "old", "link.csv"}

@@ -33,7 +33,7 @@ def write(out, folder):
         for name, make in room.cases():
             try:
                 made = dict(make())
-            except Exception as error:  # an error is a fact like any other
+            except Exception as error:  # an error is recorded as a fact
                 made = {"error": f"{type(error).__name__}: {error}".replace(str(folder), "")}
             facts |= {f"{name} | {key}": digest(value) for key, value in made.items()}
     out.write_text(json.dumps(facts, indent=0, sort_keys=True, ensure_ascii=False) + "\n")

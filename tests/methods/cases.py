@@ -85,7 +85,7 @@ def quick(name, dims):
     return chosen
 
 
-@cache  # a strategy that is made anew for every example is checked anew, too
+@cache  # a strategy that is created again for every example is also validated again
 def any_setting(name, dims):
     """Any setting of a method's parameters from their metadata, structures kept small."""
     tallest = {**TALLEST, "axes": dims}

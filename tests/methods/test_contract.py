@@ -65,7 +65,8 @@ def test_a_release_is_a_tree_whose_counts_add_up(name, dims, releases):
     release = releases(name, dims)
     nodes, roots, (method, preset) = release.nodes, release.nodes.parent < 0, names("points")[name]
     assert all(row["theorem"] for row in release.header.budget)
-    Decomposition(**nodes.columns)  # of boxes that were halved nothing was checked: of a file, all
+    # Halved boxes are trusted, those of a file are checked: check them here.
+    Decomposition(**nodes.columns)
     for values in nodes.columns.values():
         with pytest.raises(ValueError, match="read-only"):
             values[0] = 0

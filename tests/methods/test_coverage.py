@@ -84,7 +84,7 @@ def test_intervals_of_large_queries_cover(name, dims):
     exact = index_of(data).box_counts(*data.domain.boxes(rects))
     chosen = {**quick(name, dims), **METHODS[name].measured}
     if "height" in chosen and dims == 2:
-        chosen["height"] = 6  # levels enough for many decisions
+        chosen["height"] = 6  # enough levels for many decisions
     missed = np.zeros(len(rects))
     for seed in range(40):
         if seed == 16 and missed.max() <= 3:

@@ -140,7 +140,7 @@ def test_greedyh_predicts_the_error_of_dense_least_squares(build, seed):
         query = common / (hi - lo).prod(axis=1)
         error += query @ covariance @ query
     assert rates.error == pytest.approx(error, rel=1e-9)
-    # Better than leaves alone, which is among the choices of every level.
+    # Better than leaves alone, which is one of the choices of every level.
     alone = sum(
         ((np.maximum(np.minimum(hi, b) - np.maximum(lo, a), 0).prod(axis=1)
           / (hi - lo).prod(axis=1)) ** 2).sum()

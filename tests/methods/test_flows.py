@@ -170,7 +170,7 @@ def test_intervals_cover():
         whole = release.count([(None, None)])
         totals.append(whole.low[0] <= 3_000 <= whole.high[0])
     assert np.mean(hits) > 0.92
-    assert sum(totals) >= 50  # of 60 at 95 %: a false alarm below 1e-3
+    assert sum(totals) >= 50  # of 60 intervals at 95 %: false alarm below 1e-3
 
 
 def test_the_largest_pairs_are_divided_where_there_is_room_for_some(monkeypatch):

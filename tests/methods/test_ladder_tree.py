@@ -34,7 +34,7 @@ def test_prices_of_every_path_add_up_to_at_most_epsilon(index, epsilon, chosen, 
     tree, _, paid, _ = chosen.grow(index, share, SimulatedNoise(seed))
     totals = path_totals(tree.parent, paid)
     assert max(totals) <= Fraction(epsilon)
-    # Nothing is left unspent on any path, but what is too little to measure anything with.
+    # Each path spends its whole budget, except for amounts too small to measure with.
     assert min(totals) > 0.999 * epsilon - 1e-8
 
 
@@ -51,7 +51,7 @@ def test_a_record_moves_what_a_hot_grid_asks_by_at_most_two(index, level, full, 
     expected = sum(w if w >= full else w**2 // full for w in cells.ravel().tolist())
     assert in_full_cells(index, level, full) == expected
     place = np.random.default_rng(seed).integers(0, index.domain.side, (1, index.domain.dims))
-    for others in (1, full - 1, full):  # at a place with so many
+    for others in (1, full - 1, full):  # at a place that holds this many records
         many = index.merged(PointIndex.from_cells(index.domain, place, [others]))
         more = many.merged(PointIndex.from_cells(index.domain, place))
         moved = in_full_cells(more, level, full) - in_full_cells(many, level, full)
@@ -95,21 +95,21 @@ def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
     at = np.arange(-REACH, REACH + 1)
     steps = chain(rates[:, 0])
     rungs = len(rates)
-    # Joint law of all nested counts, by the finest one; axes: coarsest first.
+    # Joint distribution of all nested counts, computed from the finest one; axes: coarsest first.
     noise = two_sided(rates[-1, 0], at)
     joint = noise
     for step in reversed(steps):
         joint = step.reshape(*step.shape, *[1] * (joint.ndim - 1)) * joint[None]
-    window = np.arange(-12, 13) + REACH  # transcripts that are compared: what is seen of them
+    window = np.arange(-12, 13) + REACH  # the part of the transcripts that is compared
     worst = {"goes on": -math.inf, "stops": -math.inf}
     visited = set()
     for seen in range(rungs - 1):
-        # P(N_0 … N_seen): sum over the finer ones.
+        # P(N_0 … N_seen): sum over the finer counts.
         marginal = joint.sum(axis=tuple(range(seen + 1, rungs)))
         values = np.array(list(itertools.product(window.tolist(), repeat=seen + 1))).T
         counts = at[values[[*range(seen + 1), *[seen] * (rungs - seen - 1)]]]
         rung, weight, limit = chosen.look(counts, np.repeat(rates, counts.shape[1], axis=1))
-        ends_here = rung == seen  # else it looks further, or stopped looking before
+        ends_here = rung == seen  # otherwise it looks again, or stopped earlier
         visited |= set(rung[ends_here].tolist())
         fine = joint.sum(axis=tuple(range(seen + 1, rungs - 1)))
         stops = weight <= limit
@@ -118,14 +118,14 @@ def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
             ("stops", ends_here & stops, fine, rates[-1, 0]),
         ):
             rows = tuple(values[:, chosen_rows])
-            before = tuple(values[:, chosen_rows] - 1)  # one record more, the same numbers
+            before = tuple(values[:, chosen_rows] - 1)  # the same noisy counts with one record more
             p, q = law[rows], law[before]
             if what == "stops":
                 p, q = p[:, window], q[:, window - 1]
             if p.size:
                 worst[what] = max(worst[what], np.abs(np.log(p / q)).max() - price)
-    assert len(visited) > 1  # it was in doubt, and looked again
-    # The laws themselves: what is beyond REACH, and rounding. The prices are reached.
+    assert len(visited) > 1  # some cases were uncertain and looked again
+    # Tolerances: probability beyond REACH, and rounding. The losses equal the prices.
     assert all(-1e-9 < each < 1e-9 for each in worst.values())
 
 

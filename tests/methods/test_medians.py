@@ -77,7 +77,7 @@ def test_exponential_cuts_follow_the_exact_distribution(records, epsilon, factor
     frequent = expected >= 5
     seen = np.append(seen[frequent], seen[~frequent].sum())
     expected = np.append(expected[frequent], expected[~frequent].sum())
-    if expected[-1] < 5:  # the rare cuts together are too few for the test: join them
+    if expected[-1] < 5:  # rare outcomes are too few for the test: join them
         expected, seen = (np.append(part[:-2], part[-2:].sum()) for part in (expected, seen))
     assert stats.chisquare(seen, expected).pvalue > 1e-6 / 21
 
@@ -102,7 +102,7 @@ def test_cells_of_one_level_are_drawn_independently_of_their_neighbours():
     assert ((cuts >= 1) & (cuts <= 999)).all()
     for at, records in enumerate(crowd):
         where, exact = odds(records, 0, 1000, 1.0)
-        # Kolmogorov–Smirnov against the discrete law is conservative; false alarm below 1e-6.
+        # Kolmogorov–Smirnov is conservative for discrete distributions; false alarm below 1e-6.
         distance = np.abs(
             (np.sort(cuts[:, at])[None] <= where[:, None]).mean(axis=1) - np.cumsum(exact)
         ).max()

@@ -128,13 +128,13 @@ def test_the_loss_with_a_prior_by_exact_enumeration(ready):
                 if not len(rows):
                     continue
                 outcomes.add((seen, stop))
-                # Of the finer counts, which are not seen, the sum is taken.
+                # Unseen finer counts are summed out.
                 law = joint if stop else joint.sum(axis=2, keepdims=True)
                 law = law if seen else law.sum(axis=1, keepdims=True)
                 lines = rows if seen else np.zeros(1, dtype=np.int64)
                 ends = window if stop else np.zeros(1, dtype=np.int64)
                 p = law[own][np.ix_(lines, ends)]
-                # One record more: the same numbers are one less above the exact count.
+                # With one record more, the same noisy counts are one less above the exact count.
                 q = law[own - 1][np.ix_(lines - bool(seen), ends - bool(stop))]
                 price = rates[-1, 0] if stop else rates[seen, 0]
                 loss = np.abs(np.log(p / q)).max() - price

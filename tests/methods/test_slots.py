@@ -86,7 +86,7 @@ def test_worst_person_is_told_apart_as_far_as_delta_says_and_no_further(law):
     for person in (1, 0):
         if law == "laplace":
             z = noise.two_sided(n * k, rate).reshape(n, k) + person
-            bits = (z >= 1).sum(axis=1)  # the half line of each coordinate
+            bits = (z >= 1).sum(axis=1)  # one bit per coordinate: is it on the upper side?
             loss = (2 * bits - k) * rate
         else:
             z = discrete_gaussian(noise.words, n * k, variance).reshape(n, k) + person

@@ -15,7 +15,7 @@ def streets():
     graph = road_graph(nodes, {"src": range(4), "dst": range(1, 5)})
     data = RoadData("trips", graph, Paths.of([[0, 1], [1]]), public=True)
     workload = clustered_workload(graph, 2)
-    return dpviz.build(data, epsilon=100.0, seed=1, workload=workload)  # above the noise
+    return dpviz.build(data, epsilon=100.0, seed=1, workload=workload)  # counts far above the noise
 
 
 def moves():

@@ -36,7 +36,7 @@ def page_in(shown):
 def test_the_frame_holds_the_map_that_share_writes_and_has_no_origin(release):
     shown = release._repr_html_()
     assert page_in(shown) == map_page([release])
-    assert shown.isascii()  # a page around it may not say how its bytes are to be read
+    assert shown.isascii()  # correct in any encoding of the page around it
     assert re.search(r'sandbox="([^"]*)"', shown)[1] == "allow-scripts allow-downloads"
     assert "http" not in shown[: shown.index("srcdoc")]
 
@@ -82,7 +82,7 @@ def test_every_kind_of_release_shows_itself_and_markup_in_names_stays_text(relea
     symbols = dpviz.load(SYMBOLS, dpviz.Alphabet(("home", "work")), public=True, name="walks")
     walks = dpviz.build(symbols, epsilon=1.0, seed=1)
     shown = walks._repr_html_()
-    assert "Release of sequences" in shown  # of symbols that are no places
+    assert "Release of sequences" in shown  # symbols that are not places
     assert walks.header.guarantee in html.unescape(shown)
     assert shown.isascii()
     named = replace(release, header=replace(release.header, source=EVIL))

@@ -43,7 +43,7 @@ def test_maps_of_different_domains_are_linked_where_both_know_the_place(pair):
     first.rectangle = RECT
     assert second.answer.count == second.releases[0].count(RECT).count
     with pytest.raises(DomainError, match="outside the domain"):
-        second.rectangle = (14.05, -24.9, 14.1, -24.8)  # of the wide one alone
+        second.rectangle = (14.05, -24.9, 14.1, -24.8)  # inside the wider domain only
     assert first.rectangle == RECT
     assert first.answer.count == pair[0].count(RECT).count
 

@@ -115,7 +115,8 @@ def test_no_number_is_stated_for_longer_times_once_delta_is_spent(ledger):
     week = period("2024-03-04", "2024-03-05", TimeUnits("week", "UTC"))
     unit = "one person's records of one week"
     spend(ledger, 1, period=week, unit=unit)
-    assert ledger.account("visits").longer == {"week": 1, "for ever": 1}  # no month of weeks
+    # A month is not a whole number of weeks.
+    assert ledger.account("visits").longer == {"week": 1, "for ever": 1}
     spend(ledger, 1, period=week, unit=unit, delta=1e-6)
     assert ledger.account("visits").longer == {}
     assert ledger.account("visits").spent_delta == 1e-6
@@ -156,7 +157,7 @@ def test_too_many_different_charges_are_refused(ledger):
         ("Pacific/Kiritimati", "2024-03-01"),
         ("Pacific/Pago_Pago", "2024-03-01"),
         ("America/St_Johns", "2006-10-29"),  # at 00:01 clocks went back to 23:01
-        ("America/Sao_Paulo", "2017-10-15"),  # midnight was missing
+        ("America/Sao_Paulo", "2017-10-15"),  # midnight was skipped
     ],
 )
 @pytest.mark.parametrize("each", ["day", "week", "month"])
@@ -176,7 +177,7 @@ def test_half_an_hour_on_each_side_of_midnight_charges_two_days(visits):
     spend(visits, 1, "2024-03-01T23:30", "2024-03-02T00:30")
     (row,) = visits.account("visits").spends
     assert row.period == "2024-03-01 to before 2024-03-03"
-    spend(visits, 1, "2024-03-03", "2024-03-04T00:00")  # up to midnight, and not the next day
+    spend(visits, 1, "2024-03-03", "2024-03-04T00:00")  # until midnight, so not the next day
     assert visits.account("visits", "2024-03-04,2024-03-05").spent == 0
 
 
@@ -258,7 +259,7 @@ def test_an_older_ledger_opens_and_its_prices_count_twice_on_every_day(
     write_version_3(ledger.path, epsilon=epsilon, neighbours=neighbours, unit="one person")
     assert ledger.verify() == 2
     version, before = hashes(ledger.path)
-    assert version == 3  # reading changes nothing
+    assert version == 3  # reading writes nothing
     account = ledger.begin_calendar("visits", "day", "Europe/Berlin")
     assert (account.spent, account.left) == (base, 2 - base)
     assert account.longer == pytest.approx(
@@ -344,6 +345,6 @@ def test_processes_that_are_killed_never_exceed_the_total_of_a_day(visits):
         ends = f"2024-03-{day:02}", f"2024-03-{day + 1:02}"
         account = visits.account("visits", ends)
         assert account.spent == pytest.approx(0.3 * len(account.spends))
-        assert account.spent == 0.9  # who lived has spent all that was left
+        assert account.spent == 0.9  # surviving processes spent all that was left
         with pytest.raises(BudgetError, match=r"0\.1 of 1 is left"):
             spend(visits, 0.3, *ends)

@@ -20,7 +20,7 @@ def test_box_counts_equal_a_naive_count(dims, data):
     lo, hi = data.draw(boxes(domain.side, dims))
     index = PointIndex.from_cells(domain, rows)
     naive = ((rows[None] >= lo[:, None]) & (rows[None] < hi[:, None])).all(axis=2).sum(axis=1)
-    for times in (1, SCANS):  # few boxes are scanned, many are walked by the compiled kernel
+    for times in (1, SCANS):  # few boxes are scanned, many use the compiled tree walk
         counts = index.box_counts(np.tile(lo, (times, 1)), np.tile(hi, (times, 1)))
         assert counts.tolist() == np.tile(naive, times).tolist()
 

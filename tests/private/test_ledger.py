@@ -433,7 +433,8 @@ def test_an_older_copy_another_ledger_and_a_lost_one_are_noticed_and_may_be_acce
             attempt()
 
     shutil.copy(tmp_path / "copy.sqlite", ledger.path)
-    assert ledger.verify(accept=True) == 2  # the total, and that an older copy was accepted
+    # Two new entries: the total, and that an older copy was accepted.
+    assert ledger.verify(accept=True) == 2
     assert ledger.account("people").left == 1
     ledger.path.unlink()
     ledger.verify(accept=True)

@@ -108,7 +108,7 @@ def test_the_exponential_mechanism_follows_its_law(sensitivity):
             chosen = [exponential(SecureNoise(), paid, scores, sensitivity) for _ in range(n)]
         seen = np.bincount(chosen, minlength=5)
         frequent = wanted > 5
-        assert seen[~frequent].sum() <= 2  # below 1e-6 where it is expected at most 5e-5 times
+        assert seen[~frequent].sum() <= 2  # below 1e-6 if expected at most 5e-5 times
         scaled = wanted[frequent] * seen[frequent].sum() / wanted[frequent].sum()
         assert stats.chisquare(seen[frequent], scaled).pvalue > ALARM
 
@@ -132,7 +132,7 @@ def test_the_sums_of_many_candidates_do_not_overflow(monkeypatch):
     """2^10 equal weights of 2^60 units each would pass 2^63: there are fewer units to each."""
     monkeypatch.setattr(selection, "UNITS", 2.0**60)
     n = 1 << 10
-    drawn = np.array([(3 << 62) + (1 << 53)], dtype=np.uint64)  # half a candidate past 3/4
+    drawn = np.array([(3 << 62) + (1 << 53)], dtype=np.uint64)  # half a candidate above 3/4
     rows, exactly = selection.chosen_rows(lambda _: drawn, np.array([0, n]), np.ones(n), None)
     assert not exactly
     assert rows.tolist() == [3 << 8]

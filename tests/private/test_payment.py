@@ -25,7 +25,7 @@ def test_an_account_is_for_one_privacy_unit_whatever_its_bound():
         dpviz.build(data, "ugrid", 0.25)
     account = Ledger().account("people")
     assert {row.unit for row in account.spends} == {"one user"}
-    assert account.spent == 0.5  # the price for a person
+    assert account.spent == 0.5  # the price of one person
     with pytest.raises(BudgetError, match="accounted for one user"):
         dpviz.build(handle(), "ugrid", 0.25)
 

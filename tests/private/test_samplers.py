@@ -74,7 +74,7 @@ def test_every_prefix_decides_as_the_whole_number_would(q):
         if n == (1 << 16) // 4:
             return prefixes.view(np.uint64)
         undecided.append(n)
-        return np.zeros(n, dtype=np.uint64)  # then U is the prefix itself
+        return np.zeros(n, dtype=np.uint64)  # then U equals the prefix
 
     yes = comparison.is_below(words, 1 << 16, float(q), lambda _: bounds.number(q))
     assert (yes == [Fraction(prefix, 1 << 16) < q for prefix in range(1 << 16)]).all()
@@ -104,7 +104,7 @@ def outcomes(sampler, ratio, monkeypatch):
     waiting = [()]
     while waiting:
         script = waiting.pop()
-        if len(script) > 14:  # counts far beyond those that are looked at
+        if len(script) > 14:  # counts far beyond the compared ones
             continue
         taken, probability, attempts = [], [Fraction(1)], []
 
@@ -117,7 +117,7 @@ def outcomes(sampler, ratio, monkeypatch):
             return answer
 
         def uniform(words, n, places, decide=decide, attempts=attempts):
-            most = int(places.max())  # one draw, so one number of places
+            most = int(places.max())  # a single draw has one number of places
             all_odds = sum((ratio**low for low in range(1 << most)), Fraction(0))
             attempts.append(all_odds / (1 << most))
             bits = [decide(Fraction(1, 2)) << place for place in range(most)]
@@ -155,7 +155,7 @@ def test_first_bits_are_near_enough_at_every_rate(monkeypatch):
     def is_below(words, n, approximate, exact):
         near(approximate, n, exact)
         seen.append(n)
-        return np.full(n, len(seen) < 3)  # none is 0, all are accepted, no coin falls
+        return np.full(n, len(seen) < 3)  # all draws are small, accepted, and keep their sign
 
     monkeypatch.setattr(samplers, "is_below", is_below)
     draws = samplers.two_sided(SimulatedNoise(1).words, 804, np.geomspace(2.0**-40, 1e6, 804))
@@ -243,7 +243,7 @@ def law_pvalue(draws, scale):
     frequent = wanted > 8
     if frequent.all():
         return stats.chisquare(seen, wanted).pvalue
-    # Classes too rare for the test are judged together, by themselves where they are still rare.
+    # Classes too rare for the test are joined, and tested as one count if still rare.
     rest = stats.poisson.sf(seen[~frequent].sum() - 1, wanted[~frequent].sum())
     if frequent.sum() < 2:
         return float(rest)
@@ -284,7 +284,7 @@ def test_extreme_scales(scale):
         assert (noisy == 7).all()
         assert (variance == 0).all()
     else:
-        # Four standard deviations of a mean |k| that is one: odds below e^-100 outside.
+        # The mean of |k| lies outside with odds below e^-100.
         assert 0.5 * scale < np.abs(noisy).mean() < 2 * scale
 
 

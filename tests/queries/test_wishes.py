@@ -51,7 +51,7 @@ def test_what_a_keyboard_has_means_the_same():
         ("any 1 km² ±5 at 100%", "confidence"),
         ("any 1 km² ±5 at 95", "write it as"),
         ("x" * 600, "500 characters"),
-        ("any 1 km² ±" + "9" * 400, "positive"),  # infinite
+        ("any 1 km² ±" + "9" * 400, "positive"),  # overflows to infinity
         ("any 1 km² ±1e308", "write it as"),
         ("any 1 km² ±nan", "write it as"),
         ("any 1 km² ±0%", "positive"),

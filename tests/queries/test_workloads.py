@@ -30,7 +30,7 @@ def test_volumes_and_shapes_are_as_defined(domain, size):
     assert (sides.max(axis=1) / sides.min(axis=1) <= 4 * (1 + 1e-9)).all()
     assert (rects[:, : domain.dims] >= domain.lower).all()
     assert (rects[:, domain.dims :] <= domain.upper).all()
-    domain.boxes(rects)  # legal queries, every one
+    domain.boxes(rects)  # every query is valid
 
 
 def test_area_aspect_and_position_are_uniform():

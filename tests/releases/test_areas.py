@@ -53,9 +53,9 @@ def test_holes_islands_and_borders_have_one_area_each(ugly):
     assert areas.parent.tolist() == [-1, -1, 0, 0, 0, 1]
     assert row_of(areas, 1.5, 1.5) == "lake"
     assert row_of(areas, 1.1, 1.1) == "ring"
-    assert row_of(areas, 1.25, 1.5) == "ring"  # on the shore: the earlier one
+    assert row_of(areas, 1.25, 1.5) == "ring"  # on the common border: the earlier area
     assert row_of(areas, 2.0, 1.5) == "ring"
-    assert row_of(areas, 1.0, 1.0) == "ring"  # touches islands too, which come later
+    assert row_of(areas, 1.0, 1.0) == "ring"  # the islands come later in the file
     assert [row_of(areas, 0.5, 0.5), row_of(areas, 3.5, 3.5), row_of(areas, 3.5, 0.2)] == [
         "islands"
     ] * 3
@@ -65,7 +65,7 @@ def test_holes_islands_and_borders_have_one_area_each(ugly):
 def test_where_a_record_is_depends_on_no_other(ugly):
     """A place alone, among others, in any order: the same area."""
     areas = dpviz.read_areas(ugly, BOX)
-    places = np.random.default_rng(0).integers(0, 17, (400, 2)) / 4.0  # many on borders
+    places = np.random.default_rng(0).integers(0, 17, (400, 2)) / 4.0  # many places on borders
     together = areas.located(places)
     assert together.tolist() == [areas.located(each[None])[0] for each in places]
     assert together[::-1].tolist() == areas.located(places[::-1]).tolist()
@@ -124,7 +124,7 @@ def test_a_text_among_the_numbers_of_a_geopackage_is_no_0(tmp_path):
     written(tmp_path / "a.gpkg", {x: box(x, 0, x + 1, 1) for x in range(2)}, code=[1, 2])
     with closing(sqlite3.connect(tmp_path / "a.gpkg")) as db:
         triggers = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for (name,) in triggers:  # they call functions of GDAL's
+        for (name,) in triggers:  # they call functions of GDAL
             db.execute(f'DROP TRIGGER "{name}"')
         db.execute("UPDATE a SET code = '1A' WHERE fid = 1")
         db.commit()
@@ -160,7 +160,7 @@ def test_hexagons_cover_the_box_once(bounds, resolution):
     places = np.random.default_rng(0).uniform(bounds[:2], bounds[2:], (2_000, 2))
     at = areas.located(places)
     assert (at >= 0).all()
-    # Edges are great circles, drawn as straight lines: nearly every place is on its polygon.
+    # Edges of hexagons are great circles but drawn straight: nearly every place is on its polygon.
     assert np.mean(shapely.intersects(areas.shapes[at], shapely.points(places))) > 0.99
 
 

@@ -54,7 +54,8 @@ def corrupted(content, random):
     """The file with changed, cut or repeated bytes, half of the time in its footer."""
     if random.integers(2):
         return byte_mutant(content, random)
-    size = int(random.integers(1, 4_000))  # it holds the schema and the lengths that readers trust
+    # The footer, with the schema and the lengths that readers trust.
+    size = int(random.integers(1, 4_000))
     return content[:-size] + byte_mutant(content[-size:], random)
 
 

@@ -127,7 +127,8 @@ def test_a_difference_of_independent_areas_is_three_quarters_of_added_sds():
     apart = release.compare(*name)
     assert apart.value == release.nodes.count[FIRST] - release.nodes.count[SECOND]
     assert apart.half_width <= 0.75 * INTERVAL_SDS * sds.sum()
-    assert apart.half_width >= INTERVAL_SDS * np.hypot(*sds) * (1 - 1e-12)  # not correlated upwards
+    # Never positively correlated.
+    assert apart.half_width >= INTERVAL_SDS * np.hypot(*sds) * (1 - 1e-12)
 
 
 def test_an_area_less_itself_and_less_its_members_is_exact():

@@ -63,7 +63,7 @@ def test_every_method_builds_a_tree_for_each_kind(method, tmp_path):
     assert [part.header.extra["kind"] for part in again.parts] == list(KINDS)
     if method == "hilbert_rtree":  # its boxes overlap
         return
-    # The map of all kinds answers as they do together, and is never surer.
+    # The map of all kinds gives the sum of the kinds, and is never more certain.
     leaf = again.nodes.leaf
     assert again.nodes.volume[leaf].sum() == BOX.side**2
     answers = again.count_boxes(again.nodes.lo[leaf], again.nodes.hi[leaf])

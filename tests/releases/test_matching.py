@@ -83,7 +83,7 @@ def test_recall_and_ratios_are_those_of_brute_force(padding, dims):
     near = (np.abs(cells[0][:, None] - cells[1][None]) <= steps).all(axis=2)
     left = np.zeros((len(matching.leaves_a), len(matching.leaves_b)), dtype=bool)
     left[matching.first, matching.second] = True
-    assert left[np.ix_(*leaf)][near].all()  # geometry alone loses nothing
+    assert left[np.ix_(*leaf)][near].all()  # geometry alone loses no pair
     exact = [np.bincount(each, minlength=k) for each, k in zip(leaf, left.shape, strict=True)]
     stay = [
         np.minimum(1, padded / np.maximum(size, 1))
@@ -157,7 +157,7 @@ def test_both_owners_move_times_to_the_same_steps():
 
     berlin, week = {"every": "1h", "zone": "Europe/Berlin"}, {"every": "1h", "cycle": "week"}
     hours = release(every="1h")
-    assert dpviz.match(hours, release(**berlin), 0.1).pairs  # only times without a zone are of it
+    assert dpviz.match(hours, release(**berlin), 0.1).pairs  # zones matter only with a cycle
     for one, other in ((hours, release(every="1d")), (release(**week), release(**week | berlin))):
         with pytest.raises(ParameterError, match="have different steps, cycles or zones"):
             dpviz.match(one, other, 0.1)

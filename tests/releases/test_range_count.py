@@ -66,7 +66,7 @@ def test_both_walks_equal_brute_force(dims, data):
         np.array([brute_force(nodes, *box, of_raw) for box in zip(lo, hi, strict=True)])
         for of_raw in (False, True)
     )
-    for times in (1, -(-BULK // len(lo))):  # a few, and enough for the compiled walk
+    for times in (1, -(-BULK // len(lo))):  # few boxes, and enough for the compiled walk
         low, high, expected = (np.tile(each, (times, 1)) for each in (lo, hi, exact))
         answers = release_of(nodes).count_boxes(low, high)
         assert answers.count == pytest.approx(expected[:, 0], abs=1e-7)
@@ -88,7 +88,7 @@ def test_settled_counts_are_of_the_same_records_and_none_is_negative(nodes):
     other = nodes.replace(count=nodes.count + 1.0)
     assert nonnegative_counts(other)[0] == max(
         nodes.count[0] + 1.0, 0
-    )  # not what was known of the others
+    )  # independent of the other nodes
 
 
 @pytest.mark.slow

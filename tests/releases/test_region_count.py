@@ -89,7 +89,7 @@ def test_a_valid_polygon_of_very_many_corners_is_bounded(monkeypatch):
     regions = Regions(("wide", "narrow"), shapes, np.ones(2))
     cover = region_cover(DOMAIN, RELEASE.nodes, regions)
     assert set(cover.query.tolist()) == {0, 1}
-    for most in (30_000, 100_000):  # before anything is cut, and on the way down
+    for most in (30_000, 100_000):  # before the first cut, and on the way down
         monkeypatch.setattr(limits, "CUTS", limits.CUTS._replace(most=most))
         with pytest.raises(DataError, match="000 vertices to cut by cells: simplify the shapes"):
             region_cover(DOMAIN, RELEASE.nodes, regions)
@@ -230,7 +230,7 @@ def test_of_several_layers_that_of_polygons_is_taken_and_two_are_refused(
     with pytest.raises(
         DataError, match=r"d\.gpkg has more than 1 layers or sheets: write the layer"
     ):
-        listed_layers(str(path))  # as the child does
+        listed_layers(str(path))  # called as in the child process
     broken = tmp_path / "broken.gpkg"
     broken.write_bytes(path.read_bytes()[:5_000])
     with pytest.raises(DataError, match=r"broken\.gpkg"):

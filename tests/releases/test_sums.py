@@ -117,9 +117,9 @@ def test_the_noise_of_a_sum_is_two_sided_geometric_at_the_rate_of_the_clip():
     release = make(dpviz.Header("ugrid", {}, False, "NOT PRIVATE", 1.0))
     assert sum(n == 4 for n, _ in rates) == 2  # four leaves: their counts, and their sums
     rate = Fraction(float(rates[-1][1]))
-    worst = max(abs(a - b) for a in (0, *range(-3, 3)) for b in (0,))  # a record more or less
+    worst = max(abs(a - b) for a in (0, *range(-3, 3)) for b in (0,))  # one record more or less
     assert worst == domain.values.reach == 3
-    # Σ over outputs is at the mode: log(P(k | s) / P(k | s')) ≤ rate·|s − s'|, exactly.
+    # The largest ratio is at the mode: log(P(k | s) / P(k | s')) ≤ rate·|s − s'|, exactly.
     assert rate * worst <= Fraction(1, 4)
     assert rate * worst > Fraction(1, 4) * (1 - Fraction(1, 2**50))
     variance = 2 * math.exp(-float(rate)) / math.expm1(-float(rate)) ** 2

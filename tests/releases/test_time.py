@@ -216,7 +216,7 @@ def test_cells_of_a_window_that_share_noise_never_look_surer_than_their_sum():
         stated = flat.variance[cells[some]].sum()
         assert stated >= exact * (1 - 1e-9)
         looser |= stated < 1.01 * exact
-    assert looser  # all of them together are stated exactly
+    assert looser  # the stated error of all steps together is exact
 
 
 @pytest.mark.slow

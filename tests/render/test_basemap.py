@@ -86,5 +86,5 @@ def test_the_city_is_told_by_its_rectangle_or_by_its_name_inside_it():
     inside = (14.5, -24.0, 14.9, -23.7)
     assert is_city(BOUNDS)
     assert is_city(inside, "city")
-    assert not is_city(inside)  # somebody's own records
+    assert not is_city(inside)  # not the city's own records
     assert not is_city((13.0, 52.0, 13.5, 52.5), "city")

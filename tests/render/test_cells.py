@@ -128,7 +128,8 @@ def test_a_domain_over_the_meridian_of_180_degrees_is_one_piece():
     side = domain.side
     lo = np.array([[0, 0], [side // 2, 0], [side * 15 // 16, 0]])
     hi = np.array([[side // 2, side], [side, side], [side, side]])
-    km2, offsets, origin = map_corners(domain, lo, hi)  # the last lies beyond the meridian
+    # The last box lies beyond the meridian of 180°.
+    km2, offsets, origin = map_corners(domain, lo, hi)
     alone, _, _ = map_corners(domain, lo[2:], hi[2:])
     assert km2[2] == alone[0]
     assert (km2 > 0).all()

@@ -46,7 +46,7 @@ def test_a_difference_is_drawn_where_it_stands_out_and_nowhere_else(pair):
     clear = np.abs(column["gap"]) >= MIN_SDS * column["sd"]
     assert (column["density"][~clear] == 0).all()
     gap = column["gap"][clear]
-    assert gap[gap > 0].sum() > 0.9 * np.abs(gap).sum()  # the extra people are A's
+    assert gap[gap > 0].sum() > 0.9 * np.abs(gap).sum()  # A has the additional people
     home = column["since"] == 0
     assert column["gap"][home].sum() == pytest.approx(
         pair[0].nodes.count[0] - pair[1].nodes.count[0], rel=1e-4
@@ -74,7 +74,8 @@ def test_cells_of_one_release_that_cut_the_other_s_are_no_difference(methods):
     """Regression: on the same records 18 to 47 % of boxes showed a difference."""
     city = dpviz.load("city-50k")
     a, b = (dpviz.build(city, method, 3.0, seed=k) for k, method in enumerate(methods))
-    assert drawn_records(a, b) < 0.03 * a.nodes.count[0]  # 0.06 of them were, in boxes of one
+    # Pooling helps: single boxes would show 0.06.
+    assert drawn_records(a, b) < 0.03 * a.nodes.count[0]
 
 
 def drawn_records(a, b):

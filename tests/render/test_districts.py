@@ -39,7 +39,7 @@ def test_triangles_cover_each_district_and_nothing_else():
     for ring, name in zip(rings, names, strict=True):
         row = ["with a hole", "in two parts", "whole"].index(name)
         area[row] += shapely.Polygon(ring).area
-    # Borders are simplified for the map: the circle loses a little.
+    # Borders are simplified for the map: the circle loses a little area.
     assert area == pytest.approx([shape.area for shape in SHAPES], rel=0.01)
 
 
@@ -70,8 +70,8 @@ def test_borders_of_a_mesh_are_hairlines_in_the_colour_of_the_land():
         assert mark.layer.get_width == width
         assert tuple(mark.layer.get_color[:3]) == color.light
         assert tuple(mark.layer.get_color_dark[:3]) == color.dark
-    assert len(columns(mesh, "path")) == 2  # of the shape in two
-    assert len(columns(borders, "path")) == 5  # and of one with a hole
+    assert len(columns(mesh, "path")) == 2  # the shape in two parts
+    assert len(columns(borders, "path")) == 5  # and the one with a hole
     nothing = answers_from(np.column_stack([np.zeros(3), np.ones(3), np.zeros(3), np.ones(3)]))
     (_, mesh), _ = district_marks(regions, nothing, DOMAIN, simplified=False)
     assert len(columns(mesh, "path")) == 0
@@ -107,7 +107,7 @@ def test_borders_come_where_districts_have_room():
         marks, _ = district_marks(regions, answers_from(np.ones((len(shapes), 4))), domain)
         return marks[1].layer.fade
 
-    zoom = np.log2(360 / 512 / 0.5)  # at which half a degree is a pixel
+    zoom = np.log2(360 / 512 / 0.5)  # at this zoom half a degree is one pixel
     for side in (0.5, 0.05):
         fading = fade(side)
         pixels = zoom + np.log2(np.array([8, 12, 24, 100]))
@@ -137,4 +137,4 @@ def test_a_hexagon_that_the_box_cuts_is_not_coloured_by_the_noise_of_a_sliver():
     assert (shares == 1).sum() > 10
     assert drawn.blank[shares < 0.5].all()
     assert not drawn.blank[shares == 1].any()
-    assert not drawn.blank[shares > 0.9].any()  # three times its noise, over nearly all of a whole
+    assert not drawn.blank[shares > 0.9].any()  # three times its noise, over nearly a whole cell

@@ -49,7 +49,8 @@ def test_an_arrow_leads_from_one_cell_into_the_other(one, other):
         tip = ring[15]  # after 14 points along the shaft and one wing
         low, high = PLACES[target, :2], PLACES[target, 2:]
         assert ((low < tip) & (tip < high)).all()
-    assert np.abs(there.mean(axis=0) - back.mean(axis=0)).max() > 0.02  # they keep to their right
+    # Both directions keep to the right.
+    assert np.abs(there.mean(axis=0) - back.mean(axis=0)).max() > 0.02
 
 
 def test_moves_within_the_noise_are_quiet_and_drawn_first():
@@ -57,7 +58,7 @@ def test_moves_within_the_noise_are_quiet_and_drawn_first():
     noise, halo, clear = move_marks(PLACES, NAMES, moves)
     assert (noise.id, halo.id, clear.id) == ("noise", "moves.halo", "moves")
     assert column(noise, "from") == [NAMES[1]]
-    assert column(clear, "from") == [NAMES[3], NAMES[0]]  # the busiest last; a stay is no move
+    assert column(clear, "from") == [NAMES[3], NAMES[0]]  # most frequent last; a stay is not a move
     assert noise.layer.get_fill_color[:3] == list(QUIET.light)
     assert move_legend(moves, None).swatches == (WITHIN_NOISE,)
 

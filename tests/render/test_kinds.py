@@ -52,7 +52,7 @@ def middles(release, cells):
     """Middles of the boxes that are drawn where the whole domain is in sight, by count."""
     corners = cells.offsets[:, :2] + cells.offsets[:, 2:]
     whole = np.ptp(np.r_[cells.offsets[:, :2], cells.offsets[:, 2:]], axis=0)
-    return corners / whole / 2  # from −½ to ½, east and north
+    return corners / whole / 2  # centres from −½ to ½, east and north
 
 
 @pytest.mark.slow

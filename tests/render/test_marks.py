@@ -63,7 +63,7 @@ def test_text_is_quoted_not_evaluated():
         ([250_427.0, -3.0], 9.5, "float"),
         ([16_777_217.0, 1.0], 9.5, "double"),  # 2**24 + 1
         ([123_456_827.0, 1.0], 1e4, "float"),  # an error of 3 ± 20,000 is invisible
-        ([1_234_567.3, 1.0], 0.1, "double"),  # as a float32 it would be 1,234,567.25
+        ([1_234_567.3, 1.0], 0.1, "double"),  # a float32 would hold 1,234,567.25
     ],
 )
 def test_a_count_has_as_many_bits_as_its_noise_leaves_digits(count, sd, kind):

@@ -34,7 +34,7 @@ def test_counts_of_named_places_are_those_of_their_squares_densest_first():
     for row in (first, last):
         count, error = (float(word.replace(",", "")) for word in row["noisy count"].split(" ± "))
         (exact,) = exact_counts(data, squares[row["place"]])
-        assert abs(count - exact) <= 3 * error  # seeded: no false alarms
+        assert abs(count - exact) <= 3 * error  # fixed seeds: no false alarms
 
 
 def test_a_spot_is_at_a_named_place_or_so_many_kilometres_from_the_nearest_one():

@@ -34,7 +34,7 @@ from dpviz.render.scale import Scale, between, scale_of
         (1237.4, 99.5, "1,240 ± 100"),
         (31.26, 9.6, "31 ± 10"),
         (31.26, 0.3, "31.26 ± 0.30"),
-        (425.85, 1.1, "425.9 ± 1.1"),  # as a float it is a little more than half way
+        (425.85, 1.1, "425.9 ± 1.1"),  # the float is slightly more than 425.85
         (np.float64(425.85), 1.1, "425.9 ± 1.1"),
         (7, 0, "7"),
     ],

@@ -41,7 +41,7 @@ def bent(side, pieces):
 
 def test_streets_end_where_more_than_two_edges_meet(odd):
     sizes = np.diff(chains(bent(4, 3)).start)
-    corners = 4  # where two streets of the grid meet and nothing else
+    corners = 4  # a place where two streets of the grid meet
     assert sorted(sizes.tolist()) == [3] * (24 - 2 * corners) + [6] * corners
     joined = chains(odd)
     assert sorted(joined.order.tolist()) == list(range(len(odd)))
@@ -56,7 +56,7 @@ def test_costs_are_those_of_dense_matrices():
     domains = Subdomains(np.arange(6), np.array([0, 5, 6]))
     workload = Paths.of([[0, 1, 2], [2], [3, 4, 5], [0, 1, 2, 3, 4]])
     spread = np.full((5, 5), 1 / 5)
-    steps = np.tril(np.ones((5, 5)))[:, 1:]  # counts from the steps along the street
+    steps = np.tril(np.ones((5, 5)))[:, 1:]  # counts of the steps along the street
     wanted = np.zeros(3)
     single = [[edge] for edge in range(5)]
     for row, weight in [(r, 1.0) for r in range(4)] + [(r, 1e-3) for r in range(4, 9)]:

@@ -77,7 +77,7 @@ def test_min_cut_uses_networkx_at_large_crossings():
 
 
 def test_a_ring_is_cut_at_its_lightest_node(ring):
-    queries = Paths.of([[0, 1], [1, 2], [3, 0]])  # nothing passes from edge 2 to edge 3
+    queries = Paths.of([[0, 1], [1, 2], [3, 0]])  # no path continues from edge 2 to edge 3
     assert len(min_cut(ring, queries).runs(queries)[0]) == 3
 
 
@@ -94,8 +94,8 @@ def test_runs_of_a_query_add_up_to_its_distinct_edges(streets, workload):
 def test_no_edge_pays_more_than_the_budget(name, streets, workload):
     forest = BUILDERS[name](min_cut(streets, workload), workload)
     loss = path_totals(forest.parent, [1 / Fraction(each) for each in forest.relative_scale])
-    assert max(loss) <= 1  # exactly: fractions, no tolerance
-    assert float(max(loss)) > 1 - 1e-12  # and nothing is wasted
+    assert max(loss) <= 1  # exact: fractions without a tolerance
+    assert float(max(loss)) > 1 - 1e-12  # and no budget is wasted
     inner = np.flatnonzero(np.isin(np.arange(len(forest)), forest.parent))
     for node in inner:  # children tile their parent
         children = np.flatnonzero(forest.parent == node)

@@ -19,10 +19,10 @@ GEOD = pyproj.Geod(ellps="WGS84")
 NODES, MORE = 10, 8
 PLACES = {
     "EPSG:4326": (25.0, 79.0),
-    "EPSG:4258": (-8.0, 41.0),  # another datum of degrees
+    "EPSG:4258": (-8.0, 41.0),  # degrees in another datum
     "EPSG:32635": (27.0, 64.0),
-    "EPSG:3857": (15.0, 70.0),  # a unit is a third of a metre there
-    "EPSG:4087": (-20.0, 66.0),  # a plane that is twice as wide as the ground
+    "EPSG:3857": (15.0, 70.0),  # a unit there is a third of a metre on the ground
+    "EPSG:4087": (-20.0, 66.0),  # a plane twice as wide as the ground
     "EPSG:2263": (-74.0, 40.7),  # in feet
     "+proj=omerc +lat_0=60 +lonc=10 +alpha=30 +gamma=0 +ellps=WGS84 +type=crs": (10.0, 60.0),
 }
@@ -165,4 +165,4 @@ def test_lengths_paths_counts_and_nearest_streets_are_those_of_networkx_and_pypr
     chosen = graph.edge_id[nearest_edges(graph, points)].tolist()
     names = [*network.edges]
     metres = apart[np.arange(len(points)), [names.index(name) for name in chosen]]
-    assert (metres < apart.min(axis=1) + 3.0).all()  # places along a street are metres apart
+    assert (metres < apart.min(axis=1) + 3.0).all()  # positions along a street are metres apart

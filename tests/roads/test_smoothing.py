@@ -27,7 +27,7 @@ def test_straight_on_counts_more_than_a_corner(streets, odd):
     changed = value.copy()
     changed[7] += 1e-3 * len(streets)
     moved = near.mean(changed) - near.mean(value)
-    assert moved[7] < 1e-4  # through the mean of all edges only, never of itself
+    assert moved[7] < 1e-4  # only through the mean of all edges, never directly
 
 
 def test_many_counts_are_weighed_by_kinds_and_come_out_the_same(monkeypatch):
@@ -39,7 +39,8 @@ def test_many_counts_are_weighed_by_kinds_and_come_out_the_same(monkeypatch):
         return gamma.gamma_posterior(noisy, 2.0, mean, least=1e-3, shapes=SHAPES)
 
     one_by_one = weighed()
-    monkeypatch.setattr(gamma, "ROWS", 450)  # the shape is chosen by every other count
+    # Blocks of 450 counts: the shape is fitted to every other count.
+    monkeypatch.setattr(gamma, "ROWS", 450)
     for one, other in zip(one_by_one, weighed(), strict=True):
         np.testing.assert_allclose(other, one, rtol=0.02)
 

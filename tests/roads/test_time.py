@@ -53,7 +53,7 @@ def test_a_moment_is_in_one_step_by_itself(moments, steps):
     for moment, step in zip(moments, chosen.tolist(), strict=True):
         assert steps.of_moments(np.array([moment])).tolist() == [step]
         place = moment
-        if steps is HOURS:  # CET, an hour ahead of UTC all week
+        if steps is HOURS:  # CET, one hour ahead of UTC all week
             inside = MONDAY - 3600 <= moment < MONDAY + 7 * 86_400 - 3600
             place = (np.floor(moment) + 3600) % 86_400 if inside else np.nan
         spans = zip(steps.edges, steps.edges[1:], strict=False)
@@ -70,7 +70,8 @@ def test_steps_are_stated_written_and_read_back():
     part = DAYS.restricted_to("2024-03-05,2030-01-01")
     assert (len(part), DAYS.rows(part)) == (6, slice(1, 7))
     zoned = Steps.of("t", "2024-03-30,2024-04-02", "1d", "Europe/Berlin")
-    assert np.diff(zoned.edges).tolist() == [86_400, 82_800, 86_400]  # the night of summer time
+    # The night when summer time begins.
+    assert np.diff(zoned.edges).tolist() == [86_400, 82_800, 86_400]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_all_steps_cost_what_one_costs(release):
     limits = [of_step.limit for of_step in release.parts]
     assert None not in limits
     shares = [each.header.extra.get("kept") for each in release.parts]
-    if None not in shares:  # methods that estimate it say it of every window
+    if None not in shares:  # methods that estimate it state it for every window
         assert min(shares) <= release.header.extra["kept"] <= max(shares)
         part = release.during("2024-03-05,2024-03-08").header.extra["kept"]
         assert min(shares[1:4]) <= part <= max(shares[1:4])

@@ -218,6 +218,7 @@ def test_kept_share():
     lengths = [1, 2, 3]
     assert retained_share([1, 1, 1], lengths, 1) == pytest.approx(3 / 6)
     assert retained_share([9, -9, 9], lengths, 3) == 1
-    assert retained_share([9, 0, 0], lengths, 1) == 0.9999  # longer trips that no number tells of
+    # Longer trips than any measured length are possible.
+    assert retained_share([9, 0, 0], lengths, 1) == 0.9999
     assert retained_share([0, 0], lengths[:2], 1) is None
-    assert retained_share([1, 1, 1], lengths, 1, 1.0) is None  # 6 visits ± 7.5
+    assert retained_share([1, 1, 1], lengths, 1, 1.0) is None  # 6 visits ± 7.5 are within the noise

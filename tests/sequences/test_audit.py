@@ -3,7 +3,7 @@
 At confidence 1 − 1e-6 the false-positive rate is at most 1e-6 whatever the seed.
 """
 
-from __future__ import annotations  # the kind of a parameter is read from its annotation
+from __future__ import annotations  # parameter types are read from annotations
 
 import dataclasses
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ def test_the_exact_loss_of_split_decisions_is_what_their_share_pays(size, epsilo
     loss = l_top * max(chain_losses(dataclasses.replace(structure, records=1)))
     assert loss <= epsilon
     assert loss > 0.75 * epsilon
-    assert max(chain_losses(structure)) <= epsilon  # all events of a sequence on one path
+    assert max(chain_losses(structure)) <= epsilon  # all events of a sequence lie on one path
 
 
 def test_neighbours_differ_by_one_sequence_of_at_most_l_top_events():

@@ -127,6 +127,6 @@ def test_drawing_many_sequences_takes_the_memory_of_few_and_draws_the_same(monke
     drawn = tree.sample(50_000, seed=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 40e6  # all chances at once are 80 MB
+    assert peak < 40e6  # all probabilities at once would take 80 MB
     monkeypatch.setattr(model, "AT_ONCE", 50_000 * 201)
     assert all(map(np.array_equal, drawn, tree.sample(50_000, seed=1)))

@@ -48,13 +48,13 @@ def test_measures_without_noise_are_those_of_the_truncated_sequences():
         return sorted(counts, key=lambda string: -counts[string])[:k]
 
     for k, precision in ((2, 0.5), (5, 0.8)):
-        for counts in (whole, cut):  # no tie where the list is cut
+        for counts in (whole, cut):  # no tie at the end of the list
             ranked = best(counts, k + 1)
             assert counts[ranked[k - 1]] > counts[ranked[k]]
         assert len(set(best(whole, k)) & set(best(cut, k))) / k == precision
         for method in ("truncate", "topk_em"):
             assert by_measure[method, 1e7, ALL, f"top {k}"] == precision
-    # Of 118 sequences 11 have 9 symbols, which are cut at 6.
+    # 11 of 118 sequences have 9 symbols, and are truncated to 6.
     assert by_measure["truncate", 1e7, ALL, LENGTHS] == pytest.approx(11 / 118)
     assert ("topk_em", 1e7, ALL, LENGTHS) not in by_measure
 

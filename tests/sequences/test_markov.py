@@ -83,7 +83,7 @@ def model_of(rows, alphabet=ABC, **parameters):
 @settings(max_examples=40)
 @given(ROWS.filter(bool))
 def test_without_noise_short_strings_have_their_exact_counts(rows):
-    rows = rows * 60  # a context splits where its score exceeds δ, which is at least 1 a level
+    rows = rows * 60  # a context splits if its score exceeds δ, which is at least 1 per level
     model = model_of(rows, l_top=30, max_depth=3)
     exact = counted(rows, 30, 3)
     for string in ((0,), (1,), (0, 1), (2, 2), (0, 1, 2)):
@@ -131,7 +131,7 @@ def test_projected_rows_are_the_closest_ones_with_their_sums(seed):
     assert (closest[~allowed] == 0).all()
     total = np.maximum(np.where(allowed, noisy, 0).sum(axis=1), 0)
     np.testing.assert_allclose(closest.sum(axis=1), total, atol=1e-9)
-    # Optimality: where a value is positive the shift is the row's least one.
+    # Optimality: all positive values are shifted equally, by the least shift of the row.
     for row in range(20):
         if total[row] > 0:
             shift = (noisy - closest)[row][allowed[row]]

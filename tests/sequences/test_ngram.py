@@ -78,7 +78,7 @@ def test_without_noise_every_explored_count_is_exact(rows, l_top, n_max):
     spelled = strings(tree.child)
     for row, string in spelled.items():
         wanted = [counted[(*string, mark)] for mark in range(4)]
-        wanted[3] = wanted[3] if string else 0  # the end mark alone is not released
+        wanted[3] = wanted[3] if string else 0  # the empty string's end mark is not released
         assert noisy[row].tolist() == wanted
     shorter = {string for string in counted if len(string) < n_max and 3 not in string}
     assert set(spelled.values()) == {(), *shorter}
@@ -95,7 +95,8 @@ def test_scale_and_threshold_are_those_of_the_specification():
     noise = Watched(1)
     task = SequenceTask(Sequences.of([[0, 1]] * 50), ABC, Budget(0.5), noise)
     NGram(l_top=20, n_max=5).build(task)
-    assert noise.scales[:3] == pytest.approx([20 / (0.5 / 5)] * 3)  # single symbols, and no end
+    # Single symbols without the end mark.
+    assert noise.scales[:3] == pytest.approx([20 / (0.5 / 5)] * 3)
 
 
 @given(st.integers(1, 20), st.floats(1e-9, 1.0, exclude_max=True), st.floats(0.0, 1.0))
@@ -103,9 +104,9 @@ def test_levels_are_whole_at_least_one_and_end_where_the_threshold_is_reached(mo
     levels = int(NGram().levels_left(most, np.array([ratio]), np.array([mode]))[0])
     assert 1 <= levels <= most
     if not 0 < mode < 1:
-        assert levels == most  # nothing is known, or the path is certain
+        assert levels == most  # no estimate, or a certain path
     elif levels < most:
-        # Of a count of 1, mode^h falls to the ratio at the h-th level, and not before.
+        # mode^h reaches the ratio at the h-th level, and not before.
         assert mode**levels <= ratio * (1 + 1e-9)
         assert levels == 1 or mode ** (levels - 1) > ratio * (1 - 1e-9)
 
@@ -146,7 +147,7 @@ def test_every_count_has_noise_of_its_path_s_rate():
     wanted = []
     for level in tree.levels:
         wanted += [6 / rate for rate in level.rate.tolist() for _ in range(4)]
-    del wanted[3]  # no end after nothing
+    del wanted[3]  # the empty string has no end mark
     assert sorted(noise.scales) == pytest.approx(sorted(wanted))
 
 
@@ -198,19 +199,20 @@ def test_a_missing_extension_gets_what_its_markov_parent_says():
     tree.observe(np.array([[9, 9, 20, 9]]), np.array([[0, 0, 1, 0]]) > 0)
     counts = tree.consistent()
     assert counts[0].tolist() == [40, 10, 30, 0]
-    assert counts[1].tolist() == [0, 40, 0, 0]  # nothing is left for the missing ones
+    assert counts[1].tolist() == [0, 40, 0, 0]  # the given counts leave nothing for missing ones
     assert counts[2].tolist() == [3, 0, 6, 1]
-    # c = 20 stands for 6 of 10: a gets 10 and & gets 10/3; then all is scaled to 40.
+    # c = 20 stands for 6 of 10: a gets 10 and & gets 10/3; then all are scaled to 40.
     raw = np.array([20 * 3 / 6, 0, 20, 20 * 1 / 6])
     assert counts[3] == pytest.approx(raw * 40 / raw.sum())
 
 
 def test_a_string_without_released_extensions_is_an_end():
     tree, model = explored([[0]] * 300, 1.0, NoNoise(), l_top=1, n_max=3)
-    assert len(tree.levels) == 2  # "a" is explored, and nothing follows it: all are open
+    assert len(tree.levels) == 2  # "a" is explored and has no extension
     assert len(model) == 1
     assert model.count([0]) == 300
-    assert model.count([0, 0]) == 300  # beyond the tree: by the longest known end, the empty one
+    # Beyond the tree: predicted from the longest known suffix, the empty one.
+    assert model.count([0, 0]) == 300
 
 
 def test_forbidden_steps_get_neither_noise_nor_a_string():

@@ -237,7 +237,7 @@ def test_places_in_a_file_are_bounded_per_person(tmp_path):
     ]
     path.write_text("\n".join(rows) + "\n")
     data = read_places(path, UNIT, unit="who", time="when", side=4, max_per_unit=3)
-    assert len(sequences_of(data)) == 6  # of ten days each, a gap after every one
+    assert len(sequences_of(data)) == 6  # ten days each, a gap after every one
     assert data.unit == "one who with at most 3 sequences"
     with pytest.raises(ParameterError, match="gap=-1: give the session gap in hours"):
         read_places(path, UNIT, unit="who", time="when", gap=-1)
@@ -328,7 +328,7 @@ def test_every_method_by_command(tmp_path, method):
     top = as_json("topk", out, "-k", 3)["top"]
     assert len(top) == 3
     assert (top[0]["count"] is None) == (model == "ranking")
-    if model == "ranking":  # of as many strings as it has, unless more are asked for
+    if model == "ranking":  # as many strings as the release has, unless more are requested
         few = tmp_path / "few.parquet"
         as_json(*words, "-o", few, "--set", "k=7")
         assert len(as_json("topk", few)["top"]) == 7

@@ -34,7 +34,7 @@ def test_least_squares_equals_the_dense_solution(nodes, data):
     count, variance = least_squares(nodes.parent, nodes.count, np.where(unmeasured, np.inf, spread))
     assert count == pytest.approx(matrix @ leaves, abs=1e-6)
     assert variance == pytest.approx(np.diag(covariance), rel=1e-9)
-    # What the intervals rely on: disjoint nodes are never positively correlated.
+    # The intervals rely on this: disjoint nodes are never positively correlated.
     disjoint = matrix @ matrix.T == 0
     assert (covariance[disjoint] <= 1e-9).all()
 

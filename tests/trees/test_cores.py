@@ -25,7 +25,7 @@ def test_results_stand_in_the_order_of_the_pieces_and_threads_end(two):
 
     def work(piece):
         if piece < 2:
-            together.wait(60)  # two at a time, or never
+            together.wait(60)  # fails unless two run at a time
         threads.add(threading.get_ident())
         return piece * piece
 
@@ -39,7 +39,7 @@ def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monk
     here, before, together = threading.get_ident(), threading.active_count(), threading.Barrier(2)
 
     def work():
-        together.wait(60)  # both at a time, or never
+        together.wait(60)  # fails unless both run at a time
         return threading.get_ident()
 
     first, other = run_both(work, work)
@@ -63,7 +63,7 @@ def test_two_pieces_at_once_are_the_first_here_and_the_other_meanwhile(two, monk
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_both(cancelled, endless)  # which ends, or this test never does
+        run_both(cancelled, endless)  # otherwise this test would never end
     assert threading.active_count() == before
     monkeypatch.setattr(cores, "cores", lambda: 1)
     assert run_both(threading.get_ident, threading.get_ident) == (here, here)

@@ -22,7 +22,7 @@ def test_slopes_move_records_towards_the_denser_neighbour_and_keep_every_total()
     np.testing.assert_allclose(
         sloped.count(boxes).count, flat.count(boxes).count, rtol=1e-9, atol=1e-6
     )
-    # The density falls from west to east, so records move west inside their leaves.
+    # Density falls from west to east, so records move west inside their leaves.
     assert western(sloped.nodes) < western(flat.nodes)
 
 

@@ -56,9 +56,9 @@ def test_the_misfit_of_the_true_shares_is_unbiased_whatever_the_noise():
         fitting = Fitting()
         fit = fitting.add(count, np.full(count.shape, 200.0), share)
     assert fit.used
-    # Shares are the true ones: what is left is nothing, up to four standard errors of 40,000.
+    # Shares are true ones: no error remains, up to four standard errors of 40,000.
     assert fitting.misfit[1] / fitting.weight[1] == pytest.approx(0.0, abs=0.002)
-    # Of area: Σ(s − ¼)² / (1 − ¼), 0.2 on the average over all s.
+    # Reference, shares by area: Σ(s − ¼)² / (1 − ¼), on average 0.2 over all s.
     assert fitting.misfit[0] / fitting.weight[0] == pytest.approx(0.2, abs=0.01)
 
 
@@ -77,7 +77,7 @@ def test_a_prior_is_used_only_where_noisy_counts_agree_with_it(public):
     if public != "true":
         assert fit == Fit()
     few = Fitting().add(*families_of(mass[:5], random), mass[:5])
-    assert not few.used  # five families say too little
+    assert not few.used  # five families are too few to fit
 
 
 def test_levels_hand_on_what_they_found_to_levels_with_few_families():

@@ -43,7 +43,7 @@ def test_tables_say_what_single_nodes_are_told():
     """More than ROWS nodes share tables by class of deviation, which give the same values."""
     _, noisy, variance, leaf = level(ROWS)
     few = shrink_level(np.minimum(noisy, 60.0), variance, leaf)[0]
-    # The prior is fitted to every eighth of eight copies, so that only the tables differ.
+    # The prior is fitted to every eighth row of eight copies, so that only the tables differ.
     copies = [np.repeat(each, 8) for each in (np.minimum(noisy, 60.0), variance, leaf)]
     many = shrink_level(*copies)[0][::8]
     away = np.abs(many - few) / np.sqrt(variance)

@@ -15,7 +15,7 @@ def answers(app, headers, **scope):
     sent = []
 
     async def receive():
-        await asyncio.Event().wait()  # a browser that says nothing more
+        await asyncio.Event().wait()  # a browser that sends nothing more
 
     async def send(message):
         sent.append(message)

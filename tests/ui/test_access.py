@@ -68,8 +68,9 @@ def test_an_address_that_nobody_vouches_for_counts_only_where_the_owner_says_so(
 @pytest.mark.parametrize(
     ("email", "sub", "name"),
     [
-        ("\u212aate@example.org", "1", "%E2%84%AAate@example.org"),  # a kelvin, no K of Kate's
-        ("\u0430nn@example.org", "1", "%D0%B0nn@example.org"),  # a Cyrillic a
+        # The Kelvin sign instead of the K of Kate.
+        ("\u212aate@example.org", "1", "%E2%84%AAate@example.org"),
+        ("\u0430nn@example.org", "1", "%D0%B0nn@example.org"),  # a Cyrillic а
         ("", "kate@example.org", "sub:kate@example.org"),
         ("", "x · by kate@example.org", "sub:x%20%C2%B7%20by%20kate@example.org"),
         ("", "../../kate\x00\u202e", "sub:../../kate%00%E2%80%AE"),

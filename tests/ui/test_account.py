@@ -82,7 +82,7 @@ def test_two_visitors_share_one_account_and_cannot_overspend():
     price(third).click().run()
     pay(first)
     assert "1; 0 is left" in texts(first)
-    price(second).click().run()  # its page still shows the button as it was
+    price(second).click().run()  # its page still shows the old button
     assert price(second).disabled
     assert "1; 0 is left" in texts(second)
     confirm(third)
@@ -224,7 +224,7 @@ def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, 
     real = driver.header_of
 
     def fail_of_theirs(handle, *rest, **more):
-        # What to expect is shown by a simulation on public data.
+        # The expected error comes from a simulation on public data.
         return (real if handle.public else fail)(handle, *rest, **more)
 
     monkeypatch.setattr(driver, "header_of", fail_of_theirs)
@@ -232,7 +232,7 @@ def test_a_fault_after_the_payment_is_recorded_by_every_page(monkeypatch, page, 
     pay(app)
     assert any("which stays spent" in each.value for each in app.error)
     assert not any("secret" in each.value for each in app.error)
-    assert len(app.run().error) == len(app.error)  # no other touch takes it away
+    assert len(app.run().error) == len(app.error)  # no other click removes it
     price(app).click().run()
     assert not app.error
     assert [row.outcome for row in dpviz.Ledger().account(data).spends] == ["failed"]

@@ -83,7 +83,7 @@ def test_a_rectangle_outside_the_area_is_told_with_the_remedy(page, name):
     line = next(line for line in said(app) if "outside the domain" in line)
     assert line.endswith("give one that overlaps it.")
     assert "Noisy count" not in metrics(app)
-    assert len(app.get("bidi_component")) >= 2  # the map is still there to draw a better one
+    assert len(app.get("bidi_component")) >= 2  # the map is still there to draw a better rectangle
 
 
 @pytest.mark.parametrize("page", ["explore", "sequences", "learn"])

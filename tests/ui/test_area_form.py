@@ -46,7 +46,7 @@ def test_sides_are_in_the_units_of_the_crs_and_the_map_in_degrees():
     assert sides(app)[1] < 180_000 < sides(app)[3]
     west, _, east, _ = app.session_state["here.bounds.seen"]
     assert west < -0.2 < 0.0 < east
-    app.text_input[0].input("500000 155000 560000 200000").run()  # the map goes there, too
+    app.text_input[0].input("500000 155000 560000 200000").run()  # the map moves there, too
     assert abs(app.session_state["here.bounds.seen"][0] + 0.55) < 0.1
     app.selectbox[0].select("New Zealand").run()
     assert "outside" in app.error[0].value
@@ -68,7 +68,7 @@ def test_the_area_of_a_file_is_chosen_on_a_map(page):
     if kind == "already public":
         app.segmented_control(key=f"{page}.public.upload").set_value("public")
     uploaded(app, f"{page}.file", "rides.csv", rows)
-    if page == "trips":  # of four coordinates only the first two are called by usual names
+    if page == "trips":  # only the first two of four coordinates have usual names
         assert [each.value for each in app.info] == ["Choose the columns of the coordinates."]
         for axis, name in enumerate(("lon", "lat", "lon2", "lat2")):
             (box,) = [each for each in app.selectbox if f"{page}.{axis}." in (each.key or "")]
@@ -80,7 +80,7 @@ def test_the_area_of_a_file_is_chosen_on_a_map(page):
     assert "No area from 15 to 14" in app.main.error[0].value
     bounded(app, page, (14, -24, 15, -23))
     assert not app.error
-    assert "Draw the area" not in texts(app)  # the data's own map
+    assert "Draw the area" not in texts(app)  # the map of these data
 
 
 def test_an_area_of_the_records_is_forgotten_once_they_are_confidential():
@@ -91,7 +91,8 @@ def test_an_area_of_the_records_is_forgotten_once_they_are_confidential():
     uploaded(app, "explore.file", "here.csv", rows)
     app.button(key="explore.extent").click().run()
     _, *others = app.text_input(key="explore.bounds").value.split(", ")
-    bounded(app, "explore", (14.0, *others))  # the west is what everybody knows
+    # The owner types one public side; the others are data extents.
+    bounded(app, "explore", (14.0, *others))
     app.segmented_control(key="explore.public.upload").set_value("sensitive").run()
     assert app.text_input(key="explore.bounds").value == ""
     assert any("taken from the records" in each.value for each in app.warning)

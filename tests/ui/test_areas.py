@@ -55,7 +55,7 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     answer = release.count((14.4, -24.1, 14.5, -24.0))
     noise, cut = answer.noise_sd[0], answer.uniformity_sd[0]
     assert cut > 2 * noise
-    shown = with_noise(answer.count[0], INTERVAL_SDS * cut)  # the noise's ± alone stood there
+    shown = with_noise(answer.count[0], INTERVAL_SDS * cut)  # not the ± of the noise alone
     assert metrics(app)["Noisy count"] == shown
     open_tab(app, "Table")
     assert "first." in texts(app)
@@ -139,7 +139,7 @@ def test_a_table_is_offered_in_the_steps_of_time_that_fit_its_records():
     assert app.text[-1].value == "1w"
     app = AppTest.from_function(timed_form, args=(None,), default_timeout=60).run()
     assert app.text[-1].value == "none"
-    assert "No step fits these times" in texts(app)  # the domain is not one of a form
+    assert "No step fits these times" in texts(app)  # no form offers this domain
 
 
 def expectation():
@@ -196,7 +196,7 @@ def test_the_map_as_a_table_rounds_to_the_noise_and_says_whether_all_is_there(tm
     assert set(table["west"]) == {-10.0, -9.5}
     for count, density in zip(table["noisy count"], table["per km²"], strict=True):
         assert (count == 0) == (density == 0)
-    looks = json.loads(app.dataframe[0].proto.columns)  # numbers, by which a reader may sort
+    looks = json.loads(app.dataframe[0].proto.columns)  # numbers, so that a reader can sort them
     forms = {name: looks[name]["type_config"]["format"] for name in table.columns}
     assert forms["west"] == forms["north"] == "%.5f"
     assert forms["noisy count"] == forms["95 % interval ±"] == forms["per km²"] == "%,f"

@@ -26,7 +26,7 @@ COLOURS = {"privtree": charts.BLUE, "ugrid": charts.ORANGE}
     ids=["errors", "bounds"],
 )
 def test_a_chart_holds_its_rows_and_the_colours_of_the_pair(chart, rows, colours):
-    spec = chart.to_dict()  # altair holds it against the schema of Vega-Lite
+    spec = chart.to_dict()  # altair validates it against the schema of Vega-Lite
     assert sum(map(len, spec["datasets"].values())) == rows
     text = str(spec)
     assert [each in text for each in (charts.ORANGE, charts.BLUE)].count(True) == colours
@@ -45,7 +45,7 @@ def test_an_axis_of_errors_has_its_ends_and_a_few_round_numbers_between():
     ):
         line = charts.bounds_chart(errors, 10).to_dict()["layer"][0]["encoding"]
         assert line["y"]["axis"]["values"] == ticks
-        assert line["y"]["axis"]["title"] == "mean error"  # a longer one does not fit
+        assert line["y"]["axis"]["title"] == "mean error"  # a longer title does not fit
         assert line["x"]["axis"]["values"] == list(errors)
 
 

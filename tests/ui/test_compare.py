@@ -53,7 +53,7 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
         assert shown[f"{side} · noisy count"] == headline
         interval = interval_words(answer.count[0], answer.half_width[0])
         assert f"**Noise alone (95 %):** {interval}" in texts(app).replace("\\", "")
-    assert right.larger_error > right.half_width  # the noise alone stood there
+    assert right.larger_error > right.half_width  # not the ± of the noise alone
 
 
 def test_one_side_changes_and_the_other_is_kept():
@@ -150,7 +150,7 @@ def test_my_release_needs_no_upload_where_the_visitor_has_some():
         [newer, older],
         [older, newer],
     )
-    assert [label[0] for label in scene_of(app).labels] == ["A", "B"]  # no truth
+    assert [label[0] for label in scene_of(app).labels] == ["A", "B"]  # no label "Truth"
 
 
 def test_errors_are_measured_once_their_panel_is_opened():

@@ -165,7 +165,7 @@ def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_
     counted_by_districts(app, "publish")
     assert "Choose a public file of polygons" in texts(app)
     uploaded(app, "publish.areas.file", "wards.geojson", wards(overlap=0.5))
-    (line,) = {*errors(app)}  # in the menu, and by the way on
+    (line,) = {*errors(app)}  # one line, shown in the menu and beside the button
     assert "overlap\\: a record may be in one area only" in line
     uploaded(app, "publish.areas.file", "wards.geojson", wards())
     levels = chosen(app, "multiselect", "areas.levels")

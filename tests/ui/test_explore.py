@@ -47,11 +47,11 @@ def test_the_first_run_asks_nothing_and_shows_a_map():
     assert app.get("bidi_component")
     assert "Demo · synthetic people · noise as at ε" in texts(app)
     assert metrics(app)["Exact total (public data)"] == "250,000"
-    assert not app.code  # what draws code is not loaded before somebody asks
+    assert not app.code  # the notebook code is loaded only on request
     command, python = (each.value for each in open_tab(app, "Code").code[-2:])
     assert command.startswith("dpviz build city-250k")
     assert python.startswith("import dpviz")
-    assert "seed=" not in python  # no release holds it
+    assert "seed=" not in python  # no release contains a seed
 
 
 def test_the_address_restores_everything():
@@ -168,7 +168,7 @@ def test_four_sides_that_are_typed_are_the_question_in_place_of_a_polygon():
 @pytest.mark.parametrize(
     ("count", "error", "exact", "said"),
     [
-        (9.4, 1.9, 10, ("−0.6", "6.0 %")),  # "−1" of 10 was said to be 6 % of it
+        (9.4, 1.9, 10, ("−0.6", "6.0 %")),  # shown with the same digits as its percentage
         (0.1, 0.7, 0, ("+0.1", "")),
         (6.2, 4.0, 6, ("0", "")),
         (1_237.4, 58.8, 1_200, ("+40", "3.3 %")),
@@ -192,7 +192,8 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     offered = app.selectbox(key="explore.method").options
     assert offered
     assert not any("NOT PRIVATE" in option for option in offered)
-    assert not any(each.key == "explore.preflight" for each in app.toggle)  # for uploads alone
+    # Offered for uploads only.
+    assert not any(each.key == "explore.preflight" for each in app.toggle)
     assert "ε = 1" in price(app).label
     price(app).click().run()
     assert "it cannot be undone" in texts(app)
@@ -206,10 +207,10 @@ def test_sensitive_data_wait_for_the_button_and_show_nothing_exact():
     assert "has spent ε = 1 in all" in texts(app)
     before = metrics(app)
     app.select_slider(key="explore.epsilon").set_value(0.1).run()
-    assert metrics(healthy(app)) == before  # nothing is rebuilt unasked
+    assert metrics(healthy(app)) == before  # nothing is rebuilt without a click
     assert "was published at ε = 1, before you changed the controls" in texts(app)
     assert "seed" not in app.query_params
-    # Declared sensitive, the truth is refused by the vault itself as well.
+    # Declared sensitive, the exact counts are refused by the vault itself as well.
     from dpviz.errors import PrivacyError
     from dpviz.evaluation.truth import exact_counts
 
@@ -303,7 +304,7 @@ def test_a_bad_file_is_one_clear_line_without_a_path_or_a_value():
     for case, (name, content, message) in BAD.items():
         opened_upload(name, content, public=True, app=app)
         lines = [box.value for box in (*app.error, *app.warning)]
-        assert len(lines) == 2, (case, lines)  # beside what caused it, and where no form hides it
+        assert len(lines) == 2, (case, lines)  # beside its cause, and again where no form hides it
         assert lines[0] == lines[1]
         assert message in lines[0], case
         for private in ("/tmp", "Ada", "Traceback"):
@@ -330,7 +331,7 @@ def test_a_rectangle_inside_out_is_one_clear_line_and_one_of_nobody_a_release_of
             (-1e7, -1e7, 2e7, 2e7),
             "EPSG:3035 has no place on the Earth for some of these coordinates",
         ),
-        # Around the pole: the map was blank, and "nothing stood out from the noise" of what was paid.
+        # Around the pole: refuse before the payment, instead of showing a blank map after it.
         ("EPSG:3413", (-1e6, -1e6, 1e6, 1e6), "This area cannot be drawn with north up"),
     ],
 )
@@ -341,7 +342,7 @@ def test_an_area_of_no_map_is_refused_before_anything_is_paid(tmp_path, crs, bou
     bounded(app, "explore", bounds)
     assert line in app.main.error[0].value.replace("\\", "")
     assert not [each for each in app.button if "spend" in each.label]
-    # A release of it, built elsewhere, is opened with the same line in place of its map.
+    # A release of this area that was built elsewhere opens with the same line instead of its map.
     plane = dpviz.Domain(bounds[:2], bounds[2:], columns=("x", "y"), crs=crs)
     data = dpviz.from_points([[5e5, 4e5]], plane, public=True)
     path = dpviz.save(dpviz.build(data, epsilon=1.0, seed=1), tmp_path / "r.parquet")
@@ -367,7 +368,7 @@ def test_a_polygon_of_the_address_is_answered_by_the_engine_and_exactly_on_publi
     assert metrics(app)["Noisy count"] == with_noise(answer.count[0], half)
     x, y = DATASETS["city-50k"].points().T
     shown = int(metrics(app)["Exact count (public data)"].replace(",", ""))
-    # Records stand in the middle of their lattice cell here: a border may pass between.
+    # Records are moved to the middle of their lattice cell here: a border may pass between.
     assert abs(shown - int(shapely.contains_xy(shape, x, y).sum())) <= 2
     assert app.query_params["ring"].startswith("14.45")
 
@@ -379,7 +380,7 @@ def test_a_polygon_that_is_none_is_left_out_or_said_in_one_line(ring):
     app = opened(ring=ring)
     assert len(app.error) == 0
     assert len(app.warning) <= 1
-    assert "Noisy count" not in metrics(app)  # 0 was the answer outside of the area
+    assert "Noisy count" not in metrics(app)  # outside the area there is no count, not 0
 
 
 @pytest.mark.slow
@@ -427,7 +428,7 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     release = dpviz.build(dpviz.load("year"), "quadtree", 1.0, seed=0, height=5)
     for period in (("2030-06-01", "2030-07-01"), ("2030-07-01", "2030-07-31")):
         answer = release.count(RECT, period)
-        cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error: the noise's stood alone
+        cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error, not the noise alone
         assert metrics(app)["Noisy count"] == with_noise(answer.count[0], cut)
         assert app.query_params["period"] == ",".join(period)
         assert "the rectangle in each step" in texts(app)
@@ -439,12 +440,13 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     assert [row["from"], row["to"]] == ["2030-07-31", "2030-08-30"]
     steps = table(app, "to", "95 % interval ±")
     cut = INTERVAL_SDS * release.timeline(RECT, every.value).uniformity_sd
-    assert list(steps["cut cells ±"]) == [half_width_words(each) for each in cut]  # noise's alone
+    # Not the noise alone.
+    assert list(steps["cut cells ±"]) == [half_width_words(each) for each in cut]
     healthy(look(app).set_value("film").run())
     assert "**Every window**" in texts(app)
     (every,) = [each.value for each in app.dataframe if {"time", "noisy count"} == {*each.value}]
     june = release.count(RECT, ("2030-06-01", "2030-07-01"))
-    cut = INTERVAL_SDS * june.uniformity_sd[0]  # as in its own window: the noise's stood alone
+    cut = INTERVAL_SDS * june.uniformity_sd[0]  # the larger error, as in its own window
     counts = dict(zip(every["time"], every["noisy count"], strict=True))
     assert counts["June 2030"] == with_noise(june.count[0], cut)
     healthy(opened(**COARSE, period="soon,never"))
@@ -496,5 +498,5 @@ def test_the_address_restores_how_a_period_is_looked_at():
     app = healthy(opened(**COARSE, view="upwards"))
     assert "view 'upwards', which is not available" in texts(app)
     assert look(app).value == "window"
-    app = healthy(opened(data="city-50k", view="film").run())  # without a period
+    app = healthy(opened(data="city-50k", view="film").run())  # data without a period
     assert "view" not in app.query_params

@@ -24,7 +24,7 @@ def answer(path, newcomer=True):
 
 def test_a_page_comes_with_its_style_a_sketch_and_the_address_of_deck():
     status, named, page = answer("/maps/compare")
-    assert (status, named["cache-control"]) == (200, "no-cache")  # never an older style
+    assert (status, named["cache-control"]) == (200, "no-cache")  # an old style must not be cached
     for part in (style(), SKETCH % "", f'src="{DECK}"', "<title>dpviz<"):
         assert page.count(part) == 1
     assert 'src: url("./static/media/SourceSansVF-Upright' in page

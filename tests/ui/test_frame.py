@@ -12,7 +12,7 @@ def test_a_newcomer_reads_one_sentence_and_has_three_doors():
     app = opened_page("explore")
     assert SENTENCE in texts(app)
     assert {"See a private map", *DOORS} <= {each.label for each in app.button}
-    assert app.get("bidi_component")  # with a map below
+    assert app.get("bidi_component")  # a map below the text
     named(app.button, "See a private map").click().run()
     assert SENTENCE not in texts(app)
 

@@ -33,4 +33,5 @@ def test_help_lists_the_pages_methods_and_commands_of_the_documentation():
         assert f"| {name} | {guarantee} | {paper} |" in text
     counts = [len(cells(table())) for table in (page_table, command_table, method_table)]
     assert min(counts) >= 4
-    assert text.count("\n| ") == sum(counts) + 3 * 2 + 2 + len(KEYS)  # heads, rules, keys
+    # Headers, separator lines, keys.
+    assert text.count("\n| ") == sum(counts) + 3 * 2 + 2 + len(KEYS)

@@ -112,7 +112,7 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     assert table(app, "cells")["category"].tolist() == [
         "walk",
         "bike",
-    ]  # nothing distinguished them
+    ]  # one row per category
     opened(path, kind="nothing")
 
 

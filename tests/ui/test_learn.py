@@ -85,7 +85,7 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
 def test_one_metre_finds_one_person():
     app = opened(chapter="leaks", at=f"guess:{SHOWN}")
     counts = []
-    for metres in (3, 4, 5):  # what each of nine holds is tested with the lesson's numbers
+    for metres in (3, 4, 5):  # other tests check the numbers of all nine distances
         app.slider(key="learn.leaks.move").set_value(metres).run()
         counts.append(int(re.search(r"Exact count: \*\*([\d,]+)", texts(app))[1].replace(",", "")))
         alone = "One person found" in texts(app)
@@ -108,7 +108,7 @@ def test_every_attack_is_run_on_all_five_publications():
     table = {line.split(" | ")[0].strip("| "): line for line in texts(app).splitlines()}
     assert table["the attack made for it"].count("**100**") == 4
     noise = {table[attack].split(" | ")[-1].strip("*| ") for attack in ATTACKS}
-    assert len(noise) == 1  # no attack gets more out of it than another
+    assert len(noise) == 1  # every attack is equally good against noise
 
 
 @pytest.mark.parametrize("draws", [1, 100_000])

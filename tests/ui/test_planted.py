@@ -102,7 +102,7 @@ def test_nothing_of_sensitive_sequences_leaves_the_vault(tmp_path, caplog):
     shown = app.session_state["sequences.view"][1].release
     ledger = dpviz.Ledger()
     assert ledger.account("walks").spent == 1.0
-    beside = ledger.path.parent.glob(f"{ledger.path.name}*")  # what SQLite keeps beside it, too
+    beside = ledger.path.parent.glob(f"{ledger.path.name}*")  # also SQLite's other files
     received += [path.read_bytes() for path in (dpviz.save(shown, tmp_path / "r.parquet"), *beside)]
     for each in (*received, caplog.text.encode()):
         assert secrets_in(each, SECRETS) == set()
@@ -129,7 +129,7 @@ def test_nothing_of_sensitive_trips_on_roads_leaves_the_vault(tmp_path, caplog):
     ledger = dpviz.Ledger()
     assert ledger.account("routes").spent == 1.0
     received += [sent(app._tree), repr(app.query_params).encode(), caplog.text.encode()]
-    beside = ledger.path.parent.glob(f"{ledger.path.name}*")  # what SQLite keeps beside it, too
+    beside = ledger.path.parent.glob(f"{ledger.path.name}*")  # also SQLite's other files
     received += [path.read_bytes() for path in (release, *beside)]
     for secret in (NAME.encode(), HOME.encode(), *encodings(STEPS)):
         assert not any(secret in each for each in received), secret
@@ -140,7 +140,7 @@ def test_compare_shows_nothing_of_sensitive_records_and_all_of_public_ones():
     assert secrets_of(app) == set()
     assert any("for public records only" in each.value for each in [*app.info, *app.warning])
     app.segmented_control(key="compare.public.upload").set_value("public").run()
-    assert "count inside" in secrets_of(app)  # what is looked for can be seen
+    assert "count inside" in secrets_of(app)  # the search finds an exact count if it is shown
 
 
 def test_nothing_of_kinds_values_and_areas_is_on_the_page(monkeypatch):

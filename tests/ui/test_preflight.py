@@ -38,7 +38,7 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
     named(app.selectbox, "Column of the time").set_value("t").run()
     line = "100 of 100 times cannot be read. The first has the form `DD/DD/DDDD hh:mm:ss AA`."
     assert line in texts(app)
-    assert "100 records read, 0 kept" in exact_facts(app)  # it said that all are kept
+    assert "100 records read, 0 kept" in exact_facts(app)  # none is reported as kept
     assert "- 100 without a readable time: dropped. Remedy: declare" in exact_facts(app)
     assert not goes_on(app)
     assert app.button(key="publish.way.1").disabled

@@ -41,7 +41,7 @@ def test_the_price_and_what_to_expect_stand_before_the_payment():
     ]
     assert list(table(app, "mean error")["such as"]) == ["1 km²", "10 km²", "100 km²"]
     for count in table(app, "mean error")["count"]:
-        assert f"about {count} records" not in texts(app)  # said once
+        assert f"about {count} records" not in texts(app)  # one line only
     assert dpviz.Ledger().account("city-50k").spends == ()
     assert "publish.made" not in app.session_state
 
@@ -61,7 +61,7 @@ def test_a_total_is_set_once_and_knowingly():
 def test_an_account_without_a_total_may_have_spent_more_than_any_total_on_offer():
     dpviz.Ledger().spend("city-50k", 150, what="privtree")
     app = opened()
-    chosen = app.session_state["publish.epsilon"]  # which a total of 150 would not have held
+    chosen = app.session_state["publish.epsilon"]  # more than a total of 150 allows
     assert app.number_input(key="publish.total.value").value == 150 + chosen
 
 
@@ -69,10 +69,10 @@ def test_what_the_budget_does_not_hold_is_said_where_epsilon_is_chosen():
     dpviz.Ledger().set_total("city-50k", 0.5)
     app = opened()
     line = "ε = 1 is more than the 0.5 that is left."
-    assert [each.value for each in app.warning].count(line) == 2  # and where it would be paid
+    assert [each.value for each in app.warning].count(line) == 2  # above, and beside the payment
     app.session_state["publish.step"] = 2
     app.run()
-    assert app.button(key="publish.next.2").disabled  # it was the way on, with a tick at the step
+    assert app.button(key="publish.next.2").disabled  # no way to the next step
     assert app.button(key="publish.way.3").disabled
     app.select_slider(key="publish.epsilon").set_value(0.5).run()
     assert line not in texts(app)
@@ -159,11 +159,9 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     assert bounds == sorted(bounds)
     app.number_input(key="publish.bound").set_value(10).run()
     expected, compared = table(app, "left out"), table(app, "of all records")
-    assert (
-        compared.iloc[bounds.index(10), 2] == expected["mean error"][1]
-    )  # it was of the noise alone
+    assert compared.iloc[bounds.index(10), 2] == expected["mean error"][1]  # not the noise alone
     assert set(expected["left out"]) != {"0"}
-    app.number_input(key="publish.guess").set_value(1).run()  # it began at 100
+    app.number_input(key="publish.guess").set_value(1).run()  # the field accepts numbers below 100
     app.number_input(key="publish.guess").set_value(100_000)
     app.number_input(key="publish.bound").set_value(5).run()
     pay(app)
@@ -182,7 +180,7 @@ def test_nothing_exact_of_an_upload_is_on_the_page_but_for_its_owner_s_eyes():
     boxes = [each.value for each in app.info if each.value.startswith(OWNER_ONLY)]
     assert boxes == 2 * [
         f"{OWNER_ONLY}: 7,919 records read, 7,919 kept."
-    ]  # of the file, of the area
+    ]  # for the file, and for the area
     seen = texts(app) + str([each.value for each in app.dataframe])
     seen = seen.replace(boxes[0], "")
     for secret in ("7919", "7,919", "61234567", "98765432", "Ada"):
@@ -212,7 +210,7 @@ def test_areas_offer_the_step_of_time_that_the_data_have_not():
     app = timed_upload()
     app.selectbox(key="publish.method").set_value("areas").run()
     line = "Choose a step of time: under “Areas”, “Count in steps of”."
-    assert texts(app).replace("\\", "").count(line) == 2  # in the menu, and by the way on
+    assert texts(app).replace("\\", "").count(line) == 2  # in the menu and beside the button
     assert app.button(key="publish.next.2").disabled
     app.selectbox(key="publish.areas.every").set_value("1mo").run()
     assert not app.error

@@ -193,7 +193,7 @@ def test_an_answer_stands_in_the_history_of_its_release_alone(stored):
     """One list held those of every release of the visit, without a word of which gave them."""
     app = opened_page(data="city-50k", rect="14.6,-23.9,14.75,-23.75", epsilon="0.5", tab="History")
     app.select_slider(key="explore.epsilon").set_value(1.0).run()
-    assert answers(app) == 2  # of the same public records: ε is a column
+    assert answers(app) == 2  # both answers are about the same records: ε is a column
     app.button(key="explore.side.mine.open").click().run().run()
     assert app.query_params["release"] == stored.id
     assert answers(open_tab(app, "History")) == 0
@@ -213,7 +213,8 @@ def test_a_link_to_nothing_is_one_clear_line_and_the_page_still_opens():
     app = opened_page(release="../../secret", data="city-50k")
     line = texts(app).replace("\\", "")
     assert line.count("The release of this address is not shown: no such release here") == 1
-    assert line.count("What is here is of other data") == 1  # as with a release that was removed
+    # The same line as for a removed release.
+    assert line.count("What is here is of other data") == 1
     assert app.get("bidi_component")
 
 
@@ -271,7 +272,8 @@ def test_an_upload_that_is_no_release_is_called_the_file():
     (error,) = app.error
     assert error.value.replace("\\", "").startswith("The file: no release: choose a .parquet file")
     order = [node.type for node in app.main]
-    assert order.index("error") < order.index("file_uploader")  # below it, it was out of sight
+    # Above the uploader, where it is visible.
+    assert order.index("error") < order.index("file_uploader")
     assert "Open" not in [button.label for button in app.button]
 
 

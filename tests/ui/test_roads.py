@@ -41,7 +41,8 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval():
     total, half = (
         int(each.replace(",", "")) for each in shown["Noisy total after truncation"].split(" ± ")
     )
-    assert f"{total - half:,} to {total + half:,}" in words.replace("\\", "")  # ends that add up
+    # Ends that fit the total.
+    assert f"{total - half:,} to {total + half:,}" in words.replace("\\", "")
     assert "**Error from truncation:** about" in words
     assert "of all visits are counted" in words
     assert not app.warning
@@ -55,7 +56,7 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
     )
     words = "The road graph lies nowhere on the Earth in EPSG:4326: name its CRS"
     assert words in app.main.error[0].value.replace("\\", "")
-    # Neither is a map drawn of a release whose streets have lengths.
+    # A release of these streets, built with given lengths, has no map either.
     (tmp_path / "streets.geojson").write_bytes(content.replace(b"{}", b'{"length": 100}'))
     graph = read_graph(tmp_path / "streets.geojson")
     with pytest.raises(DomainError, match="nowhere on the Earth in EPSG:4326"):
@@ -115,7 +116,8 @@ def test_own_events_at_places_count_on_their_nearest_streets():
     north.set_value("north").run()
     assert "one event" in app.selectbox(key="roads.unit").options
     named(app.button_group, "These records are").set_value("public").run()
-    assert "files" in app.query_params.get("data", "")  # a reload asks for them, not for the city
+    # A reload restores the files' choice, not the city.
+    assert "files" in app.query_params.get("data", "")
     release = app.session_state["roads.built"][1]
     assert (release.records, release.limit) == ("events", 1)
     assert release.answers.count.round(-2).tolist() == [0, 500]
@@ -150,7 +152,7 @@ def test_the_crs_of_streets_is_asked_for_where_no_file_states_it():
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_the_owner_s_exact_facts_of_own_files_stand_before_the_payment(form):
     trips = b"trip,edge\n1,1\n1,2\n2,moon\n"
-    if form == "jsonl":  # which declares no columns: the form names them
+    if form == "jsonl":  # JSON lines declare no columns: the form asks for them
         steps = (b'{"trip": 1, "edge": 1}', b'{"trip": 1, "edge": 2}', b'{"trip": 2, "edge": "x"}')
         trips = b"\n".join(steps)
     app = with_trips(opened(data="files"), f"walks.{form}", trips)
@@ -236,7 +238,7 @@ def test_trips_by_weekday_are_looked_at_in_a_window_of_steps():
     counts = [int(exact_visits(data, slice(at, at + 1))[edges].sum()) for at in range(7)]
     assert exact == f"{sum(counts[:5]):,}"
     assert table(app, "low")["from"].tolist() == [f"{day} 00:00" for day in DAYS]
-    assert "–" not in metrics(app).values()  # as L was, which each step has by itself
+    assert "–" not in metrics(app).values()  # no fact is left blank
     slider.set_range(5, 7).run()
     assert metrics(app)["Exact total (public data)"] == f"{sum(counts[5:]):,}"
     assert app.query_params["period"] == "Sat 00:00,Sun 24:00"

@@ -127,7 +127,8 @@ def of_symbols(content, alphabet, name="visits.txt", public=True):
     if public:
         app.segmented_control(key="sequences.public.upload").set_value("public")
     uploaded(app, "sequences.symbols", name, content)
-    assert ("Name the public symbols" in texts(app)) == name.endswith(".txt")  # has no columns
+    # A text file has no columns.
+    assert ("Name the public symbols" in texts(app)) == name.endswith(".txt")
     return app.text_area(key="sequences.alphabet").set_value(alphabet).run()
 
 

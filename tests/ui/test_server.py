@@ -66,7 +66,7 @@ def test_this_machine_is_answered_with_every_header(host, options):
 @pytest.mark.parametrize(
     "headers",
     [
-        {"host": "evil.example"},  # a name that was made to point at this machine
+        {"host": "evil.example"},  # a name that was made to resolve to this machine
         {"host": "127.0.0.1.evil.example"},
         {"host": "127.0.0.1:8501@evil.example"},
         {"host": "[::1"},
@@ -176,7 +176,7 @@ def install(folder):
         (folder / place).write_bytes((ROOT / source).read_bytes())
     (folder / "dpviz").mkdir()
     for each in (ROOT / "dpviz").iterdir():
-        if f"dpviz/{each.name}" not in moved:  # hatch takes them from their place
+        if f"dpviz/{each.name}" not in moved:  # a package links to all other files
             (folder / "dpviz" / each.name).symlink_to(each)
 
 
@@ -196,7 +196,7 @@ def keeps_to_itself(address, trap):
         with urllib.request.urlopen(address + path, timeout=60) as page:
             response = {name.lower() for name, _ in page.getheaders()}
         assert set(server.HEADERS) <= response
-    with pytest.raises(urllib.error.HTTPError, match="404"):  # the size of what is uploaded
+    with pytest.raises(urllib.error.HTTPError, match="404"):  # reveals the size of uploads
         urllib.request.urlopen(f"{address}/_stcore/metrics", timeout=60)
     asked = urllib.request.Request(address, headers={"Host": "evil.example"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -281,7 +281,8 @@ def test_what_calls_outside_comes_to_the_trap(trap):
 def test_the_settings_that_keep_it_at_home():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     assert settings["server"]["address"] == "127.0.0.1"
-    assert settings["server"]["fileWatcherType"] == "none"  # it would hold up all requests
+    # A file watcher would delay all requests.
+    assert settings["server"]["fileWatcherType"] == "none"
     assert settings["browser"] == {"serverAddress": "127.0.0.1", "gatherUsageStats": False}
 
 

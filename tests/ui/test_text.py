@@ -31,7 +31,7 @@ def test_a_name_turns_no_words_around_and_hides_none():
     shown = plain("plan\u202egpj.exe\x00 \u2066\u2069\u200c")
     assert (
         shown.replace("\\", "") == "planu202egpj.exex00 u2066u2069\u200c"
-    )  # Persian needs the last
+    )  # the last one is needed in Persian
 
 
 def test_no_page_renders_html_of_its_own():

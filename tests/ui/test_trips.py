@@ -23,7 +23,7 @@ def test_two_rectangles_are_one_question_in_four_dimensions():
     release = dpviz.build(dpviz.load("trips-50k"), "ladder_tree", 1.0, seed=0)
     answer = release.count([*START[:2], *END[:2], *START[2:], *END[2:]])
     shown = metrics(app)
-    cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error: the noise's stood alone
+    cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error, not the noise alone
     assert shown["Trips from here to there"] == with_noise(answer.count[0], cut)
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
 

@@ -100,7 +100,7 @@ def test_what_is_replaced_or_left_is_gone(in_memory, tmp_path, folder, monkeypat
     assert not first.exists()
     assert second.stat().st_size > 0
     target = second.readlink() if in_memory else second
-    uploads.st.session_state.clear()  # the visitor leaves
+    uploads.st.session_state.clear()  # as when the visitor leaves
     gc.collect()
     assert not second.is_symlink()
     assert not target.exists()

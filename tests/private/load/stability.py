@@ -250,7 +250,7 @@ def write(form, path, records, extra=()):
         path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     else:
         frame = places(records)
-        if form == "shp":  # whose columns have a width
+        if form == "shp":  # its columns have a width
             frame["y"] = frame["y"].where(frame["y"].abs() < 1e9)
         frame.to_file(path, geometry_type="Point", engine="pyogrio")
 

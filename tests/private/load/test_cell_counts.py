@@ -30,7 +30,7 @@ def by_dask(records, **unit):
     import dask.dataframe as dd
 
     frame = dd.from_pandas(records, npartitions=4)
-    if unit:  # all records of a unit in one part
+    if unit:  # all records of a unit are in one part
         frame = frame.shuffle("who")
     count = dask.delayed(dpviz.cell_counts)
     tables = [count(part, DOMAIN, bits=8, **unit) for part in frame.to_delayed()]

@@ -141,7 +141,7 @@ def test_rows_that_are_not_yet_in_the_file_are_read(tmp_path, monkeypatch):
     with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(path)) as reader:
         db.execute("PRAGMA journal_mode = wal")
         reader.execute("BEGIN")
-        reader.execute("SELECT * FROM a").fetchall()  # as long as this lasts
+        reader.execute("SELECT * FROM a").fetchall()  # keeps the write-ahead log open
         db.execute("UPDATE a SET geom = NULL")
         db.commit()
         assert index_of(dpviz.load(path, BOX)).total == 0

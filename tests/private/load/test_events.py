@@ -64,7 +64,7 @@ def edges_of(data):
 def test_the_nearest_street_is_that_of_shapely_the_first_of_several_in_metres():
     rng = np.random.default_rng(7)
     nodes, ends = rng.random((40, 2)), rng.integers(0, 40, (60, 2))
-    ends = np.concatenate([ends[ends[:, 0] != ends[:, 1]], [[3, 3]]])  # and a loop of no extent
+    ends = np.concatenate([ends[ends[:, 0] != ends[:, 1]], [[3, 3]]])  # and a loop without extent
     table = {"src": ends[:, 0], "dst": ends[:, 1], "length": np.arange(1, len(ends) + 1)}
     graph = road_graph(
         {"node": np.arange(40), "x": nodes[:, 0], "y": nodes[:, 1]}, table, components="all"
@@ -80,7 +80,7 @@ def test_the_nearest_street_is_that_of_shapely_the_first_of_several_in_metres():
         {"src": [0, 1, 0], "dst": [1, 0, 1], "length": [1, 2, 3]},
     )
     assert nearest_edges(twice, places).tolist() == [0] * 500
-    # At 60° a degree across is half as long: 0.015° east of one street, 0.01° south of the other.
+    # At 60° a degree of longitude is half as long: 0.015° from one street, 0.01° from another.
     north = road_graph(
         {"node": [0, 1, 2], "lon": [10.0, 10.0, 10.1], "lat": [60.0, 60.1, 60.1]},
         {"edge": ["west", "top"], "src": [0, 1], "dst": [1, 2]},

@@ -41,7 +41,7 @@ def visits(day, zone):
             "x": random.random(rows),
             "y": random.random(rows),
             "person": random.integers(0, 30, rows),
-            # An hour that stands twice or is missing is read as standard time, like all others.
+            # Ambiguous and missing hours are read as standard time, like all others.
             "time": time.strftime("%Y-%m-%dT%H:%M:%S"),
         }
     ).sample(frac=1, random_state=3)
@@ -85,9 +85,9 @@ def test_another_day_is_the_same_whatever_a_person_did_on_this_one(case):
         assert distance <= K
         assert moved(load(frame, day, after, zone), load(late, day, after, zone)) == 0
         changed += distance
-        # Over both days, only this day's records differ: its bound is not shared with the other.
+        # Records of this day only: its bound is not shared with the other day.
         assert moved(load(frame, before, later, zone), load(less, before, later, zone)) <= K
-    assert changed == 5 * K  # everyone has more than the bound on each day
+    assert changed == 5 * K  # everyone exceeds the bound on each day
 
 
 def test_a_bound_over_both_days_is_refused_by_a_calendar(ledger):
@@ -126,7 +126,8 @@ def test_a_late_record_counts_on_its_own_day_which_pays_again(ledger):
         ({"per": "hour"}, "unit of time 'hour': choose one of day, week, month"),
         ({"source": "folder"}, "folder: per='day' is for one file, or a table in memory"),
         ({"domain": BOX}, "name the column of times and the public period too"),
-        ({"domain": grid(3)}, "per goes with points, the data are trips"),  # of several days
+        # Trips may last several days.
+        ({"domain": grid(3)}, "per goes with points, the data are trips"),
     ],
 )
 def test_a_bound_that_no_calendar_has_is_refused(how, line, tmp_path, monkeypatch):

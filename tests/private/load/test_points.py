@@ -104,7 +104,7 @@ def test_proj_asks_nobody_outside_for_the_grids_of_records(monkeypatch):
     pyproj.network.set_network_enabled(True)
     try:
         placed = in_crs(np.array([[-1.0, 52.0]]), "EPSG:4326", "EPSG:27700")
-        assert pyproj.network.is_network_enabled()  # others of this process may use it
+        assert pyproj.network.is_network_enabled()  # other code in this process may use the network
     finally:
         pyproj.network.set_network_enabled(before)
     assert asked == [False, False]
@@ -113,7 +113,7 @@ def test_proj_asks_nobody_outside_for_the_grids_of_records(monkeypatch):
 
 @pytest.mark.slow
 def test_many_records_of_a_small_file_fit_the_memory_of_its_child(tmp_path):
-    n = 1_700_000  # a file of 27 MB, which libraries once met with a gigabyte reserved
+    n = 1_700_000  # 27 MB: libraries once reserved a gigabyte for it
     points = np.random.default_rng(0).random((n, 2))
     path = tmp_path / "many.parquet"
     pq.write_table(pa.table({"lon": points[:, 0], "lat": points[:, 1]}), path)
@@ -173,14 +173,14 @@ class TestFormats:
         if form == "parquet":
             assert kinds["lon"] == kinds["lat"] == "number"
             assert kinds["when"] == "time"
-        elif form in ("csv", "tsv"):  # a header declares no types
+        elif form in ("csv", "tsv"):  # a header that declares no types
             assert kinds["lon"] == kinds["when"] == "text"
         else:
             assert kinds["geometry"] == "geometry"
 
     def test_only_the_needed_columns_of_a_parquet_are_read(self, tmp_path, monkeypatch):
         asked = []
-        monkeypatch.setattr(sandbox, "CAN_FORK", False)  # so that this process sees it
+        monkeypatch.setattr(sandbox, "CAN_FORK", False)  # so that this process records the call
         original = pq.ParquetFile.iter_batches
         monkeypatch.setattr(
             pq.ParquetFile,
@@ -273,7 +273,8 @@ class TestBadInput:
             ("a.csv", b"-74.0,40.7\n-73.9,40.8\n", "begins with numbers.*add a header line"),
             ("a.csv", b"ann,-74.0,40.7\n", "begins with numbers.*add a header line"),
             ("a.gpx", b'<?xml version="1.0"?><wpt lat="40.7" lon="-74.0"/>', "is XML, not delimit"),
-            ("a.gpx", b"<gpx><name>ann\0</name></gpx>", "is XML, not delimited"),  # a line of all
+            # Everything in one line.
+            ("a.gpx", b"<gpx><name>ann\0</name></gpx>", "is XML, not delimited"),
             ("a.gpx", b"<gpx>" + b"<wpt/>" * 200_000, "is XML, not delimited"),
             ("a.csv", b"a,b\n1,2\n", "no columns called lon, lat or the like: name 2 of those in"),
             ("a.csv", b"lon,lat,lon\n1,2,3\n", "several columns 'lon'"),
@@ -383,7 +384,7 @@ class TestBadInput:
         for number, first in enumerate(
             (b"PK\x03\x04,b\n", b'{"a": 1}\n', b"SQLite format 3\0,b\n")
         ):
-            (tmp_path / f"{number}.txt").write_bytes(first)  # of a list of symbols without a header
+            (tmp_path / f"{number}.txt").write_bytes(first)  # a list of symbols without a header
             assert tables_in(tmp_path / f"{number}.txt") == ()
         many = {f"s{number}": [("a",)] for number in range(1_000)}
         (tmp_path / "many.xlsx").write_bytes(workbook([("a",)], **many))
@@ -420,7 +421,7 @@ class TestBadInput:
         }
         for name, text in files.items():
             (tmp_path / name).write_text(text)
-            if name != "f.geojson":  # what is wrong in one record is that record's own matter
+            if name != "f.geojson":  # an invalid record is dropped alone
                 assert len(read_records(tmp_path / name, NYC).points) == (name == "b.csv")
                 continue
             with pytest.raises(DataError) as caught:
@@ -486,6 +487,6 @@ def test_people_of_real_check_ins_are_bounded_and_hidden_as_wholes(shared_data):
         assert sum(row["epsilon"] for row in release.header.budget) == pytest.approx(1.0)
         total = release.count(world.bounds)
         # Chebyshev at a false alarm of 1e-6 would be 1,000 sd; the sum of thousands of
-        # independent draws is normal: 6 sd.
+        # independent draws is nearly normal: 6 sd.
         bounded = np.minimum(many, bound).sum()
         assert abs(total.count[0] - bounded) < 6 * total.noise_sd[0]

@@ -86,7 +86,7 @@ def test_a_release_is_its_leaves(tmp_path):
         public = dpviz.prior(source, UNIT_SQUARE)
         assert public.facts["kind"] == "release"
         np.testing.assert_allclose(quarters(public), [1000, 500, 0, 500], atol=10)
-    # Of the half of the box that another domain covers.
+    # A prior for the half of the box that another domain covers.
     half = dpviz.Domain((0, 0), (0.5, 1), columns=("x", "y"))
     assert dpviz.prior(release, half).before[-1] == pytest.approx(1500, abs=20)
 

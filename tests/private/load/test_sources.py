@@ -135,7 +135,7 @@ def test_files_of_a_folder_are_looked_at_by_a_child(taxi, tmp_path):
         path.write_bytes(second)
         with pytest.raises(DataError, match=r"cannot be read as Parquet: it is damaged"):
             dpviz.load(tmp_path, NYC)
-    for name, kind in (("a", pa.int32()), ("taxi", pa.int64())):  # of one meaning, in two types
+    for name, kind in (("a", pa.int32()), ("taxi", pa.int64())):  # two types with the same meaning
         rows = {"cell": pa.array([1, 2], kind), "n": pa.array([3, 4], kind)}
         pq.write_table(pa.table(rows), tmp_path / f"{name}.parquet")
     assert index_of(dpviz.load(tmp_path, NYC, bits=9)).total == 14

@@ -48,7 +48,7 @@ class Case:
         for row, cell in zip(np.flatnonzero(inside), numbers, strict=True):
             copies[who[row], cell] += 1
             if who[row] is None:
-                continue  # a record of no unit
+                continue  # a record without a unit
             key = f"{who[row]} {cell} {copies[who[row], cell]}"
             units[who[row]].append((hashlib.md5(key.encode()).hexdigest(), int(row)))
         return np.array(sorted(row for keyed in units.values() for _, row in sorted(keyed)[:k]))
@@ -77,7 +77,7 @@ def made(seed, dims, names=None, kind=DOUBLE, who=WHOLE):
     points[5], points[6], points[7] = np.nan, np.inf, -np.inf
     points[8, 0], points[9, -1], points[10, 0] = np.nan, np.inf, -np.inf
     points[11], points[12] = -0.0, 0.0
-    points[13], points[14] = 1e308, 5e-324  # the largest kind and the smallest
+    points[13], points[14] = 1e308, 5e-324  # the largest and the smallest kind
     columns = [pa.array(column).cast(kind) for column in points.T]
     missing = np.zeros(len(points), dtype=bool)
     missing[15:18] = True

@@ -50,9 +50,9 @@ def installed_postgres():
         if postgres_programs() is None and can_install():
             settings = Path("/etc/postgresql-common/createcluster.d/dpviz.conf")
             settings.parent.mkdir(parents=True, exist_ok=True)
-            settings.write_text("create_main_cluster = false\n")  # no server but our own
+            settings.write_text("create_main_cluster = false\n")  # no server other than ours
             try:
-                install("postgresql-common")  # also fetches the lists of packages
+                install("postgresql-common")  # also downloads the package lists
                 words = ["apt-cache", "search", "--names-only", "^postgresql-[0-9]+-postgis-3$"]
                 packages = subprocess.run(words, capture_output=True, text=True).stdout
                 newest = re.findall(r"^(postgresql-\d+-postgis-3) ", packages, re.MULTILINE)[-1:]

@@ -65,7 +65,7 @@ ENGINES = {"duckdb": of_duckdb, "postgres": of_postgres, "spark": of_spark}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES)  # by name, which tells what starts a Java
+@pytest.mark.parametrize("engine", ENGINES)  # the names show which cases start Java
 def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     url, name = ENGINES[engine](records, request)
     wanted = layers_of(dpviz.load(records / "rides.parquet", BOX, **READ))

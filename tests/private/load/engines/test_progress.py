@@ -37,7 +37,8 @@ def slow(request, tmp_path_factory):
     """The URL of an engine with a view `slow` that takes hours; how many queries still run."""
     if request.param == "duckdb":
         path = tmp_path_factory.mktemp("slow") / "slow.duckdb"
-        with pytest.MonkeyPatch.context() as patch:  # a view is refused, and a table ends too soon
+        # This reader refuses views, and a table ends too soon.
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Duck, "relation", lambda self, name: dialects.table(name))
             yield endless_view(path), lambda: 0
         return

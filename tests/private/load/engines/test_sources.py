@@ -174,14 +174,15 @@ def test_what_postgis_refuses(postgres):
         dpviz.load(postgres, british, table="plane1_points")
     with pytest.raises(DataError, match="name 2 columns of lines: it has 'who', 'geom'"):
         dpviz.load(postgres, box, table="lines")
-    assert index_of(dpviz.load(postgres, box, table="mixed")).total == 0  # dropped one by one
+    assert index_of(dpviz.load(postgres, box, table="mixed")).total == 0  # dropped row by row
     x, y = (np.add(box.lower, box.upper) / 2).tolist()
     with connected(postgres) as db:
-        for srid in (0, 4326, 3857):  # places of another CRS are unknown
+        for srid in (0, 4326, 3857):  # points in another CRS are dropped
             db.execute(f"INSERT INTO mixed SELECT 1, ST_Point({x}, {y}, {srid})".encode())
     assert index_of(dpviz.load(postgres, box, table="mixed")).total == 2
     with connected(postgres) as db:
-        for points in (f"{x} {y}", f"{x} {y},0 0"):  # a multipoint of one is that point
+        # A multipoint with one point counts as that point.
+        for points in (f"{x} {y}", f"{x} {y},0 0"):
             shape = f"'SRID=4326;MULTIPOINT({points})'"
             db.execute(f"INSERT INTO mixed SELECT 1, {shape}::geometry".encode())
     assert index_of(dpviz.load(postgres, box, table="mixed")).total == 3
@@ -256,7 +257,8 @@ def test_files_that_a_writer_left_behind_are_none_of_a_folder(folder):
         shutil.copy(folder / "a.parquet", folder / name)
     before = index_of(dpviz.load(folder / "a.parquet", CASE.domain)).total
     assert index_of(dpviz.load(folder, CASE.domain)).total == before > 0
-    again = folder.parent / "_days" / ".all"  # how the folder itself is called says nothing
+    # The folder's own name may begin with a dot or an underscore.
+    again = folder.parent / "_days" / ".all"
     again.mkdir(parents=True)
     shutil.copy(folder / "a.parquet", again / "part.parquet")
     assert index_of(dpviz.load(again, CASE.domain)).total == before
@@ -280,4 +282,4 @@ def test_spark_reads_files_by_their_path_and_refuses_what_it_cannot(spark_sessio
         dpviz.load("spark://local", case.domain, table="nothing")
     with pytest.raises(DataError, match="cannot read points from column 'lon'"):
         dpviz.load("spark://local", case.domain, table=table, columns=["lon"])
-    assert spark_session.range(3).count() == 3  # a session that was running still runs
+    assert spark_session.range(3).count() == 3  # a running session is not stopped

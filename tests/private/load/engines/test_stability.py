@@ -80,7 +80,7 @@ def test_ids_that_a_column_takes_for_the_same_are_those_of_two_units(engine, req
         )
         assert tuple(sum(index.total for index in each.counts) for each in (here, there)) == totals
         assert layers_apart(here.counts, there.counts) == 1
-    assert [index.total for index in here.counts] == [1, 1]  # so are kinds
+    assert [index.total for index in here.counts] == [1, 1]  # also by kind
 
 
 ALIKE = {"two": ("ann", "Ann"), "one": ("ann",)}
