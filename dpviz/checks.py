@@ -28,7 +28,7 @@ made, a build could fail after payment, depending on exact counts."""
 MAX_SHOWN = 60
 """Maximum number of characters of a value in an error message."""
 
-LONGEST_NAME = 255
+MAX_NAME_BYTES = 255
 """Longest file name in bytes on common file systems."""
 
 REMEDIES = {
@@ -117,10 +117,10 @@ def require_path(value: Any, error: type[DpvizError], name: str = "path") -> Non
     except (TypeError, UnicodeEncodeError):
         given = b""
     longest = max(map(len, given.split(os.sep.encode())))
-    if not given.strip() or b"\0" in given or longest > LONGEST_NAME:
+    if not given.strip() or b"\0" in given or longest > MAX_NAME_BYTES:
         raise error(
             f"{described(name, value)}: give the path of a file, with names of up to "
-            f"{LONGEST_NAME} bytes"
+            f"{MAX_NAME_BYTES} bytes"
         )
 
 

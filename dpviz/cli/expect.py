@@ -48,7 +48,7 @@ def expect(
     """
     from dpviz.domain.crs import DEGREES
     from dpviz.evaluation.synthetic_proxy import (
-        MOST,
+        MAX_RECORDS,
         expected_by_bound,
         expected_errors,
         proxy_size_note,
@@ -71,7 +71,7 @@ def expect(
         f"{row.error:>14,.0f}"
         for row in rows
     ]
-    facts: dict[str, Any] = {"records": min(records, MOST)}
+    facts: dict[str, Any] = {"records": min(records, MAX_RECORDS)}
     facts |= {"expected": [dataclasses.asdict(row) for row in rows]}
     if per_unit is not None:
         bound_rows = expected_by_bound(domain, method, epsilon, records, per_unit, **chosen)

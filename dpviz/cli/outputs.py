@@ -17,10 +17,10 @@ from dpviz.files.writing import alternative_path, destination, name_hash
 if TYPE_CHECKING:
     from dpviz.private.ledger import Ledger
 
-SPACE = 256_000_000
+MIN_FREE_BYTES = 256_000_000
 """Bytes that must be free on the disk of the output before anything is paid."""
 
-PAGES = (".html", ".md", ".pdf", ".png", ".svg")
+VIEW_ENDINGS = (".html", ".md", ".pdf", ".png", ".svg")
 """Endings of files made for viewing, which may be overwritten; other files may hold records."""
 
 
@@ -41,10 +41,10 @@ def require_writable(output: str) -> None:
     if path.suffix.lower() != ".parquet" or not plain or not path.parent.is_dir():
         raise ParameterError(f"output {output!r}: give a .parquet file in a folder that exists")
     free = space_in(destination(output).parent, output)
-    if free < SPACE:
+    if free < MIN_FREE_BYTES:
         raise ParameterError(
             f"output {output!r}: {free / 1e6:,.0f} MB are free on this disk, a release may need "
-            f"{SPACE / 1e6:,.0f} MB: free some space, or name a file on another disk"
+            f"{MIN_FREE_BYTES / 1e6:,.0f} MB: free some space, or name a file on another disk"
         )
 
 
@@ -134,7 +134,7 @@ def require_free(output: str, *inputs: str | None, ledger: str | None = None) ->
     if any(_same(each, path) or _holds(each, path) for each in read):
         raise ParameterError(f"output {output!r} is one of the inputs: name another file")
     require_not_paid(path)
-    free = path.suffix.lower() in PAGES or not path.exists() or not path.stat().st_size
+    free = path.suffix.lower() in VIEW_ENDINGS or not path.exists() or not path.stat().st_size
     if not free and kind_in(path) is None:
         raise ParameterError(f"output {output!r} exists: name another file, or delete it first")
 

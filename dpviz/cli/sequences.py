@@ -7,7 +7,7 @@ from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line
 from dpviz.lists import join_list, split_list
 
-LISTED = 100_000
+MAX_STRINGS = 100_000
 """Maximum number of strings in one answer: each needs a search."""
 
 
@@ -15,7 +15,7 @@ LISTED = 100_000
 @grouped
 def topk(
     release: ReleaseFile,
-    k: int | None = option("Number of strings (default: 20).", "-k", min=1, max=LISTED),
+    k: int | None = option("Number of strings (default: 20).", "-k", min=1, max=MAX_STRINGS),
     longest: int = option("Maximum length of a string, in symbols.", default=20, min=1),
     as_json: Json = False,
 ) -> None:

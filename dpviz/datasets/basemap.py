@@ -21,7 +21,7 @@ from dpviz.lazy import pa, pq, shapely
 
 UNITS_PER_DEGREE = 1_000  # coordinates are stored as integers; the sources are no more precise
 COARSE, FINE, NAMES = "basemap.parquet", "shores.parquet", "places.parquet"
-SQUARE = 5
+SQUARE_DEGREES = 5
 """Degrees across of the squares that fine land is cut into."""
 SHAPES = "Natural Earth"
 PLACES = "GeoNames (CC BY 4.0)"
@@ -29,18 +29,18 @@ PLACES = "GeoNames (CC BY 4.0)"
 
 Bounds = tuple[float, float, float, float]
 WORLD: Bounds = (-180.0, -90.0, 180.0, 90.0)
-DEGREE = 111.2
+KM_PER_DEGREE = 111.2
 """Kilometres from south to north."""
 MARGIN = 0.5
 """Degrees, at most, by which the box of a country or state is wider on each side than its shape."""
-TOWN = 60_000
+MIN_TOWN_PEOPLE = 60_000
 """People from which a place has an area by name."""
-REACH = {5_000_000: 30.0, 1_000_000: 20.0, 200_000: 12.0, TOWN: 8.0}
+TOWN_RADIUS_KM = {5_000_000: 30.0, 1_000_000: 20.0, 200_000: 12.0, MIN_TOWN_PEOPLE: 8.0}
 """Kilometres from a town's centre to the sides of its box, by the fewest people that have them."""
 POLYGON = 3
 """Shapely's number of the type."""
 
-STATES = {1: 100.0, 0: 300.0}
+STATES_WIDTH = {1: 100.0, 0: 300.0}
 """Degrees across up to which borders of states are shown, by their rank; rivers likewise."""
 
 LINES = ("state", "border", "river", "coast")
@@ -154,7 +154,7 @@ def named_areas() -> dict[str, Bounds]:
     """West, south, east and north by name: of countries, of states of four large ones, of towns.
 
     A country's box is wider than what is drawn of it, as small islands are not. Of a town only the
-    centre is known: its box reaches :data:`REACH` kilometres.
+    centre is known: its box reaches :data:`TOWN_RADIUS_KM` kilometres.
     """
     file, areas = _file(), {}
     for row in file.rows("area").tolist():
@@ -165,12 +165,15 @@ def named_areas() -> dict[str, Bounds]:
     states = set(areas)
     table, columns = _towns()
     people = columns["population"]
-    rows = np.flatnonzero(people >= TOWN)
+    rows = np.flatnonzero(people >= MIN_TOWN_PEOPLE)
     rows = rows[np.argsort(-people[rows], kind="stable")]
     chosen = table.select(["name", "within"]).take(pa.array(rows)).to_pylist()
     for row, town in zip(rows.tolist(), chosen, strict=True):
         lon, lat = (float(columns[axis][row]) / UNITS_PER_DEGREE for axis in ("lon", "lat"))
-        high = next(reach for most, reach in REACH.items() if people[row] >= most) / DEGREE
+        high = (
+            next(reach for most, reach in TOWN_RADIUS_KM.items() if people[row] >= most)
+            / KM_PER_DEGREE
+        )
         wide = high / math.cos(math.radians(lat))
         name = f"{town['name']}, {town['within']}"
         if name in states:
@@ -190,10 +193,10 @@ def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[NDArray[np.floa
     """The rings or lines of a kind near a rectangle; rivers are in the coarse file alone."""
     file = _file(FINE if fine and kind != "river" else COARSE)
     across = bounds[2] - bounds[0] if bounds else 360.0
-    if kind == "river" and across > max(STATES.values()):
+    if kind == "river" and across > max(STATES_WIDTH.values()):
         return []
     if kind == "state" and not fine:  # maps of a continent show those of wide countries only
-        most = next((rank for rank, width in STATES.items() if across <= width), None)
+        most = next((rank for rank, width in STATES_WIDTH.items() if across <= width), None)
         rows = file.rows(kind, bounds) if most is not None else np.zeros(0, dtype=np.int64)
         return [file.points(row) for row in rows.tolist() if file.rank[row] <= (most or 0)]
     if not (fine and kind == "coast"):
@@ -201,7 +204,9 @@ def _lines(kind: str, bounds: Bounds | None, fine: bool) -> list[NDArray[np.floa
     lines = []
     for row in file.rows("land", bounds).tolist():
         ring = file.points(row)
-        along = (ring[1:] == ring[:-1]) & (ring[1:] % SQUARE == 0)  # along a square, not a coast
+        along = (ring[1:] == ring[:-1]) & (
+            ring[1:] % SQUARE_DEGREES == 0
+        )  # along a square, not a coast
         pieces = np.split(ring, np.flatnonzero(along.any(axis=1)) + 1)
         lines += [piece for piece in pieces if len(piece) > 1]
     return lines

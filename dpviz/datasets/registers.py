@@ -14,7 +14,7 @@ from dpviz.datasets.geography import BOUNDS, Array
 
 _SEED = 20_145
 SIZE = 20_000
-SHARED = 10_000
+SHARED_SIZE = 10_000
 """People in one register, and in both."""
 
 COLUMNS = ("lon", "lat", "born", "income")
@@ -30,11 +30,11 @@ _WRONG = 0.15
 def register(register_name: str) -> Array:
     """The people of register "a" or "b": (SIZE, 4), in the order of ``COLUMNS``."""
     random = np.random.default_rng(_SEED)
-    everybody = 2 * SIZE - SHARED
+    everybody = 2 * SIZE - SHARED_SIZE
     age = 95 * random.beta(1.5, 2.2, everybody)
     income = np.exp(random.normal(3.5, 0.6, everybody) - ((age - 48) / 45) ** 2)
     people = np.column_stack([city_points(everybody, _SEED), 2020 - age, income.clip(0, 240)])
-    typed = people[:SHARED].copy()
+    typed = people[:SHARED_SIZE].copy()
     wrong = random.random(typed.shape) < _WRONG
     typed += np.where(wrong, random.uniform(-1, 1, typed.shape) * ERRORS, 0.0)
     chosen = people[:SIZE] if register_name == "a" else np.vstack([typed, people[SIZE:]])

@@ -20,7 +20,7 @@ from dpviz.errors import DomainError
 OTHER = "other"
 """Kind of records of unlisted kinds, if the list contains it."""
 
-MOST_KINDS = 64
+MAX_KINDS = 64
 MAX_NAME_LENGTH = 100
 """Limits of a list of kinds: how many, and how long the name of one is."""
 
@@ -45,8 +45,8 @@ class Kinds:
         object.__setattr__(self, "names", texts(self.names, "kinds", DomainError))
         if not self.column:
             raise DomainError("a list of kinds without a column: name the column")
-        if not 1 <= len(self.names) <= MOST_KINDS:
-            raise DomainError(f"{len(self.names)} kinds: give 1 to {MOST_KINDS}")
+        if not 1 <= len(self.names) <= MAX_KINDS:
+            raise DomainError(f"{len(self.names)} kinds: give 1 to {MAX_KINDS}")
         for name in self.names:
             if not 1 <= len(name) <= MAX_NAME_LENGTH:
                 raise DomainError(

@@ -30,7 +30,7 @@ MONTHS = {"mo": 1, "y": 12}
 """Units of a step that follows the calendar."""
 FIRST, LAST = -62_135_596_800.0, 253_402_300_800.0
 """The years 1 to 9999, which every reader knows."""
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 """Largest number of steps of one timeline."""
 _STEP = re.compile(r"\s*([0-9]{1,6})\s*(s|min|h|d|w|mo|y)\s*")
 MONDAY = 4.0 * 86_400
@@ -176,10 +176,10 @@ class Calendar:
             every = every.replace("1w", "7d")
         count, unit = _step(every)
         steps = (end - start) / _seconds(every)
-        if steps > MOST_STEPS:
+        if steps > MAX_STEPS:
             raise DomainError(
                 f"step {every!r}: {steps:,.0f} steps in the period: give a longer one, so that "
-                f"there are at most {MOST_STEPS:,}"
+                f"there are at most {MAX_STEPS:,}"
             )
         by_clocks = self.cycle is None and self.zone != ZONE and unit in ("d", "w", *MONTHS)
         first_moment, last_moment = start, end

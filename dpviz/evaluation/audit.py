@@ -28,7 +28,7 @@ from dpviz.progress import Progress
 CONFIDENCE = 0.9999
 """The false-positive rate is at most 1e-4."""
 
-LEAST = 1e-4
+MIN_EPSILON = 1e-4
 """The smallest claim that is tested: inputs hold records in proportion to 1/ε."""
 
 
@@ -99,12 +99,12 @@ def audit(
         progress: called with the share of the trials that are done.
 
     Raises:
-        ParameterError: a claim below :data:`LEAST`, fewer than 100 trials, or a confidence
+        ParameterError: a claim below :data:`MIN_EPSILON`, fewer than 100 trials, or a confidence
             outside (0, 1).
     """
     epsilon = float(positive_epsilon(epsilon))
-    if epsilon < LEAST:
-        raise ParameterError(f"epsilon={epsilon:g}: an audit needs at least {LEAST:g}")
+    if epsilon < MIN_EPSILON:
+        raise ParameterError(f"epsilon={epsilon:g}: an audit needs at least {MIN_EPSILON:g}")
     subject = SUBJECTS[method.kind](method, epsilon)
     noise: Noise = SecureNoise() if secure else SimulatedNoise(seed)
     search = Search(subject, Budget(epsilon, method.delta), noise, trials, progress)

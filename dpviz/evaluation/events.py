@@ -19,7 +19,7 @@ from dpviz.trees.lattice import Float
 QUANTILES = 14
 """Thresholds tried for each feature."""
 
-CAUTION = 3.0
+CAUTION_SE = 3.0
 """Standard errors that are taken off the score of an event, so that luck does not choose."""
 
 
@@ -70,8 +70,8 @@ def best_event(more: Float, fewer: Float, delta: float) -> tuple[float, Event]:
 
 
 def _score(often: NDArray[np.float32], rarely: NDArray[np.float32], n: int, delta: float) -> Float:
-    low = often - CAUTION * np.sqrt(often * (1 - often / n)) - delta * n
-    high = rarely + CAUTION * np.sqrt(rarely * (1 - rarely / n)) + CAUTION**2 / 2 + 1
+    low = often - CAUTION_SE * np.sqrt(often * (1 - often / n)) - delta * n
+    high = rarely + CAUTION_SE * np.sqrt(rarely * (1 - rarely / n)) + CAUTION_SE**2 / 2 + 1
     return np.asarray(np.log(np.maximum(low, 0.5) / np.minimum(high, n)), dtype=np.float64)
 
 

@@ -22,17 +22,17 @@ from dpviz.private.mechanisms.noise import SimulatedNoise, geometric
 from dpviz.releases.counts import PointRelease
 from dpviz.trees.lattice import Float, Int
 
-METRES = 111_320.0
+METRES_PER_DEGREE = 111_320.0
 """Metres in one degree of latitude, to 0.6 % anywhere."""
 
-WIDE, MOVED = 200.0, 8
+SIDE_METRES, SHIFT_METRES = 200.0, 8
 """Side of the rectangle of a lesson, and how far it is moved, in metres: the record that it singles
 out is met half-way."""
 
-TRIED = 500
+TRIED_RECORDS = 500
 """Records that are tried at each distance from the middle."""
 
-NOISELESS = 1e6
+NOISELESS_EPSILON = 1e6
 """An ε at which the geometric mechanism's noise is 0 but for odds of e^(−10^6)."""
 
 Rect = tuple[float, float, float, float]
@@ -91,14 +91,14 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
     places = records(handle)
     middle = np.median(places, axis=0)
     order = np.argsort(((places - middle) ** 2).sum(axis=1))
-    step = 1.0 / (METRES * math.cos(math.radians(float(middle[1]))))
-    half = WIDE / 2 / METRES
-    late = MOVED // 2
-    moves = np.arange(MOVED + 1)[:, None] * step * np.array([1, 0, 1, 0])
+    step = 1.0 / (METRES_PER_DEGREE * math.cos(math.radians(float(middle[1]))))
+    half = SIDE_METRES / 2 / METRES_PER_DEGREE
+    late = SHIFT_METRES // 2
+    moves = np.arange(SHIFT_METRES + 1)[:, None] * step * np.array([1, 0, 1, 0])
     eastward = places[np.argsort(places[:, 0])]
     for x, y in places[_thinned_rows(order)].tolist():
         east = x - (late - 0.5) * step  # the edge crosses the record between whole metres
-        rects = np.array([east - WIDE * step, y - half, east, y + half]) + moves
+        rects = np.array([east - SIDE_METRES * step, y - half, east, y + half]) + moves
         start, stop = np.searchsorted(eastward[:, 0], [rects[0, 0], rects[-1, 2]])
         counts = _counts(eastward[start:stop], rects)
         change = np.diff(counts)
@@ -123,7 +123,7 @@ def _thinned_rows(order: Int) -> Int:
     """
     start, stride, chosen = 0, 1, []
     while start < len(order):
-        stop = start + TRIED * stride
+        stop = start + TRIED_RECORDS * stride
         chosen.append(order[start:stop:stride])
         start, stride = stop, 2 * stride
     return np.concatenate(chosen)
@@ -261,7 +261,7 @@ def error_parts(
     """
     handle.require_public()
     exact = exact_counts(handle, rects)
-    aligned = build(handle, method, NOISELESS, seed=0, ledger=None, **parameters)
+    aligned = build(handle, method, NOISELESS_EPSILON, seed=0, ledger=None, **parameters)
     noiseless = aligned.count(rects).count
     answers = [
         build(

@@ -16,7 +16,7 @@ from dpviz.releases.points.matching import Matching, compared, lattice_steps
 from dpviz.trees.boxpairs import near_pairs
 from dpviz.trees.lattice import Float, Int, unmorton
 
-MOST_MATCHES = 20_000_000
+MAX_MATCHES = 20_000_000
 """Pairs of places within the distance that are looked at one by one."""
 
 ROWS = 20_000
@@ -103,9 +103,9 @@ def _matches(a: Int, b: Int, steps: Float, metric: str) -> Iterator[tuple[Int, I
     scale = np.where(steps > 0, 1 / np.where(steps > 0, steps, 1), 4.0)  # at 0 steps are too large
     power = np.inf if metric == "max" else 2.0
     tree = scipy.spatial.cKDTree(b * scale)
-    if scipy.spatial.cKDTree(a * scale).count_neighbors(tree, 1.0, power) > MOST_MATCHES:
+    if scipy.spatial.cKDTree(a * scale).count_neighbors(tree, 1.0, power) > MAX_MATCHES:
         raise ParameterError(
-            f"more than {MOST_MATCHES:,} matches within the distance: give a smaller distance"
+            f"more than {MAX_MATCHES:,} matches within the distance: give a smaller distance"
         )
     for start in range(0, len(a), ROWS):
         part = scipy.spatial.cKDTree(a[start : start + ROWS] * scale)

@@ -14,7 +14,7 @@ from dpviz.private.index import PointIndex
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Int, overlaps
 
-DEEP = 12
+DEEP_LEVELS = 12
 """Levels of the deep chain: with two or four records beside every step of it."""
 
 THRESHOLDS = ("threshold", "theta", "prune")
@@ -105,8 +105,8 @@ def point_cases(method: PointMethod, epsilon: float, domain: Domain) -> Iterator
         name = f"{value} records at one place (a threshold), or one more"
         yield case(name, [corner], [value], corner)
     beside = _sibling_cells(domain, corner)
-    name = f"a chain of {DEEP} levels with {records(2)} beside each, or one more at its end"
-    yield case(name, beside, [records(2)] * DEEP, corner)
+    name = f"a chain of {DEEP_LEVELS} levels with {records(2)} beside each, or one more at its end"
+    yield case(name, beside, [records(2)] * DEEP_LEVELS, corner)
     heap = [opposite - step for step in range(8)]
     yield case("an empty quadrant, or one record in it", heap, [records(25)] * 8, corner)
     half = records(10)
@@ -133,8 +133,8 @@ def _thresholds(method: PointMethod) -> list[int]:
 
 def _sibling_cells(domain: Domain, corner: Int) -> Int:
     """One cell per level that shares every coarser cell with the corner, but not this one."""
-    cells = np.repeat(corner[None], DEEP, axis=0)
-    for level in range(DEEP):
+    cells = np.repeat(corner[None], DEEP_LEVELS, axis=0)
+    for level in range(DEEP_LEVELS):
         cells[level] ^= 1 << (domain.bits - 1 - level)
     return cells
 

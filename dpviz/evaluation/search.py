@@ -14,19 +14,19 @@ from dpviz.private.mechanisms.noise import Noise
 from dpviz.progress import Progress, silent
 from dpviz.trees.lattice import Float
 
-FINAL = 0.6
+FINAL_SHARE = 0.6
 """Share of the trials that bound the chosen event; the others look for it."""
 
 SHORT_LIST = 3
 """Inputs that get a second look before one is chosen."""
 
-LEAST = 7
+MIN_RUNS = 7
 """Runs of each input that is tried, at least, also where that is more than the trials.
 
 Of 100 trials, splits on exact counts are then caught by every seed; with five runs by none.
 """
 
-REPORT = 100
+REPORT_EVERY = 100
 """Trials between two reports of progress."""
 
 
@@ -72,10 +72,10 @@ class Search:
             raise ParameterError(f"trials={trials}: give at least 100")
         self.subject, self.budget, self.noise = subject, budget, noise
         cases = len(subject.cases)
-        self.last = int(FINAL * trials)
-        self.first = max(LEAST, (trials - self.last) // 2 // cases)
+        self.last = int(FINAL_SHARE * trials)
+        self.first = max(MIN_RUNS, (trials - self.last) // 2 // cases)
         left = trials - self.last - self.first * cases
-        self.again = max(LEAST, left // min(SHORT_LIST, cases))
+        self.again = max(MIN_RUNS, left // min(SHORT_LIST, cases))
         self._all = self.first * cases + self.again * min(SHORT_LIST, cases) + self.last
         self._done, self._progress = 0, progress or silent
 
@@ -88,7 +88,7 @@ class Search:
                 release = self.subject.build(data, budget, self.noise)
                 table.append(self.subject.features(release, case.target))
             self._done += 1
-            if self._done % REPORT == 0:
+            if self._done % REPORT_EVERY == 0:
                 self._progress(self._done / self._all, "auditing")
         return np.array(tables[0]), np.array(tables[1])
 

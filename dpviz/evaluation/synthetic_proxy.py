@@ -28,10 +28,10 @@ from dpviz.trees.lattice import Float
 CITIES = {2: "city-250k", 3: "year", 4: "trips-200k"}
 """The synthetic data set that is the proxy, by dimensions; the third one is time."""
 
-MOST = 1_000_000
+MAX_RECORDS = 1_000_000
 """Records of the largest proxy. The noise in a count hardly depends on their number."""
 
-LARGEST = 10**12
+MAX_GUESS = 10**12
 """Largest guess of the number of records."""
 
 QUERIES = 400
@@ -79,10 +79,10 @@ def check_guess(records: int) -> None:
     """Refuse an invalid number of records.
 
     Raises:
-        ParameterError: fewer than one, or more than :data:`LARGEST`.
+        ParameterError: fewer than one, or more than :data:`MAX_GUESS`.
     """
-    if not 1 <= records <= LARGEST:
-        bound = "at least 1" if records < 1 else f"at most {LARGEST:,}"
+    if not 1 <= records <= MAX_GUESS:
+        bound = "at least 1" if records < 1 else f"at most {MAX_GUESS:,}"
         raise ParameterError(f"records={records}: give {bound}")
 
 
@@ -91,7 +91,7 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
 
     Args:
         domain: public; 2-D, with or without time, or 4-D.
-        records: number of records; more than :data:`MOST` are represented by that many.
+        records: number of records; more than :data:`MAX_RECORDS` are represented by that many.
         seed: seed of the sample.
 
     Raises:
@@ -107,7 +107,7 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     points = city.points()
     low, span = np.array(city.domain.lower), np.subtract(city.domain.upper, city.domain.lower)
     random = np.random.default_rng(seed)
-    chosen = random.integers(0, len(points), min(records, MOST))
+    chosen = random.integers(0, len(points), min(records, MAX_RECORDS))
     # Sampled with replacement: a tiny shift keeps copies from lying on one point.
     unit = (points[chosen] - low) / span + random.normal(0.0, 2e-4, (len(chosen), domain.dims))
     corner, extent = np.array(domain.lower), np.subtract(domain.upper, domain.lower)
@@ -131,11 +131,11 @@ def proxy_size_note(records: int) -> str:
     'For 1,000,000 records, the most that are tried: of 2,500,000 counts are 2.5 times as large, \
 noise is about the same, and what cut cells add is up to 2.5 times as large.'
     """
-    if records <= MOST:
+    if records <= MAX_RECORDS:
         return ""
-    times = f"{records / MOST:.3g} times as large"
+    times = f"{records / MAX_RECORDS:.3g} times as large"
     return (
-        f"For {MOST:,} records, the most that are tried: of {records:,} counts are {times}, "
+        f"For {MAX_RECORDS:,} records, the most that are tried: of {records:,} counts are {times}, "
         f"noise is about the same, and what cut cells add is up to {times}."
     )
 
@@ -156,7 +156,7 @@ def expected_errors(
         domain: the public box.
         method: a registered name.
         epsilon: the price for one privacy unit.
-        records: the owner's guess of the number of records; above :data:`MOST`, see
+        records: the owner's guess of the number of records; above :data:`MAX_RECORDS`, see
             :func:`proxy_size_note`.
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         per_unit: the owner's guess of the mean records of one unit, by which the bound leaves some

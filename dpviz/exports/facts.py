@@ -33,7 +33,7 @@ from dpviz.render.scene import Bounds
 
 Mapped = PointRelease | AreaRelease
 
-FEW = "too few records"
+TOO_FEW = "too few records"
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def statement(header: Header) -> tuple[str, ...]:
     )
 
 
-HARDLY, WEAK = math.log(3.0), 3.0
+STRONG_EPSILON, WEAK_EPSILON = math.log(3.0), 3.0
 """Values of ε: up to the first, the guarantee is strong; beyond the second, it is weak."""
 
 
@@ -173,7 +173,7 @@ guarantee; at ε = 1 the factor is 2.72.'
     factor = f"change by a factor of at most e^ε = {odds(epsilon)}{slack}."
     who = "Anyone who sees the release, whatever else they know"
     was = "were" if "'s records of one " in unit else "was"
-    if epsilon <= HARDLY:
+    if epsilon <= STRONG_EPSILON:
         return (
             f"{who}, can hardly tell whether {unit} {was} in the data: the odds of any conclusion "
             f"{factor}"
@@ -181,7 +181,7 @@ guarantee; at ε = 1 the factor is 2.72.'
     weak = f" This is a weak guarantee; at ε = 1 the factor is {odds(1.0)}."
     return (
         f"{who}: the odds of any conclusion on whether {unit} {was} in the data {factor}"
-        f"{weak if epsilon > WEAK else ''}"
+        f"{weak if epsilon > WEAK_EPSILON else ''}"
     )
 
 
@@ -225,9 +225,9 @@ records of each.'
     limit = f", at most {bound} of each" if bound else ""
     budget = f"{price} per {who.removeprefix('one ')}{limit}"
     are = "are" if "'s records of one " in who else "is"
-    if epsilon <= HARDLY:
+    if epsilon <= STRONG_EPSILON:
         return f"Whether any {who} {are} in these data can hardly be told: {budget}."
-    weak = "a weak guarantee" if epsilon > WEAK else "a moderate guarantee"
+    weak = "a weak guarantee" if epsilon > WEAK_EPSILON else "a moderate guarantee"
     return (
         f"The odds of any conclusion on whether any {who} {are} in these data change by a factor "
         f"of at most {odds(epsilon)}, {weak}: {budget}."
@@ -322,6 +322,6 @@ def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tupl
 def quotient_words(answer: Quotients, *, shares: bool = False) -> str:
     """Quotient and its interval in words, or a note that there are too few records."""
     if not answer.enough[0]:
-        return FEW
+        return TOO_FEW
     value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))
     return (percent_interval if shares else with_interval)(value, low, high)

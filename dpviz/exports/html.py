@@ -32,7 +32,7 @@ from dpviz.exports.tree import pack_tree
 from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
 from dpviz.lazy import jinja2
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
-from dpviz.releases.points.sums import ALIKE
+from dpviz.releases.points.sums import ERROR_CORRELATION
 from dpviz.releases.release import Release
 from dpviz.render.areas import scene_of
 from dpviz.render.basemap_file import basemap_marks
@@ -43,7 +43,7 @@ from dpviz.render.legend import with_noun
 from dpviz.render.numbers import count_words, short
 from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene, tables
-from dpviz.render.view import MOST, check, series_scene
+from dpviz.render.view import MAX_RELEASES, check, series_scene
 
 PLAIN = Presentation()
 """Presentation of a release whose owner has chosen no words."""
@@ -68,8 +68,8 @@ def map_page(
     the mean; with areas, the level.
 
     Args:
-        releases: up to :data:`~dpviz.render.view.MOST` of the same domain; 2-D. Of three and more,
-            the one of least ε comes first. Or one of areas.
+        releases: up to :data:`~dpviz.render.view.MAX_RELEASES` of the same 2-D domain; from three
+            releases on, the one with the smallest ε comes first. Or one release of areas.
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers the page shows.
         presentation: title, subtitle, noun and notes of the page.
@@ -195,7 +195,7 @@ def packed_map(
     """Releases as the viewer takes them: see :func:`map_page`; ``height`` in pixels."""
     many = are_views_of_one(releases)
     # The whole period comes before its steps; all steps of areas share one outline.
-    check(releases[:1] if many and is_areas(releases[0]) else releases, MOST + many)
+    check(releases[:1] if many and is_areas(releases[0]) else releases, MAX_RELEASES + many)
     names = labels_of(releases, labels)
     if len(releases) > 2:
         order = sorted(range(len(releases)), key=lambda at: releases[at].header.epsilon)
@@ -255,7 +255,7 @@ def _cells(
 ) -> tuple[Scene, dict[str, Any]]:
     """Scene of cells, and the values that the page needs besides it."""
     maps, names = maps_of(releases, labels)
-    scene = series_scene(maps, names, **seen, most=max(MOST, len(maps)))
+    scene = series_scene(maps, names, **seen, most=max(MAX_RELEASES, len(maps)))
     contrast = None
     if len(releases) == 2:
         mark, contrast = difference(releases, names)
@@ -275,7 +275,8 @@ def _cells(
         "views": [view.to_dict() for view in views],
         "chooser": "Map" if views else "",
         "kinds": len(releases) == 1 and bool(releases[0].kinds),
-        "values": values and {"column": values.column, "limits": values.limits, "alike": ALIKE},
+        "values": values
+        and {"column": values.column, "limits": values.limits, "alike": ERROR_CORRELATION},
     }
 
 

@@ -16,10 +16,10 @@ from dpviz.render.marks import points
 from dpviz.render.names import places
 from dpviz.render.scene import Mark
 
-NOTES = 5
+MAX_NOTES = 5
 """Most notes of a release."""
 
-LENGTHS = {"title": 120, "subtitle": 240, "noun": 40, "text": 400}
+MAX_LENGTHS = {"title": 120, "subtitle": 240, "noun": 40, "text": 400}
 """Most characters of each text."""
 
 
@@ -50,7 +50,7 @@ class Presentation:
         title: title of the page; a default by the kind of map if empty.
         subtitle: one line below it.
         noun: plural of what is counted, such as "crimes".
-        notes: at most :data:`NOTES`.
+        notes: at most :data:`MAX_NOTES`.
 
     Raises:
         ParameterError: too many notes, or a text that is too long.
@@ -63,8 +63,8 @@ class Presentation:
 
     def __post_init__(self) -> None:
         _check_lengths(self, "title", "subtitle", "noun")
-        if len(self.notes) > NOTES:
-            raise ParameterError(f"{len(self.notes)} notes: give at most {NOTES}")
+        if len(self.notes) > MAX_NOTES:
+            raise ParameterError(f"{len(self.notes)} notes: give at most {MAX_NOTES}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -110,6 +110,6 @@ class Presentation:
 
 def _check_lengths(words: Note | Presentation, *names: str) -> None:
     for name in names:
-        text, most = getattr(words, name), LENGTHS[name]
+        text, most = getattr(words, name), MAX_LENGTHS[name]
         if len(text) > most:
             raise ParameterError(f"{name} of {len(text)} characters: give at most {most}")

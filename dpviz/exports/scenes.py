@@ -31,10 +31,10 @@ from dpviz.render.scene import Scene
 from dpviz.sequences.moves import frequent, visit_sd, visits
 from dpviz.trees.lattice import Float
 
-EDGES = 20_000
+MAX_EDGES = 20_000
 """Most streets on a page: about 1 MB."""
 
-ARROWS = 60
+MAX_ARROWS = 60
 """Number of moves drawn, the most frequent ones."""
 
 
@@ -81,7 +81,7 @@ def release_scene(release: Release, noun: str = "") -> Scene | None:
 
 def _streets(release: RoadRelease, noun: str) -> Scene | None:
     """Streets by noisy count."""
-    if len(release.frame.graph) > EDGES:
+    if len(release.frame.graph) > MAX_EDGES:
         return None
     top = top_count(release)
     legend = street_legend(top, noun or release.records)
@@ -99,7 +99,7 @@ def _moves(release: SequenceRelease) -> Scene | None:
     noise: Float | None = None
     with suppress(DpvizError):  # a model that only ranks strings has no counts
         counts, noise = visits(model), visit_sd(model)
-    strings = frequent(model, ARROWS, 2, 2)
+    strings = frequent(model, MAX_ARROWS, 2, 2)
     most = None if counts is None else max(float(counts.max()), 1.0)
     marks, legend = move_marks(places, names, strings), move_legend(strings, most)
     return places_scene(release, places, (counts, noise), marks, key="domain", legend=legend)

@@ -9,7 +9,7 @@ from dpviz.errors import ReleaseError
 from dpviz.exports.facts import Mapped, label_of
 from dpviz.exports.html import PLAIN, labels_of, points_of
 from dpviz.exports.presentation import Presentation
-from dpviz.exports.scenes import EDGES, release_scene
+from dpviz.exports.scenes import MAX_EDGES, release_scene
 from dpviz.exports.views import maps_of
 from dpviz.releases.counts import CountRelease, PointRelease, is_areas, is_points, is_roads
 from dpviz.releases.points.marginal import marginal
@@ -119,7 +119,7 @@ def has_picture(release: Release) -> bool:
     if is_points(release):
         return release.domain.without_time.dims in (2, 4)
     if is_roads(release):
-        return len(release.frame.graph) <= EDGES
+        return len(release.frame.graph) <= MAX_EDGES
     return is_areas(release) or "cells" in release.header.extra
 
 

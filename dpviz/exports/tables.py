@@ -30,7 +30,7 @@ from dpviz.render.numbers import count_words, with_noise
 from dpviz.sequences.moves import frequent, visit_sd, visits
 from dpviz.trees.lattice import Float
 
-ROWS = 30
+MAX_ROWS = 30
 """Most rows of a table: those with the highest counts."""
 
 COUNT = "Noisy count"
@@ -99,7 +99,7 @@ def _steps(release: Mapped) -> Iterator[Table]:
     box = release.domain.without_time.bounds
     rows = [
         (span_words(axis, *period), count_words(release.count(box, period)))
-        for period in periods[:ROWS]
+        for period in periods[:MAX_ROWS]
     ]
     yield Table("Steps of time", ("Time", COUNT), rows, len(periods))
 
@@ -128,7 +128,7 @@ def _areas(release: AreaRelease) -> list[Table]:
         order = part.start + np.argsort(-count[part], kind="stable")
         rows: list[tuple[str, ...]] = [
             (areas.names[row], above[row] or "", with_noise(count[row], half[row]))
-            for row in order[:ROWS].tolist()
+            for row in order[:MAX_ROWS].tolist()
         ]
         head: tuple[str, ...] = (level, "In", COUNT)
         if not part.start:
@@ -147,7 +147,7 @@ def _streets(release: RoadRelease) -> Table:
 def _places(release: SequenceRelease) -> list[Table]:
     """Most visited places and most frequent moves; a model that only ranks moves has no counts."""
     names, model = release.alphabet.names, release.model
-    moves = frequent(model, ROWS, 2, 2)
+    moves = frequent(model, MAX_ROWS, 2, 2)
     words = [path_words(each, names) for each in moves.symbols]
     if moves.count is None:
         return [Table("Moves", ("Move",), [(each,) for each in words], len(words))]
@@ -165,6 +165,6 @@ def _places(release: SequenceRelease) -> list[Table]:
 def _ranked(title: str, what: str, names: list[str], count: Float, half: Float) -> Table:
     order = np.argsort(-count, kind="stable")
     rows: list[tuple[str, ...]] = [
-        (names[row], with_noise(count[row], half[row])) for row in order[:ROWS].tolist()
+        (names[row], with_noise(count[row], half[row])) for row in order[:MAX_ROWS].tolist()
     ]
     return Table(title, (what, COUNT), rows, len(order))

@@ -33,7 +33,7 @@ from dpviz.files import limits
 
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
 DONE, REFUSED = b"+", b"-"
-WALL = 6
+WALL_CLOCK_FACTOR = 6
 """Limit of wall-clock time, as a multiple of a child's CPU time limit."""
 _FRUGAL = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",  # Arrow's default pool reserves a gigabyte
@@ -138,7 +138,7 @@ class _ForkServer:
         with ours, contextlib.suppress(TimeoutError):
             with theirs:
                 self._send(order, sink, theirs.fileno())
-            ours.settimeout(WALL * time + _GRACE)
+            ours.settimeout(WALL_CLOCK_FACTOR * time + _GRACE)
             return ours.recv(1)
         return b""
 
@@ -259,7 +259,9 @@ def _child(task: str, arguments: Any, sink: int, answer: int) -> None:
 def _limit(time: int, room: int) -> None:
     import resource
 
-    signal.alarm(WALL * time)  # SIGALRM's default action kills the process, even inside C code
+    signal.alarm(
+        WALL_CLOCK_FACTOR * time
+    )  # SIGALRM's default action kills the process, even inside C code
     for what, most in (
         (resource.RLIMIT_DATA, room),
         (resource.RLIMIT_FSIZE, room),

@@ -27,7 +27,7 @@ HOUR = 3600.0
 TEMPORARY = re.compile(r"\.dpviz-[0-9a-f]{16}-[0-9a-f]{16}([.-].*)?", re.DOTALL)
 """Names of our temporary files, and of files that their writers put beside them."""
 
-LETTERS = 255
+MAX_NAME_BYTES = 255
 """Longest file name in bytes on Linux."""
 
 LEDGER_ID = 0x64707669  # "dpvi"
@@ -106,7 +106,9 @@ def name_hash(target: Path) -> str:
 def alternative_path(path: Path, number: str) -> Path:
     """Alternative path, with the ledger number, for a paid release whose target exists."""
     name = f"{path.stem}-{number[:8]}{path.suffix}"
-    return path.with_name(name if len(os.fsencode(name)) <= LETTERS else number + path.suffix)
+    return path.with_name(
+        name if len(os.fsencode(name)) <= MAX_NAME_BYTES else number + path.suffix
+    )
 
 
 def _is_system_path(path: Path) -> bool:

@@ -21,10 +21,10 @@ from dpviz.releases.split import count_release
 if TYPE_CHECKING:
     from dpviz.exports.facts import Mapped
 
-CELLS = 50_000
+MAX_CELLS = 50_000
 """Most nodes that a notebook's file keeps for one map: some 1.2 MB beside 1.7 of the program."""
 
-CORNERS = 100_000
+MAX_CORNERS = 100_000
 """Most corners of the outlines of areas: some 1 MB."""
 
 HEIGHT = 620
@@ -41,9 +41,10 @@ def frame(release: Release) -> str:
     """HTML for a notebook: a map if there is one, and the release's metadata.
 
     Points, areas and periods are the one-file map, which answers rectangles; trips along roads and
-    moves between places are a map to look at. A tree of more than :data:`CELLS` nodes is shown down
-    to a level that is not; a release without such levels in words alone. Asking the release itself
-    is never coarser. Plain ASCII: not every page that holds it says how its bytes are to be read.
+    moves between places are a map to look at. A tree of more than :data:`MAX_CELLS` nodes is shown
+    down to a level with fewer nodes; a release without such levels is described in words. Asking
+    the release itself is never coarser. Plain ASCII: not every page that holds it says how its
+    bytes are to be read.
     """
     return _shown(release).encode("ascii", "xmlcharrefreplace").decode()
 
@@ -71,17 +72,17 @@ def _scene(release: Any) -> str:
 def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     """A note, and the labelled maps of a release; empty if it cannot be mapped."""
     if is_areas(release):
-        if shapely.get_num_coordinates(release.frame.shapes).sum() <= CORNERS:
+        if shapely.get_num_coordinates(release.frame.shapes).sum() <= MAX_CORNERS:
             return "", [release], ()
         return _note("These outlines have too many corners for a notebook's file."), (), ()
     if not is_points(release):
         return "", (), ()
     if release.domain.time is not None:
         steps, labels = windows(release)
-        return "", steps if _size(steps) <= CELLS else (), labels
+        return "", steps if _size(steps) <= MAX_CELLS else (), labels
     if release.domain.dims != 2:
         return "", (), ()
-    if _size([release]) <= CELLS:
+    if _size([release]) <= MAX_CELLS:
         return "", [release], ()
     return _coarse(release)
 
@@ -108,7 +109,7 @@ def _coarse(release: PointRelease) -> tuple[str, Sequence[Mapped], Sequence[str]
 
 def _down_to(release: PointRelease, level: int) -> PointRelease | None:
     """A release without the nodes below a level; None if it is still too large."""
-    if release.joined_nodes.levels[level].stop > CELLS:
+    if release.joined_nodes.levels[level].stop > MAX_CELLS:
         return None
     trees = []
     for part in release.parts:
@@ -116,7 +117,7 @@ def _down_to(release: PointRelease, level: int) -> PointRelease | None:
         upper = None if sums is None else Sums(sums.sum[top], sums.variance[top])
         trees.append((part.frame, part.nodes.select(top), upper))
     shown = count_release(release.by, trees, release.header)
-    return shown if _size([shown]) <= CELLS else None
+    return shown if _size([shown]) <= MAX_CELLS else None
 
 
 def _framed(maps: Sequence[Mapped], labels: Sequence[str]) -> str:

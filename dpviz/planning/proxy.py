@@ -17,10 +17,10 @@ from dpviz.queries.wishes import Wish, squares
 from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.trees.lattice import Float, Int
 
-GUESS = 100_000
+DEFAULT_RECORDS = 100_000
 """Default guess of the number of records."""
 
-MOST = 100_000
+MAX_RECORDS = 100_000
 """Most records of a proxy: beyond it, each represents several."""
 
 TOWN_WEIGHTS = ((*(0.05,) * 4, *(1.5,) * 8), (1.0,) * 12)
@@ -181,7 +181,7 @@ def places_for(records: int) -> tuple[int, int]:
     >>> places_for(1_000), places_for(250_000)
     ((1000, 1), (83333, 3))
     """
-    times = math.ceil(records / MOST)
+    times = math.ceil(records / MAX_RECORDS)
     return round(records / times), times
 
 
@@ -226,7 +226,7 @@ def scenes_of(
         check_guess(records)
     scaled = () if records is None else (f"There are about {records:,} records: your guess.",)
     if like is None:
-        records = GUESS if records is None else records
+        records = DEFAULT_RECORDS if records is None else records
         guesses = tuple(
             f"A square of {wish.square:g} km² around a record holds {wish.about:,.0f}: your guess."
             for wish in wishes
@@ -249,7 +249,7 @@ def scenes_of(
             "no public record is within the bounds: give bounds that hold some, or leave out like "
             "(--like)"
         )
-    if records is None and total <= MOST:
+    if records is None and total <= MAX_RECORDS:
         whole = "They are as many, and spread as, the records of the public table."
         return [like], 1, (whole,)
     places, times = places_for(total if records is None else records)

@@ -16,22 +16,22 @@ from dpviz.domain import Domain
 from dpviz.errors import DomainError, ParameterError
 from dpviz.planning.calls import code_of_places
 from dpviz.planning.proxy import scenes_of
-from dpviz.planning.trial import CEILING, Candidate, Trial, area_source
+from dpviz.planning.trial import EPSILON_LIMIT, Candidate, Trial, area_source
 from dpviz.private.handle import DataHandle
 from dpviz.progress import Progress, silent
 from dpviz.queries.wishes import Wish, parse_all, squares
 from dpviz.releases.counts import PointRelease
 
-LEAST = 0.001
+MIN_EPSILON = 0.001
 """Smallest ε tried."""
 
-MOST = 10.0
+MAX_EPSILON = 10.0
 """Default for the largest ε: beyond it a guarantee is weak."""
 
-UNITS = 1_000_000_000
+MAX_PER_UNIT = 1_000_000_000
 """Most records of one privacy unit."""
 
-STEP = 1.1
+EPSILON_RATIO = 1.1
 """Ratio of each ε tried to the one before."""
 
 MIN_STEPS_BETTER = 2
@@ -43,7 +43,7 @@ AREAS_ASSUMPTION = (
 )
 """Assumption stated if the cells are the areas of the wishes."""
 
-WIDENING_FACTORS = tuple(STEP**power for power in range(146))
+WIDENING_FACTORS = tuple(EPSILON_RATIO**power for power in range(146))
 """Factors that widen tolerances, to find feasible ones: up to a million."""
 
 BY_AREA = Candidate("areas", areas=True)
@@ -97,7 +97,7 @@ def plan(
     *,
     records: int | None = None,
     like: DataHandle | PointRelease | None = None,
-    at_most: float = MOST,
+    at_most: float = MAX_EPSILON,
     source: str | None = None,
     unit: str | None = None,
     max_per_unit: int = 1,
@@ -139,10 +139,12 @@ def plan(
     """
     require(domain, Domain, "domain", ParameterError)
     wishes = texts(wishes, "wishes", ParameterError)
-    if not LEAST <= at_most <= CEILING:
-        raise ParameterError(f"at most epsilon={at_most:g}: give {LEAST:g} or more, to {CEILING:g}")
-    if not 1 <= max_per_unit <= UNITS:
-        raise ParameterError(f"max_per_unit={max_per_unit}: give 1 to {UNITS:,}")
+    if not MIN_EPSILON <= at_most <= EPSILON_LIMIT:
+        raise ParameterError(
+            f"at most epsilon={at_most:g}: give {MIN_EPSILON:g} or more, to {EPSILON_LIMIT:g}"
+        )
+    if not 1 <= max_per_unit <= MAX_PER_UNIT:
+        raise ParameterError(f"max_per_unit={max_per_unit}: give 1 to {MAX_PER_UNIT:,}")
     if seed < 0:
         raise ParameterError(f"seed={seed}: give a whole number from 0")
     if domain.dims != 2:  # checked before the wishes, whose places are in two dimensions
@@ -204,8 +206,8 @@ def prices(at_most: float) -> list[float]:
     >>> prices(0.0013)
     [0.001, 0.0011, 0.00121, 0.0013]
     """
-    count = math.ceil(math.log(at_most / LEAST) / math.log(STEP) - 1e-9)
-    grid = [float(f"{LEAST * STEP**row:.3g}") for row in range(count)]
+    count = math.ceil(math.log(at_most / MIN_EPSILON) / math.log(EPSILON_RATIO) - 1e-9)
+    grid = [float(f"{MIN_EPSILON * EPSILON_RATIO**row:.3g}") for row in range(count)]
     return [*grid, at_most]
 
 

@@ -25,7 +25,7 @@ from dpviz.releases.areas.source import areas_of
 from dpviz.releases.points.promises import answers_at, places_of, success_probability
 from dpviz.trees.lattice import Float
 
-CEILING = 1_000.0
+EPSILON_LIMIT = 1_000.0
 """Largest ε that may be tried or spent."""
 
 BUILDS = 12
@@ -130,7 +130,7 @@ class Trial:
 
     def price(self, epsilon: float) -> float:
         """The ε of a simulated release of a scene, for one record."""
-        return min(epsilon * self.times, CEILING) / self.max_per_unit
+        return min(epsilon * self.times, EPSILON_LIMIT) / self.max_per_unit
 
     def release(self, candidate: Candidate, epsilon: float, row: int = 0) -> Any:
         """Simulated release of a scene: of areas if the candidate counts areas, else of points."""

@@ -22,7 +22,7 @@ from dpviz.releases.axis import Axis
 from dpviz.releases.counts import AreaRelease
 from dpviz.trees.lattice import Int, unmorton
 
-MOST_COUNTS = 4_000_000
+MAX_COUNTS = 4_000_000
 """Most counts (areas × steps × kinds) of one release, so that its file can be read again."""
 
 
@@ -70,10 +70,10 @@ class AreaData(Handle[AreaRelease]):
                 f"bits={domain.bits} (--bits)"
             )
         by = Axis(domain.kinds, table_steps(domain, every))
-        if len(by) * len(areas) > MOST_COUNTS:
+        if len(by) * len(areas) > MAX_COUNTS:
             raise DataError(
                 f"{len(areas):,} areas in {len(by):,} steps and kinds: a table holds up to "
-                f"{MOST_COUNTS:,} counts, give a longer step or fewer areas"
+                f"{MAX_COUNTS:,} counts, give a longer step or fewer areas"
             )
         self.by = None if by == Axis() else by
         self.account = points.account

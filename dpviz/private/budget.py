@@ -199,10 +199,10 @@ class Budget:
         return asked
 
 
-MOST_EPSILON = 1e12
+MAX_EPSILON = 1e12
 """Above it there is no noise at all, and sums of counts times ε may overflow."""
 
-LEAST_EPSILON = 1e-6
+MIN_EPSILON = 1e-6
 """Smallest epsilon of one record: below it results are useless, and noise scales approach 2^40."""
 
 
@@ -210,14 +210,14 @@ def per_record(epsilon: float, group: int) -> float:
     """Epsilon of one record when a privacy unit has up to ``group`` records; rounded down.
 
     Raises:
-        ParameterError: the ε of one record is below :data:`LEAST_EPSILON`.
+        ParameterError: the ε of one record is below :data:`MIN_EPSILON`.
     """
     share = _below(Fraction(epsilon) / group)
-    if share < LEAST_EPSILON:
+    if share < MIN_EPSILON:
         of = f" for up to {group:,} records each" if group > 1 else ""
         raise ParameterError(
             f"epsilon={epsilon:g}{of}: noise of such a scale hides everything, choose at least "
-            f"{LEAST_EPSILON * group:g}"
+            f"{MIN_EPSILON * group:g}"
         )
     return share
 
@@ -231,9 +231,9 @@ def positive_epsilon(epsilon: float) -> float:
     value = as_number(epsilon)
     if not (math.isfinite(value) and value > 0):
         raise ParameterError(f"epsilon={epsilon!r:.60}: give a positive, finite number such as 1")
-    if value > MOST_EPSILON:
+    if value > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon={value:g} leaves no noise at all: choose at most {MOST_EPSILON:g}"
+            f"epsilon={value:g} leaves no noise at all: choose at most {MAX_EPSILON:g}"
         )
     return value
 

@@ -14,7 +14,7 @@ from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle
 from dpviz.private.ledger.entries import NEIGHBOURS
 from dpviz.private.ledger.profile import Profile
-from dpviz.private.mechanisms.accounting import LEAST_DELTA
+from dpviz.private.mechanisms.accounting import MIN_DELTA
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.slots import SlotNoise, slot_noise
 from dpviz.progress import Progress
@@ -136,7 +136,7 @@ class Price:
         if self.slots is not None:
             return self.slots.budget()
         delta = self.delta / self.growth
-        if self.delta and delta < LEAST_DELTA:
+        if self.delta and delta < MIN_DELTA:
             raise ParameterError(
                 f"delta={self.delta:g}: nothing of it is left for one record at "
                 f"epsilon={self.epsilon:g} over {self.steps:,} steps: choose a smaller epsilon, or "

@@ -22,11 +22,11 @@ from dpviz.trees.lattice import Codes, Int, morton, unmorton
 if TYPE_CHECKING:
     from dpviz.private.load.persons import Persons
 
-SCANS = 16
+MIN_COMPILED = 16
 """Below this many boxes a scan of all points is faster than importing the compiled walk."""
 
 
-MOST_RECORDS = 1 << 53
+MAX_RECORDS = 1 << 53
 """Bound on records: sums below it are exact in double precision."""
 
 
@@ -99,7 +99,7 @@ class PointIndex:
         Raises:
             DataError: more records than histograms add up exactly.
         """
-        if self.total + other.total >= MOST_RECORDS:
+        if self.total + other.total >= MAX_RECORDS:
             raise DataError("the counts add up to more than 2^53: give fewer records")
         weights = self.weights.copy()
         rows = np.searchsorted(self.codes, other.codes)
@@ -200,7 +200,7 @@ class PointIndex:
     def box_counts(self, lo: ArrayLike, hi: ArrayLike) -> Int:
         """Exact counts of lattice boxes [lo, hi), int64 of shape (q, dims) each: int64 (q,)."""
         lo, hi = np.ascontiguousarray(lo, np.int64), np.ascontiguousarray(hi, np.int64)
-        if len(lo) < SCANS:
+        if len(lo) < MIN_COMPILED:
             return np.array([self._scan(*box) for box in zip(lo, hi, strict=True)], dtype=np.int64)
         from dpviz.trees.kernels import count_boxes
 

@@ -17,7 +17,7 @@ from dpviz.domain.attributes import Values
 from dpviz.errors import ParameterError
 from dpviz.private.budget import Budget, Share
 from dpviz.private.index import Layers, PointIndex
-from dpviz.private.mechanisms.counts import LEAST_RATE, geometric
+from dpviz.private.mechanisms.counts import MIN_RATE, geometric
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.private.parallel import spend_once
 from dpviz.releases.axis import Axis
@@ -35,7 +35,7 @@ DISJOINT_KINDS = "categories are disjoint: a record is in one tree"
 SUM_SHARE = 0.5
 """The usual share of epsilon that the sums of values cost; the rest is for counts."""
 
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """Smallest share of epsilon for sums, and for counts."""
 
 
@@ -112,11 +112,11 @@ def checked_share(domain: Domain, method: Any, epsilon: float, share: float | No
             "choose another method"
         )
     share = SUM_SHARE if share is None else share
-    if not LEAST_SHARE <= share <= 1.0 - LEAST_SHARE:
+    if not MIN_SHARE <= share <= 1.0 - MIN_SHARE:
         raise ParameterError(
-            f"sum_share={share!r}: give a number from {LEAST_SHARE:g} to {1 - LEAST_SHARE:g}"
+            f"sum_share={share!r}: give a number from {MIN_SHARE:g} to {1 - MIN_SHARE:g}"
         )
-    if epsilon * share / values.reach < 2.0 * LEAST_RATE:
+    if epsilon * share / values.reach < 2.0 * MIN_RATE:
         raise ParameterError(
             f"epsilon={epsilon:g} of one record: sums of values of up to {values.reach:,} steps "
             "would be all noise, choose a larger epsilon or grid"

@@ -20,7 +20,7 @@ from dpviz.private.mechanisms.accounting import gaussian_variance, require_claim
 from dpviz.private.mechanisms.gaussian import checked_variance
 from dpviz.trees.consistency import geometric_variance
 
-ABLE = "a table of areas, or ugrid with its cells"
+SLOT_METHODS = "a table of areas, or ugrid with its cells"
 """What counts slots alone."""
 
 
@@ -149,7 +149,7 @@ def slot_noise(
     if not method.counts_slots:
         raise ParameterError(
             f"delta={delta!r}: {method.name} with these parameters is pure ε-DP: leave delta out, "
-            f"or count persons by {ABLE}"
+            f"or count persons by {SLOT_METHODS}"
         )
     if domain is not None and domain.values is not None:
         raise ParameterError(

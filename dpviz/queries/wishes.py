@@ -24,11 +24,11 @@ from dpviz.trees.lattice import Float
 CONFIDENCE = 0.95
 """Default confidence of a wish."""
 
-MOST_WISHES = 20
-MOST_LETTERS = 500
+MAX_WISHES = 20
+MAX_LETTERS = 500
 """Limits: wishes of one release, characters of one."""
 
-LEAST_NUMBER, MOST_NUMBER = 1e-6, 1e15
+MIN_NUMBER, MAX_NUMBER = 1e-6, 1e15
 """Smallest and largest number that a wish may state; others are refused as meaningless."""
 
 EXAMPLES = '"rect=W,S,E,N ±200", "areas=wards.gpkg ±5% or ±20 at 95%" or "any 1 km² ±50"'
@@ -123,8 +123,8 @@ def parse(text: str) -> Wish:
     0.9
     """
     shown = _short(text)
-    if len(text) > MOST_LETTERS:
-        raise ParameterError(f"wish {shown} has more than {MOST_LETTERS} characters: write less")
+    if len(text) > MAX_LETTERS:
+        raise ParameterError(f"wish {shown} has more than {MAX_LETTERS} characters: write less")
     match = _WISH.fullmatch(text.strip())
     if match is None:
         raise ParameterError(f"wish {shown}: write it as {EXAMPLES}")
@@ -149,8 +149,8 @@ def parse_all(texts: Iterable[str]) -> tuple[Wish, ...]:
         ParameterError: no wishes, too many, or an invalid one.
     """
     wishes = tuple(dict.fromkeys(map(parse, texts)))
-    if not 0 < len(wishes) <= MOST_WISHES:
-        raise ParameterError(f"{len(wishes)} wishes: give 1 to {MOST_WISHES}, such as {EXAMPLES}")
+    if not 0 < len(wishes) <= MAX_WISHES:
+        raise ParameterError(f"{len(wishes)} wishes: give 1 to {MAX_WISHES}, such as {EXAMPLES}")
     return wishes
 
 
@@ -176,14 +176,14 @@ def _target(words: str, shown: str) -> Wish:
     if about and not _in_range(about):
         raise ParameterError(
             f"wish {shown}: {_short(square['about'])} is not a number of records: give "
-            f"{LEAST_NUMBER:g} to {MOST_NUMBER:g}"
+            f"{MIN_NUMBER:g} to {MAX_NUMBER:g}"
         )
     return Wish(square=size, about=about)
 
 
 def _in_range(value: float) -> bool:
     """Return whether a number is within the range allowed in a wish."""
-    return LEAST_NUMBER <= value <= MOST_NUMBER
+    return MIN_NUMBER <= value <= MAX_NUMBER
 
 
 def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:

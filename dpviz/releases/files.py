@@ -37,11 +37,11 @@ PAID = re.compile(rb'"release_id": *"([\w-]*)')
 ROW_GROUP = 1 << 20
 """Rows that are written at once, and make one group of a file."""
 
-MOST_ROWS = 8_000_000
-MOST_VALUES = 50_000_000
-MOST_BYTES = 1 << 31
-MOST_HEADER_BYTES = 1 << 25
-MOST_NAME = 1_000
+MAX_ROWS = 8_000_000
+MAX_VALUES = 50_000_000
+MAX_BYTES = 1 << 31
+MAX_HEADER_BYTES = 1 << 25
+MAX_NAME = 1_000
 """Limits of what is decoded: rows of a table, counts of a model and points of lines, unpacked bytes
 of a file, bytes of the header, characters of one name."""
 LARGEST = 1e100
@@ -222,16 +222,16 @@ def _check_size(metadata: Any, name: str) -> None:
 
     It reads row groups only: pyarrow may abort on column metadata of a corrupted file.
     """
-    if metadata.num_rows > MOST_ROWS:
+    if metadata.num_rows > MAX_ROWS:
         raise ReleaseError(
-            f"{name}: {metadata.num_rows:,} rows: this version reads up to {MOST_ROWS:,}"
+            f"{name}: {metadata.num_rows:,} rows: this version reads up to {MAX_ROWS:,}"
         )
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     rows, size = sum(each.num_rows for each in groups), sum(each.total_byte_size for each in groups)
-    if rows > MOST_ROWS or size > MOST_BYTES:
+    if rows > MAX_ROWS or size > MAX_BYTES:
         raise ReleaseError(
             f"{name}: unpacks to {rows:,} rows of {size:,} bytes: this version reads up to "
-            f"{MOST_ROWS:,} rows of {MOST_BYTES:,} bytes"
+            f"{MAX_ROWS:,} rows of {MAX_BYTES:,} bytes"
         )
 
 
@@ -246,10 +246,8 @@ def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict
         raise ReleaseError(
             f"{name}: Parquet without the header of a release: give a file that dpviz wrote"
         )
-    if len(packed) > MOST_HEADER_BYTES:
-        raise ReleaseError(
-            f"{name}: a header of {len(packed):,} bytes: up to {MOST_HEADER_BYTES:,}"
-        )
+    if len(packed) > MAX_HEADER_BYTES:
+        raise ReleaseError(f"{name}: a header of {len(packed):,} bytes: up to {MAX_HEADER_BYTES:,}")
     from dpviz.releases.schema import checked
 
     return checked(packed, name)
@@ -303,7 +301,7 @@ def whole_numbers(table: pa.Table, name: str) -> NDArray[np.int64]:
 
 
 def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
-    """A column of ids: whole numbers, int64 (n,), or text of at most :data:`MOST_NAME` letters.
+    """A column of ids: whole numbers, int64 (n,), or text of at most :data:`MAX_NAME` letters.
 
     Raises:
         ReleaseError: as :func:`numbers`, or a name that is too long.
@@ -313,14 +311,14 @@ def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
     if str(words.type) not in TEXT:
         return whole_numbers(table, name)
     longest = pc.max(pc.utf8_length(words)).as_py() or 0
-    if longest > MOST_NAME:
+    if longest > MAX_NAME:
         raise ReleaseError(
-            f"column {name!r} holds a name of {longest:,} characters: up to {MOST_NAME:,}"
+            f"column {name!r} holds a name of {longest:,} characters: up to {MAX_NAME:,}"
         )
     return _objects(column)
 
 
-def encoded_shapes(table: pa.Table, most: int = MOST_VALUES) -> NDArray[Any]:
+def encoded_shapes(table: pa.Table, most: int = MAX_VALUES) -> NDArray[Any]:
     """Column ``geometry`` as well-known binary, objects (n,), without duplicates in memory.
 
     Raises:

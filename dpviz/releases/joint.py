@@ -36,7 +36,7 @@ NOISE_ONLY = "noise only"
 """Bases of an interval. The first three are never too narrow; the next two are estimates. The last
 is of whole numbers from 0: exact for the noise before they were made, silent on what that moved."""
 
-SAME = 1e-9
+VARIANCE_ROUNDING = 1e-9
 """Relative difference of variances that is rounding."""
 
 
@@ -243,7 +243,9 @@ def measured_variances(release: Any) -> list[Float] | None:
     for part, of_level in zip(frame.slices, geometric_variance(scale), strict=True):
         variance[part] = of_level
     after = variances(frame.parent, upward(frame.parent, np.zeros(len(frame)), variance)[1])
-    same = all(np.allclose(part.nodes.variance, after, SAME, 0.0) for part in release.parts)
+    same = all(
+        np.allclose(part.nodes.variance, after, VARIANCE_ROUNDING, 0.0) for part in release.parts
+    )
     return [variance] * len(release.parts) if same else None
 
 

@@ -14,10 +14,10 @@ from pydantic import (
     ValidationError,
 )
 
-from dpviz.domain.attributes import MOST_KINDS
+from dpviz.domain.attributes import MAX_KINDS
 from dpviz.errors import ReleaseError
 from dpviz.releases.header import SCHEMA
-from dpviz.sequences.alphabet import MOST_SYMBOLS
+from dpviz.sequences.alphabet import MAX_SYMBOLS
 
 Word = Annotated[str, Field(max_length=1_000)]
 Text = Annotated[str, Field(max_length=10_000)]
@@ -95,7 +95,7 @@ class KindsEntry(Strict):
     """A public list of kinds."""
 
     column: Word
-    names: Annotated[list[Word], Field(min_length=1, max_length=MOST_KINDS)]
+    names: Annotated[list[Word], Field(min_length=1, max_length=MAX_KINDS)]
 
 
 class ValuesEntry(Strict):
@@ -242,7 +242,7 @@ class SequenceHeader(Common):
     """Header of a release of sequences."""
 
     kind: Literal["sequences"]
-    alphabet: Annotated[list[Word], Field(min_length=1, max_length=MOST_SYMBOLS)]
+    alphabet: Annotated[list[Word], Field(min_length=1, max_length=MAX_SYMBOLS)]
     follows: str | None = None
     model: Literal["contexts", "grams", "ranking"]
     ruled: bool = False

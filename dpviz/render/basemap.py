@@ -27,13 +27,13 @@ FADE = (8.0, 9.0)
 FINE_FADE = (10.5, 11.5)
 """The same of those of 1:10m, which are off by 200 m."""
 
-REGION = 5.0
+FINE_DEGREES = 5.0
 """Degrees across that are shown with the finer outlines at most."""
 
 VARIABLE = "DPVIZ_BASEMAP"
 """Environment variable with an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
 
-AROUND = 2.0
+MARGIN = 2.0
 """Margin on every side that a visitor may move to, in sizes of the rectangle."""
 
 PIXELS = 2_000
@@ -53,7 +53,7 @@ WORLD = (-180.0, -85.0, 180.0, 85.0)
 WEST, EAST = -540.0, 540.0
 """Ends of the sea that is drawn around the world."""
 
-NEAR, CLOSER = 0.5, 2.5
+NEAR_MARGIN, NEAR_ZOOMS = 0.5, 2.5
 """Margin, in sizes of the rectangle, within which more places are named, and by how many zooms a
 visitor may come closer and find all that there is room for."""
 
@@ -72,7 +72,7 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
     if bounds is not None and is_city(bounds, source):
         return city_ground()
     wider, tolerance = _around(bounds)
-    fine = bounds is not None and max(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= REGION
+    fine = bounds is not None and max(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= FINE_DEGREES
     shapes: dict[str, list[Float]] = {kind: [] for kind in (*FILLED, *LINES)}
     for part, turn in _turns(wider):
         for each in base_map(part, tolerance, fine=fine)["features"]:
@@ -110,10 +110,10 @@ def _around(bounds: Bounds | None) -> tuple[Bounds | None, float]:
     across, up = max(east - west, 1.0), max(north - south, 1.0)
     over = min(across, max(360.0 - across, 0.0) / 2)  # beyond 180°, where the map repeats
     wider = (
-        max(west - AROUND * across, min(-180.0, west - over)),
-        max(south - AROUND * up, -85.0),
-        min(east + AROUND * across, max(180.0, east + over)),
-        min(north + AROUND * up, 85.0),
+        max(west - MARGIN * across, min(-180.0, west - over)),
+        max(south - MARGIN * up, -85.0),
+        min(east + MARGIN * across, max(180.0, east + over)),
+        min(north + MARGIN * up, 85.0),
     )
     return wider, 0.1 if across > 60 else across / PIXELS
 
@@ -140,7 +140,7 @@ def _names(bounds: Bounds | None, wider: Bounds | None) -> Mark:
     """Countries and towns; of a rectangle's surroundings those that are seen beside it."""
     seen = bounds or WORLD
     zoom = home_zoom(seen)
-    across, up = NEAR * (seen[2] - seen[0]), NEAR * (seen[3] - seen[1])
+    across, up = NEAR_MARGIN * (seen[2] - seen[0]), NEAR_MARGIN * (seen[3] - seen[1])
     low, high = np.reshape(wider or WORLD, (2, 2))
     near = (
         *np.maximum([seen[0] - across, seen[1] - up], low).tolist(),
@@ -148,7 +148,7 @@ def _names(bounds: Bounds | None, wider: Bounds | None) -> Mark:
     )
     rows: dict[tuple[str, float, float], tuple[float, float]] = {}
     for part, turn in _turns(near):
-        for town in towns(part or WORLD, zoom + CLOSER):
+        for town in towns(part or WORLD, zoom + NEAR_ZOOMS):
             rows[town.name, town.lon + turn, town.lat] = town.rank, town.start
     for part, turn in _turns(wider):
         for town in towns(part or WORLD, zoom + 1.0):

@@ -34,13 +34,13 @@ ZOOM_STEPS = 10
 ENCLOSED = 4
 """Kind of a quiet node on the map that is hatched with :func:`hatch_density`."""
 
-UPPER = 2.12
+UPPER_SDS = 2.12
 """Standard deviations above a count that is within its noise: what may be none is below, 98 %."""
 
 FAINT = 0.5
 """Opacity of what is shown by the answer of a coarser cell; the map hatches it."""
 
-LEAST_DENSITY_KM2 = 1e-4
+MIN_DENSITY_KM2 = 1e-4
 """Area in km² from which a cell has a density: a smaller one has records, and no surroundings."""
 
 HOLE = "at most this many"
@@ -52,7 +52,7 @@ def node_bounds(release: PointRelease) -> Float:
     return to_degrees(np.hstack(corners), release.domain.crs)
 
 
-FARTHEST = 540.0
+MAX_DEGREES = 540.0
 """Degrees from the meridian or the equator: beyond it nothing is on a map of the Earth."""
 
 
@@ -64,7 +64,7 @@ def domain_bounds(domain: Domain) -> Bounds:
     """
     box = [*domain.lower[:2], *domain.upper[:2]]
     west, south, east, north = to_degrees([box], domain.crs)[0].tolist()
-    if west >= east or south >= north or np.abs([west, south, east, north]).max() > FARTHEST:
+    if west >= east or south >= north or np.abs([west, south, east, north]).max() > MAX_DEGREES:
         raise DomainError(
             f"this area cannot be drawn with north up in {domain.crs}: choose another area "
             "or another CRS"
@@ -291,7 +291,7 @@ def hatch_density(release: PointRelease, rows: Int, least: float) -> Float:
     parent reaches that.
     """
     nodes = release.nodes
-    most = np.maximum(nodes.count + UPPER * np.sqrt(nodes.variance), 0.0)[rows]
+    most = np.maximum(nodes.count + UPPER_SDS * np.sqrt(nodes.variance), 0.0)[rows]
     around = nodes.parent[rows]
     km2, wider = (
         map_corners(release.domain, nodes.lo[at], nodes.hi[at])[0] for at in (rows, around)

@@ -29,7 +29,7 @@ SHOWN, POOLED, QUIET, NEVER = 0, 1, 2, 3
 NOISE_SDS = 2.0
 """Standard deviations of its noise above which a count is drawn; below it is blank, or quiet."""
 
-GAP = 3.0
+GAP_SDS = 3.0
 """Standard deviations by which a pool must be sparser than the sparsest standing sibling to stay
 blank: more than :data:`NOISE_SDS`, because that sibling was picked for standing out."""
 
@@ -39,10 +39,10 @@ MAX_HOLE_CELLS = 16
 HOLE_ZOOMS = 3.0
 """A hole is open if a blank cell beside it is drawn at most this many zooms later."""
 
-PIXELS = 2.0
+MIN_PIXELS = 2.0
 """A box is opened once the shortest side of its children has this many pixels."""
 
-DEEPEST = 22.0
+MAX_ZOOM = 22.0
 """The closest zoom of a map."""
 
 
@@ -109,12 +109,12 @@ def detail(
         size = np.bincount(family)
         least = np.minimum.reduceat(side, np.cumsum(size) - size)
         with np.errstate(divide="ignore"):  # beyond the edge of maps: no pixel at any zoom
-            opens = np.maximum(starts, np.log2(PIXELS / least))
+            opens = np.maximum(starts, np.log2(MIN_PIXELS / least))
         split = np.bincount(family, ~pooled) > 0
         if rows[0] == 0:  # the roots are always drawn
             opens, split = starts, np.ones(1, dtype=bool)
         else:
-            split &= opens <= DEEPEST
+            split &= opens <= MAX_ZOOM
             until[nodes.parent[rows[np.cumsum(size) - size][split]]] = opens[split]
         drawn = split[family]
         rows, family, pooled = rows[drawn], family[drawn], pooled[drawn]
@@ -182,7 +182,7 @@ def _pooled(family: Int, count: Float, variance: Float, km2: Float, correlated: 
     have, noise, area = held
     noise = noise**2 if correlated else noise
     gap = np.sqrt(variance[rest] / km2[rest] ** 2 + noise / area**2)
-    stop = exceeds_noise(have, noise) | (density[rest] - have / area >= GAP * gap)
+    stop = exceeds_noise(have, noise) | (density[rest] - have / area >= GAP_SDS * gap)
     stopped = np.cumsum(stop)
     before = stopped[start] - stop[start]
     pooled[rest[stopped == before[sibling]]] = True

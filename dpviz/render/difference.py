@@ -27,7 +27,7 @@ from dpviz.render.marks import count_column
 from dpviz.render.projection import home_zoom
 from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
-from dpviz.render.view import BESIDE, check, domain_scene, side_by_side_scene
+from dpviz.render.view import MAX_SIDE_BY_SIDE, check, domain_scene, side_by_side_scene
 from dpviz.render.zoomed import STEPS, ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
@@ -44,10 +44,10 @@ SIDES = 4
 ERRORS = (2.0, 4.0, 8.0, 16.0)
 """Classes of an error on either side, in standard deviations of the noise."""
 
-SQUARES = 5
+SQUARE_HALVINGS = 5
 """Halvings of the domain's sides that make the squares of an error map, all in sight: 32 × 32."""
 
-FINEST = 7
+FINEST_HALVINGS = 7
 """Halvings of the domain's sides at which boxes of releases that do not nest are finest."""
 
 
@@ -132,13 +132,15 @@ def error_scene(
     Raises:
         ReleaseError: too many releases, not 2-D, or not of one domain.
     """
-    check([exact, *releases], BESIDE + 1)
+    check([exact, *releases], MAX_SIDE_BY_SIDE + 1)
     domain = exact.domain
     start = home_zoom(domain_bounds(domain))
 
     def drawn(zoom: float) -> Sequence[NDArray[Any]]:
-        finer = min(sum(zoom >= start + step for step in STEPS) - 1, FINEST - SQUARES)
-        lo, hi = _squares(domain.side, SQUARES + finer)
+        finer = min(
+            sum(zoom >= start + step for step in STEPS) - 1, FINEST_HALVINGS - SQUARE_HALVINGS
+        )
+        lo, hi = _squares(domain.side, SQUARE_HALVINGS + finer)
         answers = [release.count_boxes(lo, hi) for release in releases]
         columns = [each for answer in answers for each in (answer.count, answer.noise_sd)]
         return lo, hi, exact.count_boxes(lo, hi).count, *columns
@@ -223,7 +225,7 @@ def zoom_boxes(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int,
     covered = int(_volumes(boxes_of[0], boxes_of[1]).sum())
     if covered != int(_volumes(*boxes[0]).sum()):
         halvings = round(np.log2(max(len(boxes[0][0]), 4)) / 2)
-        return *summed_boxes(releases, min(halvings, FINEST)), MIN_SDS_CUT
+        return *summed_boxes(releases, min(halvings, FINEST_HALVINGS)), MIN_SDS_CUT
     return boxes_of[0], boxes_of[1], MIN_SDS
 
 

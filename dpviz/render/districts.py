@@ -25,17 +25,17 @@ from dpviz.render.scale import Scale, scale_of
 from dpviz.render.scene import Mark, Row
 from dpviz.trees.lattice import Float
 
-OPAQUE, BLANK = 240, 1
+OPAQUE_ALPHA, BLANK_ALPHA = 240, 1
 """Opacities, 0–255; a blank district still has a tooltip."""
 
-BORDERED = (8.0, 24.0)
+BORDER_PIXELS = (8.0, 24.0)
 """Pixels across, of a middling district, over which borders come: before, ink is for counts."""
 
 HAIRLINE: dict[str, Any] = {"color": LAND.faint(115), "width": 0.5}
 """Between cells of a mesh, whose borders are nowhere on the ground; blank cells, which may lie on
 water, have none."""
 
-LABELS = 2_000
+MAX_LABELS = 2_000
 """Districts with a name on the map: each zoom has room for a few."""
 
 DETAIL = 1 / 3000
@@ -68,7 +68,7 @@ class Choropleth:
         drawn = self.shapes[~shapely.is_empty(self.shapes)]
         sizes = shapely.area(shapely.transform(drawn, world))
         pixels = np.sqrt(np.median(sizes)) if len(sizes) else 0.0  # at zoom 0
-        gone, full = np.log2(np.array(BORDERED) / max(pixels, 1e-9))
+        gone, full = np.log2(np.array(BORDER_PIXELS) / max(pixels, 1e-9))
         return float(full), float(gone)
 
     def triangles(self) -> tuple[Float, NDArray[np.int64]]:
@@ -189,9 +189,9 @@ def _marks(
 ) -> tuple[Mark, ...]:
     """A filled shape, a border and, but for a mesh, a name for each district."""
     density, scale = drawn.density, drawn.scale
-    color = scale.paint(density, scale.colors(), OPAQUE)
+    color = scale.paint(density, scale.colors(), OPAQUE_ALPHA)
     for theme in (color.light, color.dark):
-        theme[drawn.blank, 3] = BLANK
+        theme[drawn.blank, 3] = BLANK_ALPHA
     rings, owner = triangles
     fill = polygons(
         f"{id}s",
@@ -219,7 +219,7 @@ def _marks(
 def _names(regions: Regions, answers: Answers, drawn: Choropleth, id: str) -> Mark:  # noqa: A002
     """Names of districts with their counts and larger errors, those with most records first."""
     order = np.argsort(-answers.count, kind="stable")
-    order = order[~shapely.is_empty(drawn.shapes[order])][:LABELS]
+    order = order[~shapely.is_empty(drawn.shapes[order])][:MAX_LABELS]
     half = INTERVAL_SDS * _error(answers)
     points = shapely.get_coordinates(shapely.point_on_surface(drawn.shapes[order]))
     rows = []

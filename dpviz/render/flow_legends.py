@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpviz.render.colors import ACCENT, Themed
-from dpviz.render.flows import BEHIND, top_count, visit_scale
+from dpviz.render.flows import VISITED_ALPHA, top_count, visit_scale
 from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, compact, line_labels
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
 from dpviz.sequences.moves import Strings
@@ -57,6 +57,6 @@ def _visits(visited: float | None) -> tuple[Swatch, ...]:
     colors = scale.colors()
     labels = (f"cells with {first} visits or more", *others)
     return tuple(
-        Swatch(label, Themed(*both).faint(BEHIND))
+        Swatch(label, Themed(*both).faint(VISITED_ALPHA))
         for label, *both in zip(labels, colors.light, colors.dark, strict=True)
     )

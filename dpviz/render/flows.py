@@ -38,16 +38,16 @@ def above_noise(count: Float, sd: Float, among: int) -> Mask:
     return np.asarray(count > max(NOISE_SDS, math.log(max(among, 1)) / math.sqrt(2)) * sd)
 
 
-BEHIND = 110
+VISITED_ALPHA = 110
 """Opacity (0–255) of visited cells behind arrows and lines."""
 
-LEAST = 0.005
+MIN_CHANCE = 0.005
 """Chance of the faintest arrow that is drawn."""
 
-NEXT = 12
+MAX_NEXT = 12
 """Arrows to next places at most."""
 
-THIN, WIDE = 0.018, 0.17
+MIN_SHAFT, MAX_SHAFT = 0.018, 0.17
 """Width of an arrow's shaft, in sides of a cell."""
 
 
@@ -68,7 +68,7 @@ def visit_marks(
     color: Any = (0, 0, 0, 0)
     if count is not None:
         scale = visit_scale(float(count.max()))
-        color = scale.paint(count, scale.colors(), BEHIND)
+        color = scale.paint(count, scale.colors(), VISITED_ALPHA)
         blank = count < scale.bounds[0]
         rows.append(Row("visits (noisy)", "count", noise_sd="" if sd is None else "sd"))
         extra["count"] = count
@@ -141,7 +141,12 @@ def move_marks(
         rows = np.flatnonzero(chosen & (pairs[:, 0] != pairs[:, 1]))[::-1]
         if not len(rows):
             continue
-        rings = arrows(places, pairs[rows, 0], pairs[rows, 1], THIN + (WIDE - THIN) * share[rows])
+        rings = arrows(
+            places,
+            pairs[rows, 0],
+            pairs[rows, 1],
+            MIN_SHAFT + (MAX_SHAFT - MIN_SHAFT) * share[rows],
+        )
         if name == "moves" and not faded:
             marks.append(paths("moves.halo", rings, color=LAND, width=1.0))
         marks.append(
@@ -203,8 +208,8 @@ def next_marks(
         chance: P(next), (n + 1,) with the end last.
         sd: standard deviation of the noise in it; what is within the noise is faint.
     """
-    targets = np.argsort(-chance[:-1], kind="stable")[:NEXT]
-    targets = targets[(chance[targets] >= LEAST) & (targets != cell)][::-1]
+    targets = np.argsort(-chance[:-1], kind="stable")[:MAX_NEXT]
+    targets = targets[(chance[targets] >= MIN_CHANCE) & (targets != cell)][::-1]
     ring = boxes("chosen", places[[cell]], color=ACCENT, width=2.5)
     if not len(targets):
         return [ring]
@@ -216,7 +221,7 @@ def next_marks(
         np.where(clear[:, None], strong.light, weak.light),
         np.where(clear[:, None], strong.dark, weak.dark),
     )
-    width = THIN + 0.008 + (0.24 - THIN) * np.sqrt(chance[targets])
+    width = MIN_SHAFT + 0.008 + (0.24 - MIN_SHAFT) * np.sqrt(chance[targets])
     arrow = polygons(
         "next",
         arrows(places, np.full(len(targets), cell), targets, width),

@@ -18,13 +18,13 @@ from dpviz.files.foreign import readable, recognised, refuse_computing
 from dpviz.lazy import pa, pyogrio, pyproj, shapely
 from dpviz.releases.points.region_file import shapes_of
 
-AROUND = 0.25
+MARGIN = 0.25
 """Margin on every side within which shapes are kept, in sizes of the domain."""
 
 PIXELS = 4_000
 """Shapes are simplified to the domain's width divided by this."""
 
-MOST = 200_000
+MAX_POINTS = 200_000
 """Points of all shapes: more would make every page heavy."""
 
 FORMATS = "GeoJSON, GeoPackage, GeoParquet or Shapefile"
@@ -51,7 +51,7 @@ def shapes_near(path: str, bounds: tuple[float, float, float, float]) -> Any:
     """
     place = Path(path)
     west, south, east, north = bounds
-    across, up = AROUND * (east - west), AROUND * (north - south)
+    across, up = MARGIN * (east - west), MARGIN * (north - south)
     wide = (west - across, south - up, east + across, north + up)
     try:
         kinds, names, shapes = _rows(place, wide)
@@ -65,9 +65,9 @@ def shapes_near(path: str, bounds: tuple[float, float, float, float]) -> Any:
     if not len(shapes):
         raise ParameterError("nothing in it lies near the area")
     shapes = shapely.simplify(shapes, (east - west) / PIXELS)
-    if shapely.get_num_coordinates(shapes).sum() > MOST:
+    if shapely.get_num_coordinates(shapes).sum() > MAX_POINTS:
         raise ParameterError(
-            f"more than {MOST:,} points near the area: keep main roads and large areas only"
+            f"more than {MAX_POINTS:,} points near the area: keep main roads and large areas only"
         )
     chosen = np.flatnonzero(inside).tolist()
     return pa.table(

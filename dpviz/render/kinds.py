@@ -37,7 +37,7 @@ from dpviz.trees.lattice import Float, Int
 STRENGTHS = 4
 """Classes of density, as strengths of a kind's colour."""
 
-WEAKEST = 0.3
+MIN_STRENGTH = 0.3
 """Weakest strength of a kind's colour: its share in the mix with the ground."""
 
 KIND_COLORS = Themed(
@@ -49,7 +49,7 @@ KIND_COLORS = Themed(
 SHARE_BOUNDS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 """Lower bounds of the classes of a share."""
 
-WIDEST = 0.5
+MAX_SHARE_WIDTH = 0.5
 """Largest width of the interval of a share that is given a colour."""
 
 
@@ -280,7 +280,7 @@ def share_scene(
     cells = kind_cells(pair)
     (share, low, high, some), _, borrowed = answered(cells, _share_of)
     enough = some & (~cells.quiet | borrowed)
-    wide = enough & (high - low > WIDEST)
+    wide = enough & (high - low > MAX_SHARE_WIDTH)
     against = rest[0] if len(rest) == 1 else "all others" if of is None else "the others"
     two = replace(
         cells,
@@ -314,7 +314,7 @@ def share_scene(
         blank="blank: too few records to tell a share",
         swatches=(
             HATCHED,
-            Swatch(f"interval wider than {percent(WIDEST)} of all", FRAME, hatch=True),
+            Swatch(f"interval wider than {percent(MAX_SHARE_WIDTH)} of all", FRAME, hatch=True),
         ),
     )
     description = f"Map of the share of {kind} against {against}"
@@ -330,7 +330,7 @@ def shares(cells: KindCounts) -> Quotients:
 def _share_of(cells: KindCounts) -> tuple[tuple[NDArray[Any], ...], NDArray[np.bool_]]:
     """Shares, the ends of their intervals, whether there is one; and whether it says something."""
     answers = shares(cells)
-    narrow = answers.enough & ~cells.quiet & (answers.high - answers.low <= WIDEST)
+    narrow = answers.enough & ~cells.quiet & (answers.high - answers.low <= MAX_SHARE_WIDTH)
     return (answers.value, answers.low, answers.high, answers.enough), narrow
 
 
@@ -348,7 +348,9 @@ def _strengths(at: int, classes: int = STRENGTHS) -> Themed:
     ramps = []
     for theme in ("light", "dark"):
         ends = (LAND.of(theme), KIND_COLORS.of(theme)[at])
-        ramp = [tuple(each) for each in along(ends, np.linspace(WEAKEST, 1, STRENGTHS)).tolist()]
+        ramp = [
+            tuple(each) for each in along(ends, np.linspace(MIN_STRENGTH, 1, STRENGTHS)).tolist()
+        ]
         ramps.append(tuple(ramp) if classes > 1 else ramp[-1])
     return Themed(*ramps)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.datasets.basemap import DEGREE, towns
+from dpviz.datasets.basemap import KM_PER_DEGREE, towns
 from dpviz.datasets.geography import TOWNS, to_lonlat
 from dpviz.lazy import scipy
 from dpviz.releases.counts import PointRelease
@@ -16,15 +16,15 @@ from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Float
 
-MOST_PLACES = 20
+MAX_PLACES = 20
 """Most named places of one table."""
-NEAREST = 0.02
+MIN_DISTANCE_SHARE = 0.02
 """Least distance between two of them, as a share of the area's shorter side."""
-WIDEST = 20.0
+MAX_SIDE_KM = 20.0
 """Longest side of the square around a place, in kilometres."""
-HERE = 1.0
+HERE_KM = 1.0
 """Kilometres within which something is at a place, not beside it."""
-POINTS = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
+COMPASS = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
 """Of the compass, from the east on."""
 
 
@@ -57,12 +57,12 @@ def place_squares(bounds: Bounds) -> list[tuple[str, float, Bounds]]:
     middle = np.empty((0, 2))
     for name, at in zip(*_named(bounds), strict=True):
         away = np.abs((middle - at) * scale).max(axis=1)
-        if len(names) < MOST_PLACES and (away >= NEAREST * shorter).all():
+        if len(names) < MAX_PLACES and (away >= MIN_DISTANCE_SHARE * shorter).all():
             names.append(name)
             middle = np.vstack([middle, at])
     away = np.abs((middle[:, None] - middle) * scale).max(axis=2)
     np.fill_diagonal(away, np.inf)
-    sides = np.minimum(away.min(axis=1, initial=np.inf), min(WIDEST, shorter / 4))
+    sides = np.minimum(away.min(axis=1, initial=np.inf), min(MAX_SIDE_KM, shorter / 4))
     half = sides[:, None] / 2 / scale
     boxes = np.hstack([middle - half, middle + half]).tolist()
     return [
@@ -89,9 +89,11 @@ def nearest_places(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[s
     scale = _kilometres(bounds)
     away, rows = scipy.spatial.cKDTree(middle * scale).query(at * scale)
     east, north = ((at - middle[rows]) * scale).T
-    turn = np.rint(np.arctan2(north, east) / (np.pi / 4)).astype(int) % len(POINTS)
+    turn = np.rint(np.arctan2(north, east) / (np.pi / 4)).astype(int) % len(COMPASS)
     return [
-        names[row] if km < HERE else f"{short(float(f'{km:.1g}'))} km {POINTS[way]} of {names[row]}"
+        names[row]
+        if km < HERE_KM
+        else f"{short(float(f'{km:.1g}'))} km {COMPASS[way]} of {names[row]}"
         for row, km, way in zip(rows.tolist(), away.tolist(), turn.tolist(), strict=True)
     ]
 
@@ -109,4 +111,4 @@ def _named(bounds: Bounds, source: str = "") -> tuple[list[str], Float]:
 def _kilometres(bounds: Bounds) -> Float:
     """Kilometres of one degree to the east and to the north in the middle of an area."""
     across = np.cos(np.radians((bounds[1] + bounds[3]) / 2))
-    return np.asarray(DEGREE * np.array([across, 1.0]))
+    return np.asarray(KM_PER_DEGREE * np.array([across, 1.0]))

@@ -16,7 +16,7 @@ from dpviz.render.view import domain_scene
 from dpviz.sequences.moves import Strings
 from dpviz.trees.lattice import Int
 
-MOST = 300
+MAX_ARROWS = 300
 """Most arrows of a map: those of the largest counts."""
 
 
@@ -70,8 +70,10 @@ def flow_scene(
         shapes.append(shapes_in_degrees(areas.outlines(areas.levels[depth]), areas.domain))
         names += areas.names[areas.slices[depth]]
     first = len(shapes[0])
-    ends = np.column_stack([origin - starts[0], destination - starts[1] + first])[:MOST]
-    moves = Strings(tuple(map(tuple, ends.tolist())), answers.count[:MOST], answers.noise_sd[:MOST])
+    ends = np.column_stack([origin - starts[0], destination - starts[1] + first])[:MAX_ARROWS]
+    moves = Strings(
+        tuple(map(tuple, ends.tolist())), answers.count[:MAX_ARROWS], answers.noise_sd[:MAX_ARROWS]
+    )
     outlines = np.concatenate(shapes if flows.to is not None else shapes[:1])
     parts, owner = shapely.get_parts(outlines, return_index=True)
     rings = [shapely.get_coordinates(each) for each in shapely.get_exterior_ring(parts)]

@@ -15,10 +15,10 @@ from dpviz.trees.lattice import Float
 SERIES = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 """Bounds within a decade, the finest first."""
 
-MOST, FEWEST = 8, 5
+MAX_CLASSES, MIN_CLASSES = 8, 5
 """Classes of a scale."""
 
-UNDER, OVER = 0.025, 0.05
+UNDER_SHARE, LAST_SHARE = 0.025, 0.05
 """Shares of the shown records that may lie under the first bound, and in the last class."""
 
 LINE_WIDTHS = (1.0, 1.6, 2.4, 3.4, 4.8)
@@ -52,7 +52,7 @@ class Scale:
         return classed(palette, len(self))
 
 
-def scale_of(values: Float, weights: Float, most: int = MOST) -> Scale:
+def scale_of(values: Float, weights: Float, most: int = MAX_CLASSES) -> Scale:
     """A scale for positive values of some weight, by its quantiles.
 
     Args:
@@ -66,11 +66,14 @@ def scale_of(values: Float, weights: Float, most: int = MOST) -> Scale:
     order = np.argsort(values[good])
     share = np.cumsum(weights[good][order])
     share /= share[-1]
-    low, high = (float(values[good][order][np.searchsorted(share, at)]) for at in (UNDER, 1 - OVER))
+    low, high = (
+        float(values[good][order][np.searchsorted(share, at)])
+        for at in (UNDER_SHARE, 1 - LAST_SHARE)
+    )
     return between(low, high, most)
 
 
-def between(low: float, high: float, most: int = MOST) -> Scale:
+def between(low: float, high: float, most: int = MAX_CLASSES) -> Scale:
     """The finest series of readable bounds from ``low`` to ``high`` in at most ``most`` classes.
 
     >>> between(36, 24_000).bounds
@@ -84,7 +87,7 @@ def between(low: float, high: float, most: int = MOST) -> Scale:
         if len(bounds) <= most:
             break
     bounds = bounds[-most:]
-    while len(bounds) < min(FEWEST, most):
+    while len(bounds) < min(MIN_CLASSES, most):
         bounds = [_bounds(bounds[0] / 2, bounds[0] * 0.99, SERIES[0])[-1], *bounds]
     return Scale(tuple(bounds))
 

@@ -12,13 +12,13 @@ from dpviz.render.projection import WORLD, world
 from dpviz.render.scene import Mark
 from dpviz.trees.lattice import Float
 
-METRES = 40_075_017.0
+EQUATOR_METRES = 40_075_017.0
 """Around the equator."""
 
 VERBATIM: dict[str, Any] = {"parse_math": False}
 """Options for untrusted text: two dollar signs in it do not make a formula."""
 
-NAMES = 12
+MAX_NAMES = 12
 """Names in a picture at most."""
 
 
@@ -72,7 +72,7 @@ def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) 
         taken.append(box)
         weight = "bold" if rank[row] <= 1 else "normal"
         panel.text(*at[row], name, fontsize=size * 0.72, weight=weight, **words, **VERBATIM)
-        if len(taken) >= NAMES:
+        if len(taken) >= MAX_NAMES:
             break
 
 
@@ -92,7 +92,7 @@ def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 def draw_scale_bar(panel: Any, middle: Float, zoom: float, theme: Theme, unit: float) -> None:
     """A bar of 1, 2 or 5 times a power of ten metres, lower right."""
     latitude = np.arctan(np.sinh(2 * np.pi * middle[1] / WORLD - np.pi))
-    metres_per_unit = float(np.cos(latitude)) * METRES / WORLD
+    metres_per_unit = float(np.cos(latitude)) * EQUATOR_METRES / WORLD
     (west, east), (south, _) = panel.get_xlim(), panel.get_ylim()
     pixel = 2.0**-zoom
     metres, words = scale_bar(metres_per_unit * min(pixel * 180, 0.45 * (east - west)))

@@ -16,10 +16,10 @@ from dpviz.render.legend import Legend
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Camera, Mark, Scene
 
-MOST = 12
+MAX_RELEASES = 12
 """Releases of a series."""
 
-BESIDE = 4
+MAX_SIDE_BY_SIDE = 4
 """Maps beside each other."""
 
 
@@ -34,7 +34,7 @@ def release_scene(
     """Noisy densities on the base map, on one colour scale.
 
     Args:
-        releases: one, or up to :data:`BESIDE` of the same domain (to swipe: two); 2-D.
+        releases: one, or up to :data:`MAX_SIDE_BY_SIDE` of the same domain (to swipe: two); 2-D.
         labels: one each, to tell them apart.
         mode: how several are shown.
         camera: initial view; the whole domain by default.
@@ -43,7 +43,7 @@ def release_scene(
     Raises:
         ReleaseError: too many releases, not 2-D, or not of one domain.
     """
-    most = BESIDE if mode == "side" else 2
+    most = MAX_SIDE_BY_SIDE if mode == "side" else 2
     if len(releases) > most:
         raise ReleaseError(f"{len(releases)} releases: a map shows one, or up to {most} to compare")
     scene = series_scene(releases, labels, camera=camera, scale=scale)
@@ -66,7 +66,7 @@ def series_scene(
     camera: Camera | None = None,
     title: str = "",
     base: Sequence[Mark] | None = None,
-    most: int = MOST,
+    most: int = MAX_RELEASES,
     scale: Scale | None = None,
 ) -> Scene:
     """Several releases over each other, ``cells-0`` and on: the caller shows one or two.
@@ -157,7 +157,7 @@ def film_scene(
     return replace(scene, marks=marks, film=tuple(labels))
 
 
-def check(releases: Sequence[PointRelease | AreaRelease], most: int = MOST) -> None:
+def check(releases: Sequence[PointRelease | AreaRelease], most: int = MAX_RELEASES) -> None:
     """Refuse what cannot share one map.
 
     Raises:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.lazy import scipy
-from dpviz.roads.ground import FARTHEST
+from dpviz.roads.ground import MAX_COORDINATE
 from dpviz.trees.ragged import ragged_take
 
 Int = NDArray[np.int64]
@@ -272,10 +272,10 @@ def require_places(xy: Float) -> None:
     Raises:
         DataError: a coordinate that is not a finite number, or too large.
     """
-    if not (np.abs(xy) <= FARTHEST).all():
+    if not (np.abs(xy) <= MAX_COORDINATE).all():
         raise DataError(
-            f"a node or an edge has a coordinate that is not a finite number up to {FARTHEST:g}: "
-            "correct it, or drop the row"
+            "a node or an edge has a coordinate that is not a finite number up to "
+            f"{MAX_COORDINATE:g}: correct it, or drop the row"
         )
 
 

@@ -18,7 +18,7 @@ from dpviz.lazy import pyproj
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-FARTHEST = 1e12
+MAX_COORDINATE = 1e12
 """Largest coordinate: in any unit far beyond the Earth, and its square is still a number."""
 
 
@@ -66,7 +66,9 @@ def local_plane(xy: Float, crs: str) -> Callable[[Float], Float]:
 
     def mapped(points: Float) -> Float:
         moved = np.column_stack(change.transform(points[:, 0], points[:, 1]))
-        return np.asarray(moved.clip(-FARTHEST, FARTHEST))  # opposite the middle it is infinite
+        return np.asarray(
+            moved.clip(-MAX_COORDINATE, MAX_COORDINATE)
+        )  # opposite the middle it is infinite
 
     return mapped
 

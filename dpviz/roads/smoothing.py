@@ -16,19 +16,19 @@ from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.trees.posterior import gamma_posterior
 
-CROSSING = 0.1
+CROSSING_WEIGHT = 0.1
 """Weight of a neighbour round a corner; a neighbour straight ahead, or the only one, has 1."""
 
-EVERYWHERE = 0.1
+MEAN_WEIGHT = 0.1
 """Weight of the mean of all edges beside that of the neighbours."""
 
 SHAPES = (0.15, 0.25, 0.4, 0.7, 1.0, 1.5, 2.5, 4.0)
 """Shapes of the gamma prior; the one most likely for the noisy counts is used."""
 
-MOST = 5.0
+MAX_FACTOR = 5.0
 """Greatest factor by which a class of edges raises or lowers the means of its prior."""
 
-LEAST = 0.3
+MIN_COUNT = 0.3
 """Least count of the quadrature, in trips."""
 
 
@@ -50,8 +50,8 @@ class Adjacency:
         size = len(value)
         total = np.bincount(self.edge, self.weight * value[self.other], minlength=size)
         weight = np.bincount(self.edge, self.weight, minlength=size)
-        everywhere = max(float(value.mean()), LEAST)
-        return np.asarray((total + EVERYWHERE * everywhere) / (weight + EVERYWHERE))
+        everywhere = max(float(value.mean()), MIN_COUNT)
+        return np.asarray((total + MEAN_WEIGHT * everywhere) / (weight + MEAN_WEIGHT))
 
     def between(self, group: Int) -> Adjacency:
         """Adjacency of groups of edges, given the group of each; a group does not meet itself."""
@@ -74,7 +74,9 @@ def neighbours(graph: RoadGraph) -> Adjacency:
         first.append(at[part[a]])
         second.append(at[part[b]])
         only_pair = len(part) == 2  # no other edge to continue on
-        weight.append(np.ones(len(a)) if only_pair else CROSSING + (1 - CROSSING) * straight)
+        weight.append(
+            np.ones(len(a)) if only_pair else CROSSING_WEIGHT + (1 - CROSSING_WEIGHT) * straight
+        )
     one, other, both = (np.concatenate(each) for each in (first, second, weight))
     distinct = one != other  # a loop meets itself
     one, other, both = one[distinct], other[distinct], both[distinct]
@@ -102,13 +104,13 @@ def posterior(
     Returns:
         float64 (m,) each.
     """
-    least = 0.05 * max(float(noisy.mean()), LEAST)
+    least = 0.05 * max(float(noisy.mean()), MIN_COUNT)
     mean = np.maximum(near.mean(np.maximum(noisy, 0.0)), least)
     if classes is not None:
         total, guess = np.bincount(classes, noisy), np.bincount(classes, mean)
         ratio = total / np.maximum(guess, least)  # ignore a class without edges
-        mean = np.maximum(mean * np.clip(ratio, 1 / MOST, MOST)[classes], least)
-    return gamma_posterior(noisy, scale, mean, least=LEAST, shapes=SHAPES)
+        mean = np.maximum(mean * np.clip(ratio, 1 / MAX_FACTOR, MAX_FACTOR)[classes], least)
+    return gamma_posterior(noisy, scale, mean, least=MIN_COUNT, shapes=SHAPES)
 
 
 def smoothed(

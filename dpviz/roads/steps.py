@@ -14,10 +14,10 @@ from dpviz.domain.zones import OF_ZONES, ZONE, zone_name
 from dpviz.errors import DomainError
 from dpviz.trees.lattice import Float, Int
 
-MOST = 1_000
+MAX_STEPS = 1_000
 """Most steps of one release."""
 
-MOST_COUNTS = 2_000_000
+MAX_COUNTS = 2_000_000
 """Most counts (edges × steps) of one release, so that its file can be read again."""
 
 
@@ -52,10 +52,10 @@ class Steps:
             )
         whole = self.period if self.cycle is None else (0.0, self.calendar.length)
         object.__setattr__(self, "span", self.calendar.checked_span(whole, 0.0, self.span))
-        if len(self) > MOST:
+        if len(self) > MAX_STEPS:
             raise DomainError(
                 f"step {self.every!r}: {len(self):,} steps in the period: give a longer one, so "
-                f"that there are at most {MOST:,}"
+                f"that there are at most {MAX_STEPS:,}"
             )
 
     @classmethod
@@ -179,10 +179,10 @@ class Steps:
         Raises:
             DomainError: too many steps for this number of edges.
         """
-        if len(self) * edges > MOST_COUNTS:
+        if len(self) * edges > MAX_COUNTS:
             raise DomainError(
                 f"{len(self):,} steps of {edges:,} edges: give a longer step, so that there are at "
-                f"most {MOST_COUNTS // edges:,}"
+                f"most {MAX_COUNTS // edges:,}"
             )
 
     def to_dict(self) -> dict[str, Any]:

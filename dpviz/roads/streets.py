@@ -16,7 +16,7 @@ from dpviz.roads.forest import Forest, divided
 from dpviz.roads.graph import Float, Int
 from dpviz.roads.paths import Paths
 
-ALONE = 1e-3
+SINGLE_EDGE_WEIGHT = 1e-3
 """Weight of a query of each single edge, added to those of the workload: so streets without queries
 are judged too, and differences between edges always count."""
 
@@ -59,7 +59,7 @@ def street_costs(domains: Subdomains, workload: Paths) -> StreetCosts:
     size = np.diff(domains.start)
     low, high, _ = domains.runs(workload)
     edge = np.arange(len(domains.order))
-    weight = np.concatenate([np.ones(len(low)), np.full(len(edge), ALONE)])
+    weight = np.concatenate([np.ones(len(low)), np.full(len(edge), SINGLE_EDGE_WEIGHT)])
     low, high = np.concatenate([low, edge]), np.concatenate([high, edge + 1])
     path = domains.path[low]
     k, first = size[path], low - domains.start[path]

@@ -16,7 +16,7 @@ from dpviz.files import limits
 from dpviz.lists import split_list
 from dpviz.trees.lattice import Int
 
-MOST_SYMBOLS = limits.SYMBOLS.most
+MAX_SYMBOLS = limits.SYMBOLS.most
 """Symbols of the largest alphabet: counts after every context have one cell for each."""
 
 
@@ -43,9 +43,9 @@ class Alphabet:
         object.__setattr__(self, "names", texts(self.names, "names", ParameterError))
         require(self.follows, np.ndarray | None, "follows", ParameterError)
         size = len(self.names)
-        if not 1 <= size <= MOST_SYMBOLS:
+        if not 1 <= size <= MAX_SYMBOLS:
             raise ParameterError(
-                f"an alphabet of {size:,} symbols: give 1 to {MOST_SYMBOLS:,}, for instance a "
+                f"an alphabet of {size:,} symbols: give 1 to {MAX_SYMBOLS:,}, for instance a "
                 "coarser grid"
             )
         limits.NAME.check(max(map(len, self.names)), "a symbol of the alphabet")

@@ -12,8 +12,8 @@ import numpy as np
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.sequences.model import (
     AT_ONCE,
-    DEEPEST,
-    LONGEST,
+    MAX_DEPTH,
+    MAX_LENGTH,
     ContextTree,
     Mask,
     best_first,
@@ -74,8 +74,8 @@ class GramTree:
             level = below[below >= 0]
             if not len(level):
                 return depth
-            if depth == DEEPEST:
-                raise ReleaseError(f"strings of more than {DEEPEST} symbols: the tree is damaged")
+            if depth == MAX_DEPTH:
+                raise ReleaseError(f"strings of more than {MAX_DEPTH} symbols: the tree is damaged")
             depth += 1
 
     @cached_property
@@ -129,7 +129,7 @@ class GramTree:
                 count *= float(self.following(codes[:place])[symbol])
         return count
 
-    def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], float]]:
+    def top(self, k: int, longest: int = MAX_LENGTH) -> list[tuple[tuple[int, ...], float]]:
         """The k most frequent strings of symbols with their counts, the most frequent first.
 
         Raises:
@@ -146,7 +146,7 @@ class GramTree:
 
         return best_first(self.counts[0], longer, k, longest)
 
-    def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
+    def sample(self, n: int, seed: int | None = None, longest: int = MAX_LENGTH) -> list[Int]:
         """Synthetic sequences, drawn symbol by symbol: post-processing.
 
         A gram tree does not know how sequences begin: the first symbol follows the frequencies of
@@ -181,7 +181,7 @@ class Ranking:
     def __len__(self) -> int:
         return len(self.strings)
 
-    def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], None]]:
+    def top(self, k: int, longest: int = MAX_LENGTH) -> list[tuple[tuple[int, ...], None]]:
         """The first k strings of at most ``longest`` symbols; their counts were not released.
 
         Raises:

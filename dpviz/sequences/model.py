@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.trees.lattice import Float, Int
 
-LONGEST = 200
+MAX_LENGTH = 200
 """Symbols of the longest string that is listed or drawn: a public cap."""
 
-DEEPEST = 255
+MAX_DEPTH = 255
 """Levels of the deepest tree: a public cap, above what any method grows."""
 
 MAX_CELLS = 50_000_000
@@ -26,7 +26,7 @@ MAX_CELLS = 50_000_000
 AT_ONCE = 1_000_000
 """Most probabilities in memory while sequences are drawn."""
 
-MOST = 10_000_000
+MAX_SEQUENCES = 10_000_000
 """Most sequences that are drawn at once, as all are in memory."""
 
 Mask = NDArray[np.bool_]
@@ -134,8 +134,10 @@ class ContextTree:
             inner = child[child >= 0]
             if not len(inner):
                 return depth
-            if depth == DEEPEST:
-                raise ReleaseError(f"contexts of more than {DEEPEST} symbols: the tree is damaged")
+            if depth == MAX_DEPTH:
+                raise ReleaseError(
+                    f"contexts of more than {MAX_DEPTH} symbols: the tree is damaged"
+                )
             level = (inner[:, None] + np.arange(self.size + 1)).ravel()
             depth += 1
 
@@ -167,7 +169,7 @@ class ContextTree:
             count *= float(self.chances[self.node(codes[:place]), codes[place]])
         return count
 
-    def top(self, k: int, longest: int = LONGEST) -> list[tuple[tuple[int, ...], float]]:
+    def top(self, k: int, longest: int = MAX_LENGTH) -> list[tuple[tuple[int, ...], float]]:
         """The k most frequent strings of symbols with their counts, the most frequent first.
 
         Raises:
@@ -179,7 +181,7 @@ class ContextTree:
 
         return best_first(self.counts[0], longer, k, longest)
 
-    def sample(self, n: int, seed: int | None = None, longest: int = LONGEST) -> list[Int]:
+    def sample(self, n: int, seed: int | None = None, longest: int = MAX_LENGTH) -> list[Int]:
         """Synthetic sequences, drawn symbol by symbol until their end: post-processing.
 
         Raises:
@@ -292,10 +294,10 @@ def sequence_rows(
         reach: symbols that what comes next may depend on.
 
     Raises:
-        ParameterError: fewer than 0, or more than :data:`MOST`.
+        ParameterError: fewer than 0, or more than :data:`MAX_SEQUENCES`.
     """
-    if not 0 <= n <= MOST:
-        raise ParameterError(f"{n:,} sequences: give a number from 0 to {MOST:,}")
+    if not 0 <= n <= MAX_SEQUENCES:
+        raise ParameterError(f"{n:,} sequences: give a number from 0 to {MAX_SEQUENCES:,}")
     random = np.random.default_rng(seed)
     past = np.zeros((n, 0), dtype=np.int64)
     running = np.arange(n)  # sequences that have not ended yet

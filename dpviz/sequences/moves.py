@@ -21,7 +21,7 @@ from dpviz.trees.lattice import Float
 
 String = tuple[int, ...]
 
-MOST = 6400
+MAX_SEARCHED = 6400
 """Most strings that are searched for those of a wanted length."""
 
 
@@ -91,7 +91,7 @@ def frequent(
             for string, count in strings
             if len(string) >= shortest and (returns or len(set(string)) == len(string))
         ][:k]
-        if len(rows) == k or len(strings) < asked or asked >= MOST:
+        if len(rows) == k or len(strings) < asked or asked >= MAX_SEARCHED:
             break
         asked *= 4
     symbols = tuple(string for string, _ in rows)

@@ -14,7 +14,7 @@ from dpviz.trees.decomposition import ADAPTED, Decomposition
 from dpviz.trees.density import uniformity_variance
 from dpviz.trees.lattice import Float
 
-FINER = 2.0
+FINER_FACTOR = 2.0
 """Common errors of leaves, in those of their parents: a release cannot see those of its leaves. For
 week-long and yearly data, bursts and office hours, twice the parents' covers 95 %."""
 
@@ -38,7 +38,7 @@ def coherence(nodes: Decomposition, records: Float) -> float:
         return nodes.coherence
     if nodes not in _MEASURED:
         _MEASURED[nodes] = min(
-            max(nodes.coherence, FINER * _parent_deviations(nodes, records)), ADAPTED
+            max(nodes.coherence, FINER_FACTOR * _parent_deviations(nodes, records)), ADAPTED
         )
     return _MEASURED[nodes]
 

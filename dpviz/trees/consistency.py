@@ -16,11 +16,11 @@ from dpviz.trees.lattice import Float, Int
 
 T = TypeVar("T", bound=np.generic)
 
-FEW = 16
+SMALL_FAMILY = 16
 """Largest size of families that are added up member by member, which is faster if all sizes are
 equal."""
 
-LEAST = 5e-324
+TINY = 5e-324
 """The least positive number: replaces a sum of 0 as a divisor, so that all shares are 0."""
 
 
@@ -50,7 +50,11 @@ class Families(NamedTuple):
         above = parent[part]
         size = int(above.searchsorted(above[0], "right"))
         inner = above[::size]
-        even = size <= FEW and len(above) % size == 0 and (inner == above[size - 1 :: size]).all()
+        even = (
+            size <= SMALL_FAMILY
+            and len(above) % size == 0
+            and (inner == above[size - 1 :: size]).all()
+        )
         if even and (inner[1:] > inner[:-1]).all():
             return cls(part, inner, size, None)
         first = np.ones(len(above), dtype=np.bool_)
@@ -133,7 +137,7 @@ def _shares(parent: Int, spread: Float) -> list[tuple[Families, Float]]:
     for level in families(parent):
         checkpoint()
         loads = spread[level.part]
-        total = level.each(np.maximum(level.sums(loads), LEAST))
+        total = level.each(np.maximum(level.sums(loads), TINY))
         shares.append((level, loads / total))
     return shares
 

@@ -18,14 +18,14 @@ from dpviz.progress import Reports, checkpoint, listening
 P = TypeVar("P")
 R = TypeVar("R")
 
-THREADS = 4
+MAX_THREADS = 4
 """Most threads: more would wait for memory, and for each other between two steps."""
 
 
 def parallel_map(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
     """Apply ``work`` to the pieces in parallel: results in order, a checkpoint before each."""
     given, results = list(pieces), []
-    threads = min(len(given), THREADS, cores())
+    threads = min(len(given), MAX_THREADS, cores())
     if threads < 2:
         for piece in given:
             checkpoint()

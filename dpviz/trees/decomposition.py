@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpviz.errors import ReleaseError
 from dpviz.progress import checkpoint
-from dpviz.trees.lattice import STRIP, Float, Int, overlaps, positions_within, rowwise, volumes
+from dpviz.trees.lattice import STRIP_ROWS, Float, Int, overlaps, positions_within, rowwise, volumes
 
 Int32 = NDArray[np.int32]
 
@@ -112,9 +112,9 @@ class Decomposition:
         if len(self.levels) > MAX_LEVELS:
             raise ReleaseError(f"more than {MAX_LEVELS} levels: the tree is damaged")
         roots = self.levels[0].stop
-        for start in range(roots, n, STRIP):
+        for start in range(roots, n, STRIP_ROWS):
             checkpoint()
-            part = slice(start, start + STRIP)
+            part = slice(start, start + STRIP_ROWS)
             above = self.parent[part]
             stray = self.lo[part] < _lattice_rows(self.lo, above)
             stray |= self.hi[part] > _lattice_rows(self.hi, above)

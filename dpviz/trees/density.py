@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.cores import parallel_map, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
-from dpviz.trees.lattice import STRIP, Float, Int, rowwise
+from dpviz.trees.lattice import STRIP_ROWS, Float, Int, rowwise
 
 POWER = 0.35
 """Power of the ratio of counts with which a half of a leaf follows its neighbour. A density that
 grows evenly in its logarithm has 1/4; chosen on built-in and real points, see
 assets/docs/results/ours.md."""
 
-STEEPEST = 4.0
+MAX_LOG_RATIO = 4.0
 """Upper limit of the logarithm of a ratio of counts; an empty neighbour has this value."""
 
-LEAST = 0.5
+MIN_SDS = 0.5
 """Standard deviations of its noise below which a leaf keeps an even density. This saves a third to
 half of all sub-cells, for errors that are 0.1 % larger: see assets/docs/results/ours.md."""
 
@@ -46,7 +46,7 @@ def uniformity_variance(count: Float, share: Float) -> Float:
 def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     """Split leaves into 2^d sub-cells that follow their neighbours (2-D or less).
 
-    Leaves that hold less than :data:`LEAST` deviations of their noise stay as they are.
+    Leaves that hold less than :data:`MIN_SDS` deviations of their noise stay as they are.
 
     The half of a leaf towards a neighbour of its own size gets a weight of (neighbour's count ÷
     leaf's)^:data:`POWER`; the neighbour is a part of a larger leaf, or the sum of smaller ones. A
@@ -63,7 +63,7 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
             added to it, so that noise alone makes no steep slopes.
     """
     dims, leaf = nodes.dims, nodes.leaf
-    leaves = np.flatnonzero(leaf & (nodes.count > LEAST * np.sqrt(nodes.variance)))
+    leaves = np.flatnonzero(leaf & (nodes.count > MIN_SDS * np.sqrt(nodes.variance)))
     for low, high in zip(nodes.lo.T, nodes.hi.T, strict=True):
         leaves = leaves[high[leaves] - low[leaves] > 1]
     if dims > 2 or not len(leaves) or nodes.depth == 0:
@@ -79,7 +79,7 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     def fill(part: slice) -> None:
         _fill(columns, first[part], nodes, leaves[part], density)
 
-    parallel_map(fill, strips(len(leaves), STRIP))
+    parallel_map(fill, strips(len(leaves), STRIP_ROWS))
     for column in columns.values():
         column.flags.writeable = False
     return Decomposition.of_halves(**columns)
@@ -184,7 +184,7 @@ def _pulls(nodes: Decomposition, leaves: Int, density: Float) -> Iterator[tuple[
             there = column.take(leaves)
             outside = there < 0  # no neighbour beyond the domain's edge
             ratio = density.take(there) / here
-            np.clip(ratio, math.exp(-STEEPEST), math.exp(STEEPEST), out=ratio)
+            np.clip(ratio, math.exp(-MAX_LOG_RATIO), math.exp(MAX_LOG_RATIO), out=ratio)
             # The middle of a neighbour r times as wide is (1 + r)/2 widths away.
             times = nodes.volume.take(there) / volume
             distance = 0.5 * (1.0 + times ** (1.0 / nodes.dims))

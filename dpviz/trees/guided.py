@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import families
 from dpviz.trees.decomposition import MAX_NODES, is_leaf
-from dpviz.trees.density import LEAST, uniformity_variance
+from dpviz.trees.density import MIN_SDS, uniformity_variance
 from dpviz.trees.lattice import Codes, Float, Int
 from dpviz.trees.prior import Fit, Fitting, Prior
 from dpviz.trees.shrinkage import project, shrink_level
 
-LOWEST, HIGHEST = -6.0, 6.0
+MIN_LOG2, MAX_LOG2 = -6.0, 6.0
 """Logarithms to base 2 of the least and largest class of expectations, in standard deviations."""
 
-CLASS = 60
+MIN_CLASS_NODES = 60
 """Nodes of a class at least: fewer are added to the next lower class."""
 
-FEW = 5.0
+MIN_RECORDS = 5.0
 """Records below which no cell is divided further."""
 
-UNEVEN = 0.05
+MIN_UNEVENNESS = 0.05
 """Least difference of two shares for which a cell is divided."""
 
-MOST_CELLS = 1_000_000
+MAX_CELLS = 1_000_000
 """Public cap on sub-cells."""
 
 
@@ -83,14 +83,14 @@ def _by_class(
     Inside a class, counts are compared as multiples of their expected counts.
     """
     wanted, spread = estimate.copy(), variance.copy()
-    least = 2.0**LOWEST * np.sqrt(np.maximum(variance, 1e-9))
+    least = 2.0**MIN_LOG2 * np.sqrt(np.maximum(variance, 1e-9))
     expected = np.maximum(expected, least)
-    power = np.floor(np.log2(expected / least) + LOWEST)
-    of_class = np.minimum(power, HIGHEST)
+    power = np.floor(np.log2(expected / least) + MIN_LOG2)
+    of_class = np.minimum(power, MAX_LOG2)
     rows = np.zeros(0, dtype=np.int64)
     for each in np.unique(of_class)[::-1]:
         rows = np.concatenate([rows, np.flatnonzero(of_class == each)])
-        if len(rows) < CLASS and each > of_class.min():
+        if len(rows) < MIN_CLASS_NODES and each > of_class.min():
             continue
         scale = np.exp(np.log(expected[rows]).mean()) / expected[rows]
         mean, square = shrink_level(estimate[rows] * scale, variance[rows] * scale**2, leaf[rows])
@@ -127,7 +127,7 @@ def tree_with_sub_cells(
     """
     ends = np.cumsum([len(level) for level in codes])[:-1]
     levels = list(zip(codes, *(np.split(column, ends) for column in columns), strict=True))
-    room = min(MOST_CELLS, MAX_NODES - len(columns[0]))
+    room = min(MAX_CELLS, MAX_NODES - len(columns[0]))
     detailed_levels: list[tuple[Codes, Float, Float]] = []
     below = none = tuple(column[:0] for column in levels[0])
     fit, depth = Fit(), 0
@@ -139,13 +139,13 @@ def tree_with_sub_cells(
         code, leaf, count, variance, slope = (column[order] for column in cells)
         detailed_levels.append((code, count, variance))
         fit = fits[depth] if depth < len(fits) else fit
-        rows = np.flatnonzero(leaf & (count > LEAST * np.sqrt(variance)))
+        rows = np.flatnonzero(leaf & (count > MIN_SDS * np.sqrt(variance)))
         children = (code[rows, None] << np.uint64(2)) | np.arange(4, dtype=np.uint64)
         share, total = slope[rows], count[rows, None]
         unsure = uniformity_variance(total, share)
         if fit.used:
             q = fit.shares(prior.masses(children.ravel(), depth + 1).reshape(-1, 4))
-            follows = ((np.ptp(q, axis=1) > UNEVEN) & (count[rows] > FEW))[:, None]
+            follows = ((np.ptp(q, axis=1) > MIN_UNEVENNESS) & (count[rows] > MIN_RECORDS))[:, None]
             share = np.where(follows, q, share)
             spread = q * (1.0 - q) * total * (1.0 + fit.misfit * total)
             unsure = np.where(follows, spread, unsure)

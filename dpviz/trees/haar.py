@@ -21,7 +21,7 @@ from dpviz.trees.lattice import Float, Int
 KIND = "haar"
 """The name of this noise in a release's header."""
 
-MOST_CELLS_LOG2 = 22
+MAX_CELLS_LOG2 = 22
 """Public cap on the cells of a grid, so that a header cannot ask for endless memory."""
 
 
@@ -67,7 +67,7 @@ class HaarNoise:
             raise ReleaseError("the header's noise is of no known kind: update dpviz")
         variance: Any = facts.get("variance")
         cells: Any = facts.get("cells")
-        most = 1 << MOST_CELLS_LOG2 // lo.shape[1]
+        most = 1 << MAX_CELLS_LOG2 // lo.shape[1]
         if type(cells) is not int or not 1 <= cells <= most or cells & (cells - 1):
             raise ReleaseError("the header's noise has no grid: the release is damaged")
         if type(variance) not in (int, float) or not 0 <= variance <= 1e300:

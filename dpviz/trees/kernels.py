@@ -17,7 +17,7 @@ from dpviz.trees.density import uniformity_variance
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-SCAN = 24
+MAX_SCANNED = 24
 """Below this many unique points a cell is scanned instead of divided."""
 
 
@@ -64,7 +64,7 @@ def count_boxes(codes, cells, cumulative, lo, hi, bits):  # type: ignore[no-unty
                 continue
             if inside:
                 total += cumulative[stop] - cumulative[start]
-            elif stop - start <= SCAN or depth == bits:
+            elif stop - start <= MAX_SCANNED or depth == bits:
                 for point in range(start, stop):
                     hit = True
                     for axis in range(dims):

@@ -61,7 +61,7 @@ _GATHER: dict[int, Steps] = {
 }
 """The way back, once the last mask of the way there is laid on."""
 
-STRIP = 1 << 14
+STRIP_ROWS = 1 << 14
 """Rows whose codes are made at once: what stays in the fastest memory."""
 
 
@@ -80,12 +80,12 @@ def morton(cells: ArrayLike) -> Codes:
     cells = np.asarray(cells, dtype=np.int64)
     rows, dims = cells.shape
     codes = np.empty(rows, dtype=np.uint64)
-    spread, shifted = np.empty((2, min(rows, STRIP)), dtype=np.uint64)
-    for start in range(0, rows, STRIP):
-        strip = codes[start : start + STRIP]
+    spread, shifted = np.empty((2, min(rows, STRIP_ROWS)), dtype=np.uint64)
+    for start in range(0, rows, STRIP_ROWS):
+        strip = codes[start : start + STRIP_ROWS]
         for axis in range(dims):
             value = strip if axis == 0 else spread[: len(strip)]
-            value[:] = cells[start : start + STRIP, axis]
+            value[:] = cells[start : start + STRIP_ROWS, axis]
             _spread(value, shifted[: len(strip)], dims)
             if axis:
                 strip <<= np.uint64(1)
@@ -98,7 +98,7 @@ def unmorton(codes: ArrayLike, dims: int) -> Int:
     codes = np.asarray(codes, dtype=np.uint64)
     cells = np.empty((len(codes), dims), dtype=np.int64)
     shifts = np.arange(dims - 1, -1, -1, dtype=np.uint64)[:, None]
-    rows = STRIP // dims  # all axes at once
+    rows = STRIP_ROWS // dims  # all axes at once
     for start in range(0, len(codes), rows):
         checkpoint()
         strip = slice(start, start + rows)

@@ -11,10 +11,10 @@ from dpviz.trees.lattice import Float, Int
 STEPS = 128
 """Points of the quadrature over counts, in equal ratios."""
 
-NEAR = 12.0
+NEAR_SDS = 12.0
 """Noise scales up to which a count is always weighed by quadrature."""
 
-STEEP = 0.9
+MAX_SLOPE = 0.9
 """Greatest change of the prior's logarithm over one noise scale that counts as a straight line."""
 
 ROWS = 10_000
@@ -80,7 +80,7 @@ def _weighed(
     # Far above the noise the prior's logarithm is a straight line, so the integrals are known.
     at = np.maximum(noisy, least)
     slope = scale * ((shape - 1) / at - rate)
-    above_noise = (noisy > NEAR * scale) & (np.abs(slope) < STEEP)
+    above_noise = (noisy > NEAR_SDS * scale) & (np.abs(slope) < MAX_SLOPE)
     steep = 1 - np.where(above_noise, slope, 0.0) ** 2
     first = noisy + 2 * scale * slope / steep
     spread = 2 * scale**2 * (1 + slope**2) / steep**2

@@ -15,26 +15,26 @@ from numpy.typing import ArrayLike
 
 from dpviz.trees.lattice import Codes, Float
 
-FINEST = 13
+FINEST_LEVEL = 13
 """The finest level that masses are kept on: 4^13 cells; each is even inside."""
 
 # Tuned on halves of real sets, see assets/docs/results/prior.md.
 KINDS = ((0.0, 1.0), *itertools.product((1 / 3, 2 / 3, 1.0), (0.1, 1.0, 10.0)))
 """Candidates (γ, a): children share as (mass + a)^γ; the first is area."""
 
-DOUBT = 2.5
+MIN_EVIDENCE_SDS = 2.5
 """z: a prior is used if it describes noisy counts better than area by this many deviations."""
 
-FEWEST = 6.0
+MIN_FAMILIES = 6.0
 """Families, with those handed on, below which a level is not fitted."""
 
-HANDED_ON = 0.5
+NEXT_LEVEL_WEIGHT = 0.5
 """Weight of the families of a level in the fit of the next one."""
 
-CLOSE, BETTER = 0.2, 1.25
+MAX_MISFIT, MIN_GAIN = 0.2, 1.25
 """A fit is trusted with a misfit below the first and a gain above the second."""
 
-MOST_TIMES = 16.0
+MAX_TIMES = 16.0
 """Largest factor of thresholds."""
 
 
@@ -65,7 +65,7 @@ class Prior:
 
         Args:
             codes: Morton codes of a place in each cell, (m,).
-            level: level of each, at most :data:`FINEST`.
+            level: level of each, at most :data:`FINEST_LEVEL`.
             mass: mass of each, from 0.
             bits: bits per axis of the lattice.
             facts: see the class.
@@ -110,12 +110,12 @@ class Fit(NamedTuple):
     @property
     def trusted(self) -> bool:
         """True if the fit is close enough to decide what is measured, and to move estimates."""
-        return self.used and self.misfit < CLOSE and self.gain > BETTER
+        return self.used and self.misfit < MAX_MISFIT and self.gain > MIN_GAIN
 
     @property
     def times(self) -> float:
         """Factor of the thresholds: leaves may hold more if the prior says how records lie."""
-        return min(self.gain, MOST_TIMES) if self.trusted else 1.0
+        return min(self.gain, MAX_TIMES) if self.trusted else 1.0
 
     def shares(self, mass: Float) -> Float:
         """Shares of the children of cells from their masses, (f, β)."""
@@ -152,17 +152,17 @@ class Fitting:
             away = ((count - share * total[:, None]) ** 2).sum(axis=1)
             away -= (variance * (1.0 - 2.0 * share)).sum(axis=1) + noise * even
             terms[kind], weights[kind] = scale * away, square * (1.0 - even)
-        self.families = HANDED_ON * self.families + len(count)
-        self.misfit = HANDED_ON * self.misfit + terms.sum(axis=1)
-        self.weight = HANDED_ON * self.weight + weights.sum(axis=1)
-        self.doubt = HANDED_ON**2 * self.doubt + ((terms[0] - terms) ** 2).sum(axis=1)
+        self.families = NEXT_LEVEL_WEIGHT * self.families + len(count)
+        self.misfit = NEXT_LEVEL_WEIGHT * self.misfit + terms.sum(axis=1)
+        self.weight = NEXT_LEVEL_WEIGHT * self.weight + weights.sum(axis=1)
+        self.doubt = NEXT_LEVEL_WEIGHT**2 * self.doubt + ((terms[0] - terms) ** 2).sum(axis=1)
         self.fit = self._best()
         return self.fit
 
     def _best(self) -> Fit:
         best = int(np.argmin(self.misfit))
-        doubt = DOUBT * math.sqrt(self.doubt[best])
+        doubt = MIN_EVIDENCE_SDS * math.sqrt(self.doubt[best])
         area, misfit = self.misfit[0], max(self.misfit[best], 0.0)
-        if self.families < FEWEST or area - misfit <= doubt or self.weight[best] <= 0:
+        if self.families < MIN_FAMILIES or area - misfit <= doubt or self.weight[best] <= 0:
             return Fit()
         return Fit(*KINDS[best], misfit / self.weight[best], area / (misfit + doubt))

@@ -14,13 +14,13 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float
 
 # Fitted on the six real sets of assets/docs/results/ours.md, "Shares inside families".
-LOWEST, DOUBTED = -3.0, 2.0
+MIN_SDS, DOUBTED_SDS = -3.0, 2.0
 """Limits of a child's estimate, in standard deviations of its noise."""
 
 GROWTH = 0.3
 """Growth of the logarithm of a child's weight with each deviation above zero; below, it is 1."""
 
-LEAST = 1e-18
+TINY = 1e-18
 """Least variance."""
 
 
@@ -34,8 +34,8 @@ def reshared_counts(nodes: Decomposition, raw: tuple[Float, Float]) -> Float:
         nodes: with non-negative estimates, children summing to their parents.
         raw: each node's unbiased estimate from its own subtree, and its variance.
     """
-    z = raw[0] / np.sqrt(np.maximum(raw[1], LEAST))
-    wanted = nodes.count * np.exp(np.clip(z, LOWEST, 0.0) + GROWTH * np.clip(z, 0.0, DOUBTED))
+    z = raw[0] / np.sqrt(np.maximum(raw[1], TINY))
+    wanted = nodes.count * np.exp(np.clip(z, MIN_SDS, 0.0) + GROWTH * np.clip(z, 0.0, DOUBTED_SDS))
     count = nodes.count.copy()
     for level in families(nodes.parent.astype(np.int64)):
         total = level.sums(wanted[level.part])

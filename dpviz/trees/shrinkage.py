@@ -21,19 +21,19 @@ from dpviz.trees.cores import parallel_map, run_both
 from dpviz.trees.decomposition import Decomposition, is_leaf, level_slices
 from dpviz.trees.lattice import Float, Int
 
-BLOCK = 300
+MIN_BLOCK_LEAVES = 300
 """Number of leaves from which on a node gets the estimate without selection bias."""
 
-CERTAIN = 10.0
+CERTAIN_SDS = 10.0
 """Standard deviations of its look above its threshold from which on a node splits for certain."""
 
-REACH = 6.0
+MAX_SDS = 6.0
 """Nodes above this many standard deviations of their noise are left as they are."""
 
-FEWEST = 30
+MIN_NODES = 30
 """A level with fewer nodes has no prior of its own and is not shrunk."""
 
-SELECTED = 0.035
+SELECTION_BIAS = 0.035
 """Bias of a sum of leaves where counts decide how a tree is cut, one axis at a time, in the leaves'
 summed standard deviations."""
 
@@ -50,10 +50,10 @@ ROWS = 1500
 STEPS = 40
 """Steps of expectation–maximisation."""
 
-LOW = 0.7
+LOW_SHARE = 0.7
 """Estimates above this share of the prior's highest count are left as they are."""
 
-LEAST_VARIANCE_SHARE = 0.2
+MIN_VARIANCE_SHARE = 0.2
 """A posterior variance is at least this share of the noise's, for the weights inside families."""
 
 _SETTLED: WeakKeyDictionary[Decomposition, Float] = WeakKeyDictionary()
@@ -66,7 +66,7 @@ _CLASS = 0.1
 def shrink_tree(parent: Int, target: Float, weight: Float) -> tuple[Float, Float]:
     """Non-negative, consistent, shrunk estimates of a tree.
 
-    Per level, an empirical-Bayes posterior mean for the nodes within :data:`REACH` standard
+    Per level, an empirical-Bayes posterior mean for the nodes within :data:`MAX_SDS` standard
     deviations; then from the root down, each family is moved in proportion to its variances until
     it sums to its parent's final estimate, and stays ≥ 0 (the weighted projection onto that
     simplex).
@@ -124,7 +124,7 @@ class Decisions(NamedTuple):
         """
         doubts = cls.none(len(decided))
         doubts.final[decided] = final
-        doubts.certain[decided] = threshold + CERTAIN * deviation
+        doubts.certain[decided] = threshold + CERTAIN_SDS * deviation
         return doubts
 
     @classmethod
@@ -149,7 +149,7 @@ def subtree_estimates(
     noisy: ArrayLike,
     variance: ArrayLike,
     doubts: Decisions | None = None,
-    block: int = BLOCK,
+    block: int = MIN_BLOCK_LEAVES,
 ) -> tuple[Float, Float]:
     """Each node's estimate from its own subtree, and its variance: least squares inside blocks.
 
@@ -196,7 +196,7 @@ def selection_variance(parent: ArrayLike, variance: ArrayLike) -> Float:
     parent = np.asarray(parent)
     leaf = is_leaf(parent)
     deviation = np.where(leaf, np.sqrt(np.where(leaf, variance, 0.0)), 0.0)
-    return np.where(leaf, 0.0, (SELECTED * sum_up(parent, deviation)) ** 2)
+    return np.where(leaf, 0.0, (SELECTION_BIAS * sum_up(parent, deviation)) ** 2)
 
 
 def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Float:
@@ -281,12 +281,12 @@ def shrink_level(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> t
     """
     deviation = np.sqrt(variance)
     noisy = deviation > 0
-    if noisy.sum() < FEWEST:
+    if noisy.sum() < MIN_NODES:
         return estimate, variance
     typical = float(np.median(deviation[noisy]))
     truth, top = typical * _TRUTH, typical * _TRUTH[-1]
     seen = np.flatnonzero(noisy & (estimate < top))
-    if len(seen) < FEWEST:
+    if len(seen) < MIN_NODES:
         return estimate, variance
     fitted = seen[:: -(-len(seen) // ROWS)]
     likelihood = _likelihood(estimate[fitted, None], deviation[fitted, None], truth, leaf[fitted])
@@ -294,7 +294,7 @@ def shrink_level(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> t
     for _ in range(STEPS):
         prior = prior * ((1.0 / (likelihood @ prior)) @ likelihood) / len(fitted)
     estimate, variance = estimate.copy(), variance.copy()
-    near = noisy & (estimate < np.minimum(REACH * deviation, LOW * top))
+    near = noisy & (estimate < np.minimum(MAX_SDS * deviation, LOW_SHARE * top))
     for kind in (leaf, ~leaf):
         rows = np.flatnonzero(near & kind)
         if len(rows):
@@ -351,4 +351,4 @@ def _moments(
     joint /= joint.sum(axis=1, keepdims=True)
     mean = joint @ truth
     spread = (joint @ truth**2 - mean**2) / deviation**2
-    return mean, np.maximum(spread, LEAST_VARIANCE_SHARE)
+    return mean, np.maximum(spread, MIN_VARIANCE_SHARE)

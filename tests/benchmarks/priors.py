@@ -198,7 +198,7 @@ ABLATIONS: dict[str, list[tuple[object, str, object]]] = {
     "all parts": [],
     "no sub-cells, slopes instead": [(cell_tree.ShrunkTree, "with_cells", None)],
     "estimates as without a prior": [(cell_tree, "guided_estimates", None)],
-    "thresholds as without": [(prior, "MOST_TIMES", 1.0)],
+    "thresholds as without": [(prior, "MAX_TIMES", 1.0)],
     "trusted wherever it is used": [(prior, "CLOSE", np.inf), (prior, "BETTER", 0.0)],
     "γ = 1 and a = 1 only": [(prior, "KINDS", ((0.0, 1.0), (1.0, 1.0)))],
     "z = 1.5 instead of 2.5": [(prior, "DOUBT", 1.5)],

@@ -303,7 +303,7 @@ def test_a_release_that_was_paid_for_is_not_written_over(words, tmp_path):
 
 
 def test_a_full_disk_costs_nothing(words, tmp_path, monkeypatch):
-    monkeypatch.setattr(outputs, "SPACE", 10**18)
+    monkeypatch.setattr(outputs, "MIN_FREE_BYTES", 10**18)
     command = (*words["points"], "-o", tmp_path / "out.parquet")
     refused(tmp_path, command, "MB are free on this disk")
 

@@ -8,7 +8,7 @@ import pytest
 import shapely
 
 from dpviz.datasets import base_map, dataset
-from dpviz.datasets.basemap import TOWN, WORLD, countries, named_areas, towns
+from dpviz.datasets.basemap import MIN_TOWN_PEOPLE, WORLD, countries, named_areas, towns
 from dpviz.datasets.geography import in_sea, river_outline, to_plane
 
 
@@ -138,7 +138,7 @@ def test_an_area_is_no_larger_than_its_name_says():
 def test_whatever_the_map_names_has_an_area():
     """But for names with commas, and countries that the map abbreviates."""
     known = {name.partition(",")[0].removesuffix(" (city)") for name in named_areas()}
-    large = [town for town in towns(WORLD, 20.0) if town.rank <= 7 - np.log10(TOWN)]
+    large = [town for town in towns(WORLD, 20.0) if town.rank <= 7 - np.log10(MIN_TOWN_PEOPLE)]
     for places in (countries(), large):
         names = {place.name for place in places}
         assert {name for name in names - known if "," not in name and "." not in name} == set()

@@ -139,7 +139,7 @@ def test_statements_follow_the_errors():
 @pytest.mark.slow
 def test_matching_writes_both_paddings_and_says_what_is_covered(redone, monkeypatch):
     monkeypatch.setattr(registers, "SIZE", 800)
-    monkeypatch.setattr(registers, "SHARED", 400)
+    monkeypatch.setattr(registers, "SHARED_SIZE", 400)
     names = ("quad-baseline", "kd-noisymean", "kd-standard")
     trees = {name: matching.TREES[name] for name in names}
     times = [
@@ -163,8 +163,8 @@ def test_registers_share_people_up_to_the_stated_errors():
     near = scipy.spatial.cKDTree(a / registers.ERRORS).query(
         b / registers.ERRORS, distance_upper_bound=1.0001, p=np.inf
     )[0]
-    assert np.isfinite(near).sum() >= registers.SHARED
-    assert (near == 0).sum() < registers.SHARED
+    assert np.isfinite(near).sum() >= registers.SHARED_SIZE
+    assert (near == 0).sum() < registers.SHARED_SIZE
 
 
 @pytest.mark.parametrize(

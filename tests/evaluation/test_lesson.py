@@ -32,14 +32,14 @@ def test_the_rectangle_meets_exactly_one_record(city):
     assert before[2] < isolated.person[0] < after[2]
     strip = (before[2], after[1], after[2], after[3])
     assert lesson.records(city, strip) == pytest.approx(np.array([isolated.person]))
-    assert (after[2] - before[2]) * lesson.METRES * math.cos(math.radians(isolated.person[1])) == (
-        pytest.approx(1.0, rel=0.01)
-    )
+    assert (after[2] - before[2]) * lesson.METRES_PER_DEGREE * math.cos(
+        math.radians(isolated.person[1])
+    ) == (pytest.approx(1.0, rel=0.01))
 
 
 def test_somebody_is_alone_even_where_a_crowd_of_thousands_is_nearest():
     """Records half a metre apart fill the middle; who no isolated record is behind all of them."""
-    metre = 1 / lesson.METRES
+    metre = 1 / lesson.METRES_PER_DEGREE
     crowd = np.column_stack([np.arange(20_000) * 0.5 * metre, np.zeros(20_000)])
     suburb = np.column_stack([np.arange(40) * 30 * metre, np.full(40, 0.2)])
     domain = dpviz.Domain((-0.5, -0.5), (0.5, 0.5), crs="EPSG:4326")

@@ -174,7 +174,7 @@ def test_intervals_cover():
 
 
 def test_the_largest_pairs_are_divided_where_there_is_room_for_some(monkeypatch):
-    monkeypatch.setattr(pairs, "MOST_COUNTS", 1 + 4 + 2 * 18 * 2)
+    monkeypatch.setattr(pairs, "MAX_COUNTS", 1 + 4 + 2 * 18 * 2)
     release = dpviz.build(commuters(), epsilon=10.0, seed=0)
     nodes = release.nodes
     divided, whole = nodes.n_children[1:5] > 0, nodes.count[1:5]
@@ -193,12 +193,12 @@ def test_flows_that_do_not_fit_are_one_line(monkeypatch):
     for options, line in cases:
         with pytest.raises(ParameterError, match=line):
             dpviz.build(data, **options)
-    monkeypatch.setattr(pairs, "LEAST_SHARE", 1e-3)
+    monkeypatch.setattr(pairs, "MIN_SHARE", 1e-3)
     with pytest.raises(
         ParameterError, match="growth=100 over 3 levels leaves almost no epsilon for one"
     ):
         dpviz.build(data, growth=100.0)
-    monkeypatch.setattr(pairs, "MOST_COUNTS", 100)
+    monkeypatch.setattr(pairs, "MAX_COUNTS", 100)
     with pytest.raises(ParameterError, match=r"149 pairs of areas .* use method pairs"):
         dpviz.build(data, "all-pairs")
     other = dpviz.hexagons(3, dpviz.Domain((0.0, 0.0), (1.0, 1.0), crs="EPSG:3857"))

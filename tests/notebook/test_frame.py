@@ -11,7 +11,7 @@ import pytest
 
 import dpviz
 from dpviz.exports import map_page
-from dpviz.notebook.frame import CELLS, frame
+from dpviz.notebook.frame import MAX_CELLS, frame
 from tests.exports.test_html import EVIL, element
 from tests.notebook.releases import moves, streets
 
@@ -43,14 +43,14 @@ def test_the_frame_holds_the_map_that_share_writes_and_has_no_origin(release):
 
 def test_a_large_release_is_shown_in_fewer_cells_and_says_so(city):
     large = dpviz.build(city, "quadtree", 1.0, seed=1, height=8, prune=0.0)
-    assert len(large.nodes) > CELLS
+    assert len(large.nodes) > MAX_CELLS
     shown = frame(large)
     shown_nodes, all_nodes = re.search(
         r"Shown down to level \d+ of \d+: ([\d,]+) of ([\d,]+)", shown
     ).groups()
     assert int(all_nodes.replace(",", "")) == len(large.nodes)
-    assert CELLS / 5 < int(shown_nodes.replace(",", "")) <= CELLS
-    assert len(element(page_in(shown), "columns")) < 40 * CELLS
+    assert MAX_CELLS / 5 < int(shown_nodes.replace(",", "")) <= MAX_CELLS
+    assert len(element(page_in(shown), "columns")) < 40 * MAX_CELLS
 
 
 def test_a_large_release_of_wavelets_is_said_in_words(city):
@@ -63,7 +63,7 @@ def test_a_large_release_of_wavelets_is_said_in_words(city):
 @pytest.mark.slow
 @pytest.mark.parametrize("values", [False, True])
 def test_a_large_release_of_kinds_is_shown_in_fewer_cells_of_each(values, monkeypatch):
-    monkeypatch.setattr("dpviz.notebook.frame.CELLS", 300)
+    monkeypatch.setattr("dpviz.notebook.frame.MAX_CELLS", 300)
     more = {"value": "fare", "clip": (0, 9), "grid": 1} if values else {}
     domain = dpviz.Domain.from_bounds(
         [0, 0, 8, 8], ("x", "y"), kind="mode", kinds=("a", "b"), **more
@@ -74,7 +74,7 @@ def test_a_large_release_of_kinds_is_shown_in_fewer_cells_of_each(values, monkey
     shown = frame(large)
     assert "Shown down to level 3 of 4: 255 of 1,023 nodes" in shown  # three maps: all, a and b
     assert json.loads(element(page_in(shown), "scene"))["names"] == ["All categories", "a", "b"]
-    monkeypatch.setattr("dpviz.notebook.frame.CELLS", 12)
+    monkeypatch.setattr("dpviz.notebook.frame.MAX_CELLS", 12)
     assert "1,023 nodes are too many" in frame(large)
 
 

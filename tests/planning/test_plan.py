@@ -15,7 +15,7 @@ from dpviz.errors import DomainError, ParameterError, PrivacyError
 from dpviz.evaluation.truth import exact_counts, places_of_records
 from dpviz.planning import proxy, search, trial
 from dpviz.planning.proxy import clumped, matching_clumps
-from dpviz.planning.search import STEP, cheapest_candidate, first_row, prices
+from dpviz.planning.search import EPSILON_RATIO, cheapest_candidate, first_row, prices
 from dpviz.planning.trial import Candidate, Trial
 from dpviz.queries.wishes import parse_all, squares
 from dpviz.releases.points.promises import promises, success_probability
@@ -69,7 +69,7 @@ def test_the_least_price_is_least_and_is_that_of_the_theory(handle):
     assert tried.holds(candidate, epsilon)
     assert not tried.holds(candidate, grid[grid.index(epsilon) - 1])
     alone = grid[first_row(tried, FEW[0], grid)]
-    assert alone == pytest.approx(2.12 * np.sqrt(2 * 256) / 300, rel=STEP - 1)
+    assert alone == pytest.approx(2.12 * np.sqrt(2 * 256) / 300, rel=EPSILON_RATIO - 1)
 
 
 def test_the_likelihood_is_that_of_the_less_likely_law():
@@ -154,7 +154,7 @@ def test_rectangles_are_counted_by_themselves_at_the_price_of_the_theory(
     words += [word for wish in wishes for word in ("--want", wish)]
     planned = as_json(*words)
     assert planned["method"] == "areas"
-    assert planned["epsilon"] == pytest.approx(np.log(20) / 100, rel=STEP - 1)
+    assert planned["epsilon"] == pytest.approx(np.log(20) / 100, rel=EPSILON_RATIO - 1)
     assert planned["wishes"][0]["probability"] >= 0.95
     likely = [promise["probability"] for promise in built(planned, 3_000)]
     assert likely == pytest.approx([each["probability"] for each in planned["wishes"]], abs=1e-3)
@@ -316,7 +316,7 @@ def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_
     wish = "areas=wards.geojson ±1% or ±100"
     planned = dpviz.plan(DOMAIN, [wish], like=handle, source="people.csv")
     assert planned.method == "areas"
-    assert planned.epsilon == pytest.approx(np.log(20) / 100, rel=STEP - 1)
+    assert planned.epsilon == pytest.approx(np.log(20) / 100, rel=EPSILON_RATIO - 1)
     [promise] = built(planned.to_dict(), 500)
     assert promise["probability"] >= 0.95
     assert promise["note"].endswith("4 of 4 areas reach it")
@@ -375,7 +375,7 @@ def test_many_records_are_planned_as_fewer_at_a_larger_price():
         return dpviz.plan(DOMAIN, wish, records=records, as_map=True).epsilon
 
     few = planned(100_000, 2_000)
-    assert planned(1_000_000, 20_000) == pytest.approx(few / 10, rel=STEP - 1 + 0.01)
+    assert planned(1_000_000, 20_000) == pytest.approx(few / 10, rel=EPSILON_RATIO - 1 + 0.01)
     assert planned(100_000_000, 5_000_000) < few / 10
     with pytest.raises(ParameterError, match=r"give at most 1,000,000,000,000"):
         planned(10**13, 50_000)

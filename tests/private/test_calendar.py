@@ -22,7 +22,7 @@ from dpviz.private.ledger import file
 from dpviz.private.ledger.balance import Balance
 from dpviz.private.ledger.chain import Head
 from dpviz.private.ledger.entries import Entry
-from dpviz.private.ledger.profile import MOST_PIECES
+from dpviz.private.ledger.profile import MAX_PIECES
 from tests.private.load.stability import often
 
 DAY = "one person's records of one day"
@@ -139,11 +139,11 @@ def test_too_many_different_charges_are_refused(ledger):
             kind="spend", at="", epsilon=f"{day + 1}e-6", units=(day, day + 1), frame=str(BERLIN)
         )
 
-    for day in range(MOST_PIECES - 2):
+    for day in range(MAX_PIECES - 2):
         balance.require_room(entry(day))
         balance.add(entry(day))
     with pytest.raises(BudgetError, match=r"4,097 different charges .*: use equal prices"):
-        balance.require_room(entry(MOST_PIECES - 2))
+        balance.require_room(entry(MAX_PIECES - 2))
 
 
 # Units of time

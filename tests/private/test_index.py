@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from dpviz import Domain
 from dpviz.errors import DataError
-from dpviz.private.index import SCANS, PointIndex
+from dpviz.private.index import MIN_COMPILED, PointIndex
 from dpviz.trees.lattice import grid_edges
 from tests.strategies import UNIT_SQUARE, boxes, cells, indexes
 
@@ -20,7 +20,7 @@ def test_box_counts_equal_a_naive_count(dims, data):
     lo, hi = data.draw(boxes(domain.side, dims))
     index = PointIndex.from_cells(domain, rows)
     naive = ((rows[None] >= lo[:, None]) & (rows[None] < hi[:, None])).all(axis=2).sum(axis=1)
-    for times in (1, SCANS):  # few boxes are scanned, many use the compiled tree walk
+    for times in (1, MIN_COMPILED):  # few boxes are scanned, many use the compiled tree walk
         counts = index.box_counts(np.tile(lo, (times, 1)), np.tile(hi, (times, 1)))
         assert counts.tolist() == np.tile(naive, times).tolist()
 

@@ -305,7 +305,7 @@ def test_a_ledger_that_cannot_be_used_is_refused_in_one_line(ledger, tmp_path, m
     ledger.set_total("people", 1)
     with closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        monkeypatch.setattr(file, "WAIT", 0.05)
+        monkeypatch.setattr(file, "WAIT_SECONDS", 0.05)
         refused("in use by another process")
     with closing(sqlite3.connect(ledger.path)) as other:
         other.execute("PRAGMA user_version = 2")

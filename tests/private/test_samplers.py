@@ -47,7 +47,7 @@ def test_bounds_hold_the_odds_that_a_refinement_changes_anything(rate, factor, b
         odds = 2 * (p - q) * (1 - p * q) / ((1 + p) * (1 - q) ** 2)
         assert low <= odds * 2**bits <= high
     assert high - low <= 2
-    for kind, error in ((np.float64, 1e-12), (np.float32, comparison.BAND / 4)):
+    for kind, error in ((np.float64, 1e-12), (np.float32, comparison.MAX_ERROR / 4)):
         first = counts.change_probability(kind(coarse), kind(fine))
         assert first.dtype == kind
         assert abs(float(first) - float(odds)) < error
@@ -88,7 +88,7 @@ def test_a_doubtful_prefix_is_decided_by_the_bits_behind_it(q, prefix, behind):
     if whole == exact:
         return
     decided = comparison.decide_exactly(
-        scripted(behind, *[0] * 4), prefix, comparison.FIRST, bounds.number(exact)
+        scripted(behind, *[0] * 4), prefix, comparison.FIRST_BITS, bounds.number(exact)
     )
     assert decided == (whole < exact)
 
@@ -146,7 +146,7 @@ def outcomes(sampler, ratio, monkeypatch):
 def near(approximate, n, exact):
     """The first bits are decided by numbers that are eight times as good as they need be."""
     real = [float(middle(exact(row))) for row in range(n)]
-    assert np.abs(np.broadcast_to(approximate, n) - real).max(initial=0) < comparison.BAND / 8
+    assert np.abs(np.broadcast_to(approximate, n) - real).max(initial=0) < comparison.MAX_ERROR / 8
 
 
 def test_first_bits_are_near_enough_at_every_rate(monkeypatch):
@@ -292,7 +292,7 @@ def test_nothing_overflows_at_the_largest_counts_and_scales():
     extreme = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min] * 50)
     noisy, _ = geometric(SecureNoise(), share(), extreme, sensitivity=2.0**40)
     assert (np.sign(noisy) == np.sign(extreme)).all()
-    assert np.abs(noisy).max() <= counts.MOST
+    assert np.abs(noisy).max() <= counts.MAX_COUNT
 
 
 def test_counts_of_any_layout_type_and_number_get_their_noise_in_place():

@@ -12,7 +12,7 @@ from dpviz import CountRelease, Domain, Header
 from dpviz.domain import LATTICE_BITS
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.box import Box
-from dpviz.releases.points.range_count import BULK, box_count
+from dpviz.releases.points.range_count import MIN_COMPILED, box_count
 from dpviz.trees.coherence import coherence
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
@@ -66,7 +66,7 @@ def test_both_walks_equal_brute_force(dims, data):
         np.array([brute_force(nodes, *box, of_raw) for box in zip(lo, hi, strict=True)])
         for of_raw in (False, True)
     )
-    for times in (1, -(-BULK // len(lo))):  # few boxes, and enough for the compiled walk
+    for times in (1, -(-MIN_COMPILED // len(lo))):  # few boxes, and enough for the compiled walk
         low, high, expected = (np.tile(each, (times, 1)) for each in (lo, hi, exact))
         answers = release_of(nodes).count_boxes(low, high)
         assert answers.count == pytest.approx(expected[:, 0], abs=1e-7)

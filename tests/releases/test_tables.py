@@ -191,6 +191,6 @@ def test_refusals_come_before_payment():
 
 
 def test_too_large_a_table_is_refused(monkeypatch):
-    monkeypatch.setattr("dpviz.private.areas.MOST_COUNTS", 100)
+    monkeypatch.setattr("dpviz.private.areas.MAX_COUNTS", 100)
     with pytest.raises(DpvizError, match="a table holds up to 100 counts"):
         AreaData(loaded(visits(), public=True), AREAS, "1mo")

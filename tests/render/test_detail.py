@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz import Decomposition
 from dpviz.render.cells import adaptive, node_bounds
-from dpviz.render.detail import GAP, NEVER, NOISE_SDS, POOLED, QUIET, SHOWN, detail
+from dpviz.render.detail import GAP_SDS, NEVER, NOISE_SDS, POOLED, QUIET, SHOWN, detail
 from dpviz.render.projection import areas
 
 ZOOMS = (0.0, 6.0, 8.5, 9.0, 10.0, 11.5, 13.0, 16.0, 22.0)
@@ -34,7 +34,7 @@ def walked(nodes, km2, side, zoom):
         while pool and stand and not clear(total[0], total[1]):
             c = stand[0]
             noise = nodes.variance[c] / km2[c] ** 2 + total[1] / total[2] ** 2
-            if nodes.count[c] / km2[c] - total[0] / total[2] >= GAP * noise**0.5:
+            if nodes.count[c] / km2[c] - total[0] / total[2] >= GAP_SDS * noise**0.5:
                 break
             pool.append(stand.pop(0))
             total = [float(each[pool].sum()) for each in (nodes.count, nodes.variance, km2)]

@@ -10,7 +10,7 @@ from dpviz.releases.answers import answers_from
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.render.areas import hexagon_shares
 from dpviz.render.colors import LAND, TEXT
-from dpviz.render.districts import BLANK, OPAQUE, choropleth, district_marks, square_km
+from dpviz.render.districts import BLANK_ALPHA, OPAQUE_ALPHA, choropleth, district_marks, square_km
 from dpviz.render.surround import opacity
 
 DOMAIN = Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
@@ -51,9 +51,9 @@ def test_what_is_noise_is_blank():
         for name, value in zip(names, columns(fill, "color").to_pylist(), strict=True)
     }
     assert {name: value[3] for name, value in color.items()} == {
-        "with a hole": BLANK,
-        "in two parts": BLANK,
-        "whole": OPAQUE,
+        "with a hole": BLANK_ALPHA,
+        "in two parts": BLANK_ALPHA,
+        "whole": OPAQUE_ALPHA,
     }
     assert "within the noise" in legend.blank
     assert "km²" in legend.title

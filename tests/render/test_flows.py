@@ -7,7 +7,7 @@ from dpviz.render.colors import ACCENT, QUIET
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flowlines import arrows, centres, path_line
 from dpviz.render.flows import (
-    BEHIND,
+    VISITED_ALPHA,
     above_noise,
     move_marks,
     next_marks,
@@ -87,7 +87,7 @@ def test_visits_within_the_noise_are_blank():
         PLACES, NAMES, np.array([100.0, 3, 0, 0, 0, 0, 0, 0, 60]), np.full(9, 2.0)
     )
     colors = np.array(column(cells, "color")).reshape(SIDE * SIDE, -1, 4)[:, 0]
-    assert colors[[0, 1, 8], 3].tolist() == [BEHIND, 0, BEHIND]
+    assert colors[[0, 1, 8], 3].tolist() == [VISITED_ALPHA, 0, VISITED_ALPHA]
     assert (colors[0] != colors[8]).any()
     assert column(cells, "sd") == [2.0] * 9
 
@@ -145,7 +145,7 @@ def test_the_legend_of_cells_has_every_class_as_it_is_drawn():
         *("cells with 100 visits or more", "200", "500", "1k", "2k", "5k", "10k")
     ]
     assert [each.color.light for each in swatches] == drawn[:7]
-    assert {each.color.dark[3] for each in swatches} == {BEHIND}
+    assert {each.color.dark[3] for each in swatches} == {VISITED_ALPHA}
 
 
 def test_a_legend_of_no_moves_has_the_classes_of_any():

@@ -13,7 +13,7 @@ from dpviz.render.cells import map_corners
 from dpviz.render.colors import oklab
 from dpviz.render.kinds import (
     KIND_COLORS,
-    WIDEST,
+    MAX_SHARE_WIDTH,
     _grouped,
     kind_cells,
     leaders,
@@ -118,10 +118,12 @@ def test_a_share_is_coloured_hatched_or_blank_by_its_interval(release):
     answers = shares(cells)
     enough = answers.enough & ~cells.quiet
     width = answers.high - answers.low
-    narrow = (enough & (width <= WIDEST)).sum()
+    narrow = (enough & (width <= MAX_SHARE_WIDTH)).sum()
     strength = tables["share"]["strength"].to_numpy()
     assert (strength == 1).sum() == narrow > 0
-    assert ((strength < 1).sum() + tables["wide"].num_rows) >= (enough & (width > WIDEST)).sum()
+    assert ((strength < 1).sum() + tables["wide"].num_rows) >= (
+        enough & (width > MAX_SHARE_WIDTH)
+    ).sum()
     assert sum(table.num_rows for table in tables.values()) == len(enough)
     assert set(tables["too-few"]["share"].to_pylist()) <= {"too few records"}
     assert tables["share"]["density"].to_numpy().max() > 0.9

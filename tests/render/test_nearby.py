@@ -7,7 +7,7 @@ import pytest
 import dpviz
 from dpviz.datasets.geography import BOUNDS, CITY
 from dpviz.evaluation.truth import exact_counts
-from dpviz.render.nearby import MOST_PLACES, nearest_places, place_rows, place_squares
+from dpviz.render.nearby import MAX_PLACES, nearest_places, place_rows, place_squares
 
 
 def test_places_by_name_have_disjoint_squares_of_the_public_area_alone():
@@ -15,7 +15,7 @@ def test_places_by_name_have_disjoint_squares_of_the_public_area_alone():
     for bounds, first in ((BOUNDS, "Port Meridian"), (london, "London")):
         squares = place_squares(bounds)
         assert squares[0][0] == first
-        assert 5 < len(squares) <= MOST_PLACES
+        assert 5 < len(squares) <= MAX_PLACES
         for (_, _, a), (_, _, b) in itertools.combinations(squares, 2):
             assert min(a[2], b[2]) <= max(a[0], b[0]) or min(a[3], b[3]) <= max(a[1], b[1])
         for _, side, (west, south, east, north) in squares:

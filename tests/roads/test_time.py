@@ -15,7 +15,7 @@ from dpviz.private.roads import RoadData, exact_visits, visits
 from dpviz.releases.roads.beyond_noise import beyond_noise, facts_of_each_step
 from dpviz.roads.generate import commuter_starts, commuter_trips
 from dpviz.roads.paths import Paths
-from dpviz.roads.steps import MOST, MOST_COUNTS, Steps
+from dpviz.roads.steps import MAX_COUNTS, MAX_STEPS, Steps
 from tests.commands import as_json, fails, run
 from tests.headers import header_of, with_header
 from tests.roads.conftest import grid
@@ -81,7 +81,7 @@ def test_steps_are_stated_written_and_read_back():
         ({"time": "t"}, "without a period"),
         ({"time": "t", "period": WEEK}, "without a step"),
         ({"time": "t", "period": WEEK, "every": "1s"}, "steps in the period"),
-        ({"time": "t", "period": WEEK, "every": "5min"}, f"at most {MOST:,}"),
+        ({"time": "t", "period": WEEK, "every": "5min"}, f"at most {MAX_STEPS:,}"),
         ({"time": "t", "period": WEEK, "every": "soon"}, "give a number and a unit"),
         ({"time": "t", "cycle": "day", "every": "1w"}, "longer than a day"),
         ({"time": "t", "cycle": "year", "every": "1h"}, "choose one of day, week"),
@@ -101,7 +101,7 @@ def test_a_part_of_a_step_is_not_answered(release, workload):
     with pytest.raises(DomainError, match="has no time"):
         release.parts[0].count(workload, WEEK)
     with pytest.raises(DomainError, match=r"at most 181\b"):
-        Steps.of("t", WEEK, "15min").require_room(MOST_COUNTS // 181)
+        Steps.of("t", WEEK, "15min").require_room(MAX_COUNTS // 181)
 
 
 def test_answers_of_steps_add_up_with_their_noise(release, workload):

@@ -8,7 +8,7 @@ from scipy import stats
 
 from dpviz.build import build
 from dpviz.methods.roads.truncation import (
-    RATIO,
+    BIN_RATIO,
     break_even,
     length_bins,
     length_share,
@@ -123,7 +123,7 @@ def worse_choices(edges, query_edges, histogram, epsilon, builds, seed):
     """
     c = break_even(edges, query_edges, query_edges)
     part = lengths_part(c)
-    bins, lost = length_bins(CAP, RATIO), lost_visits(histogram)
+    bins, lost = length_bins(CAP, BIN_RATIO), lost_visits(histogram)
     length, exact = np.arange(1, CAP + 1), np.add.reduceat(histogram, bins[:-1] - 1)
     best = (c / epsilon * length + lost).min()
     noise, worse = SimulatedNoise(seed), 0
@@ -165,7 +165,7 @@ def test_noise_alone_lengthens_no_trip(trips, side, method):
 
 
 def test_more_epsilon_never_shortens_trips():
-    bins = length_bins(CAP, RATIO)
+    bins = length_bins(CAP, BIN_RATIO)
     trips = np.add.reduceat(1000 * 0.7 ** np.arange(CAP), bins[:-1] - 1)
     lengths = [
         workload_length(trips, bins, 0.1 * eps, 0.9 * eps, break_even(500, 10, 10))

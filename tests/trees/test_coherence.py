@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from dpviz.trees.coherence import FINER, MOMENTS, _parent_deviations, coherence
+from dpviz.trees.coherence import FINER_FACTOR, MOMENTS, _parent_deviations, coherence
 from dpviz.trees.decomposition import ADAPTED, Decomposition
 from tests.strategies import trees
 
@@ -52,6 +52,8 @@ def test_it_is_only_raised_and_never_above_one():
     both_ways = halved(20.0 * (-1) ** np.arange(16))
     assert coherence(both_ways, both_ways.count) == both_ways.coherence == 0.5
     one_way = halved(np.full(16, 10.0))
-    assert coherence(one_way, one_way.count) == pytest.approx(FINER * 10 / (100 / np.sqrt(12)))
+    assert coherence(one_way, one_way.count) == pytest.approx(
+        FINER_FACTOR * 10 / (100 / np.sqrt(12))
+    )
     more = halved(np.full(16, 40.0))
     assert coherence(more, more.count) == ADAPTED

@@ -7,7 +7,7 @@ import pytest
 
 from dpviz.build import build
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.density import LEAST, POWER, STEEPEST, refine
+from dpviz.trees.density import MAX_LOG_RATIO, MIN_SDS, POWER, refine
 from tests.methods.cases import children_add_up, handle
 
 
@@ -76,7 +76,7 @@ def test_a_leaf_leans_to_where_there_are_more():
     """30 records: 19 in smaller cells to the west, none to the north, the edge elsewhere."""
     quarter = dict(leaf_counts(refine(uneven())))
     west = 1.0 / (1.0 + (30.0 / 19.0) ** POWER)
-    north = 1.0 / (1.0 + math.exp(STEEPEST * POWER))
+    north = 1.0 / (1.0 + math.exp(MAX_LOG_RATIO * POWER))
     assert quarter[8, 0] == pytest.approx(30.0 * west * (1.0 - north))
     assert quarter[12, 4] == pytest.approx(30.0 * (1.0 - west) * north)
 
@@ -94,6 +94,6 @@ def test_a_leaf_that_is_little_beside_its_noise_stays_whole():
     nodes = uneven()
     leaf = (nodes.lo == [8, 0]).all(axis=1)
     for ratio, pieces in ((1.01, 1), (0.99, 4)):
-        variance = np.where(leaf, (ratio * nodes.count / LEAST) ** 2, nodes.variance)
+        variance = np.where(leaf, (ratio * nodes.count / MIN_SDS) ** 2, nodes.variance)
         inside = [low for low, _ in leaf_counts(refine(nodes.replace(variance=variance)))]
         assert sum(x >= 8 > y for x, y in inside) == pieces

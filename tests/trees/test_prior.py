@@ -118,7 +118,7 @@ def test_sub_cells_share_their_leaf_as_the_prior_does():
 def test_leaves_with_few_records_or_an_even_prior_stay_whole():
     mass = np.random.default_rng(3).dirichlet(np.full(64, 0.4)) * 500
     fit = Fit(1.0, 0.1, 0.05, 3.0)
-    for count, public in ((guided.FEW, mass), (1000.0, np.full(64, 10.0))):
+    for count, public in ((guided.MIN_RECORDS, mass), (1000.0, np.full(64, 10.0))):
         assert len(whole(fit, 3, prior_of(public, 3), count)[0]) == 1
-    with patch.object(guided, "MOST_CELLS", 19):
+    with patch.object(guided, "MAX_CELLS", 19):
         assert [len(level) for level in whole(fit, 3, prior_of(mass, 3))[0]] == [1, 4]

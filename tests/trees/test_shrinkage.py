@@ -5,9 +5,9 @@ import pytest
 
 from dpviz.trees.consistency import upward
 from dpviz.trees.shrinkage import (
-    BLOCK,
-    CERTAIN,
-    FEWEST,
+    CERTAIN_SDS,
+    MIN_BLOCK_LEAVES,
+    MIN_NODES,
     ROWS,
     Decisions,
     shrink_level,
@@ -54,7 +54,7 @@ def test_tables_say_what_single_nodes_are_told():
 @pytest.mark.parametrize("seen", [0.0, 1.0, 1e15])
 @pytest.mark.parametrize("deviation", [0.0, 1e-9, 1.0, 1e6])
 def test_extremes_stay_finite_and_keep_totals(seen, deviation):
-    parent = np.concatenate([[-1], np.zeros(2 * FEWEST, dtype=np.int64)])
+    parent = np.concatenate([[-1], np.zeros(2 * MIN_NODES, dtype=np.int64)])
     noisy = np.full(len(parent), seen)
     noisy[0] *= len(parent) - 1
     variance = np.full(len(parent), deviation**2)
@@ -69,7 +69,7 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
 
     Their sum is off by at most five standard errors, and by least squares by more than ten.
     """
-    random, nodes, exact = np.random.default_rng(1), 16 * BLOCK, 20.0
+    random, nodes, exact = np.random.default_rng(1), 16 * MIN_BLOCK_LEAVES, 20.0
     fine = exact + random.normal(size=nodes) * 3.0
     coarse = fine + random.normal(size=nodes) * np.sqrt(91.0)
     inner = np.flatnonzero(coarse > exact)
@@ -88,18 +88,25 @@ def test_sums_of_nodes_that_decided_are_unbiased_from_a_block_on():
 
 
 def test_small_nodes_and_certain_decisions_keep_the_weights_of_least_squares():
-    parent = np.concatenate([[-1], np.zeros(BLOCK - 1, dtype=np.int64)])
-    noisy, variance = np.arange(BLOCK, dtype=np.float64), np.full(BLOCK, 2.0)
+    parent = np.concatenate([[-1], np.zeros(MIN_BLOCK_LEAVES - 1, dtype=np.int64)])
+    noisy, variance = np.arange(MIN_BLOCK_LEAVES, dtype=np.float64), np.full(MIN_BLOCK_LEAVES, 2.0)
     small = subtree_estimates(
-        parent, noisy, variance, Decisions(np.zeros(BLOCK), np.full(BLOCK, np.inf))
+        parent,
+        noisy,
+        variance,
+        Decisions(np.zeros(MIN_BLOCK_LEAVES), np.full(MIN_BLOCK_LEAVES, np.inf)),
     )
     assert np.array_equal(small, upward(parent, noisy, variance))
-    parent = np.concatenate([[-1], np.zeros(BLOCK, dtype=np.int64)])
-    noisy, variance = np.ones(BLOCK + 1), np.full(BLOCK + 1, 2.0)
+    parent = np.concatenate([[-1], np.zeros(MIN_BLOCK_LEAVES, dtype=np.int64)])
+    noisy, variance = np.ones(MIN_BLOCK_LEAVES + 1), np.full(MIN_BLOCK_LEAVES + 1, 2.0)
     limit, one = np.full(1, 0.1), np.ones(1)
-    for few, final in ((noisy[0] - CERTAIN, 1.0), (BLOCK, 0.1)):
-        doubts = Decisions.of(np.arange(BLOCK + 1) == 0, 2.0 * limit, np.full(1, few), one)
-        limited = upward(parent, noisy, variance, np.where(np.arange(BLOCK + 1) == 0, final, 1.0))
+    for few, final in ((noisy[0] - CERTAIN_SDS, 1.0), (MIN_BLOCK_LEAVES, 0.1)):
+        doubts = Decisions.of(
+            np.arange(MIN_BLOCK_LEAVES + 1) == 0, 2.0 * limit, np.full(1, few), one
+        )
+        limited = upward(
+            parent, noisy, variance, np.where(np.arange(MIN_BLOCK_LEAVES + 1) == 0, final, 1.0)
+        )
         assert np.array_equal(subtree_estimates(parent, noisy, variance, doubts), limited)
 
 
@@ -117,7 +124,7 @@ def test_sums_are_unbiased_where_all_nodes_are_about_as_full_as_one_that_is_cert
     noisy = np.concatenate([[0.0], looks, children])
     variance = np.repeat([np.inf, 49.0, 2.4**2], [1, nodes, 16 * nodes])
     decided = np.isin(np.arange(len(parent)), inner)
-    threshold, deviation = np.full(nodes, exact - CERTAIN * 7.0), np.full(nodes, 7.0)
+    threshold, deviation = np.full(nodes, exact - CERTAIN_SDS * 7.0), np.full(nodes, 7.0)
     doubts = Decisions.of(decided, np.full(nodes, 3.0), threshold, deviation)
     total, spread = (column[0] for column in subtree_estimates(parent, noisy, variance, doubts))
     assert abs(total - nodes * exact) < 5.0 * np.sqrt(spread)

@@ -14,7 +14,7 @@ from dpviz.ui.points import source_form
 from dpviz.ui.points.answers import error_texts, inside_words
 from dpviz.ui.shared import releases, uploads
 from dpviz.ui.shared.area_form import SIDES
-from dpviz.ui.shared.downloads import ROWS
+from dpviz.ui.shared.downloads import MAX_ROWS
 from tests.ui.files import BOUNDS, bounded, exact_facts, uploaded
 from tests.ui.opening import metrics, named, open_tab, opened_page, run_of_first_part, table, texts
 from tests.ui.paying import confirm, price
@@ -464,7 +464,7 @@ def test_the_table_of_the_map_is_of_the_window_that_a_touch_moved_on(monkeypatch
     assert moved.equals(table(july, "per km²"))
     release = dpviz.build(dpviz.load("year"), "quadtree", 1.0, seed=0, height=5)
     cells = release.during(("2030-07-01", "2030-07-31")).nodes
-    assert len(moved) == min(ROWS, int(cells.leaf.sum()))
+    assert len(moved) == min(MAX_ROWS, int(cells.leaf.sum()))
 
 
 def page_of_three_dimensions(path):

@@ -15,7 +15,7 @@ from dpviz.releases.points.region_file import read_regions
 from dpviz.releases.store import kind_in
 from dpviz.ui.points import share
 from dpviz.ui.shared import access, releases
-from dpviz.ui.shared.shelf import LOST, Shelf, kept_release, read_any
+from dpviz.ui.shared.shelf import LOST_FILE, Shelf, kept_release, read_any
 from tests.ui.files import uploaded
 from tests.ui.opening import open_tab, opened_page, tables, texts
 from tests.ui.paying import pay
@@ -64,10 +64,10 @@ def test_a_release_is_removed_by_its_owner_alone_and_its_epsilon_stays_spent(sto
 
 def test_a_release_whose_file_is_lost_is_said_to_be(stored):
     Shelf().path(stored.id).unlink()
-    with pytest.raises(ReleaseError, match=LOST):
+    with pytest.raises(ReleaseError, match=LOST_FILE):
         Shelf().open(stored.id)
     page = opened_page(data="city-50k")
-    assert LOST.partition(";")[0] in texts(page)
+    assert LOST_FILE.partition(";")[0] in texts(page)
     assert [each.disabled for each in page.button if each.label == "Open this release"] == [True]
 
 

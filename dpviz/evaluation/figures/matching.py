@@ -69,7 +69,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
     return Reproduction(
         "Private record matching (ICDE 2012, figure 7)",
         f"Reduction ratio of two registers of {registers.SIZE:,} invented people, of whom "
-        f"{registers.SHARED:,} stand in both with typing errors; matches are records within "
+        f"{registers.SHARED_SIZE:,} stand in both with typing errors; matches are records within "
         f"{', '.join(f'{each:g}' for each in registers.ERRORS)} in longitude, latitude, year of "
         f"birth and income; means of {repeats} repetitions. The paper's data are not public. "
         "\"Noisy\" padding is the paper's: dummies up to a leaf's noisy count, records above it "

@@ -23,10 +23,10 @@ DISJOINT_PAIRS = (
 )
 """Reason why one level of all steps and kinds costs its share once: a record is in one cell."""
 
-MOST_COUNTS = 4_000_000
+MAX_COUNTS = 4_000_000
 """Most counts (pairs × steps × kinds) of one release, so that its file can be read again."""
 
-LEAST_SHARE = 1e-5
+MIN_SHARE = 1e-5
 """Least share of epsilon of a level: noise of a larger scale than the sampler's is not drawn."""
 
 
@@ -86,7 +86,7 @@ class PairCounts(FlowMethod):
     def check(self, flows: Flows, parts: int) -> None:
         """Refuse a frame if the pairs that are always measured exceed the limit of a release."""
         weights = [weight for weight in self.weights(len(flows.depths)) if weight]
-        if min(weights) < LEAST_SHARE * math.fsum(weights):
+        if min(weights) < MIN_SHARE * math.fsum(weights):
             raise ParameterError(
                 f"growth={self.growth:g} over {len(weights)} levels leaves almost no epsilon for "
                 "one of them: choose a value nearer to 1, or fewer levels"
@@ -96,11 +96,11 @@ class PairCounts(FlowMethod):
         for one, two in depths:
             sizes = flows.origins.slices[one], flows.destinations.slices[two]
             first += math.prod(part.stop - part.start for part in sizes)
-        if first * parts > MOST_COUNTS:
+        if first * parts > MAX_COUNTS:
             remedy = "method pairs" if self.every_pair else "areas with a coarser level above them"
             raise ParameterError(
                 f"{first:,} pairs of areas in {parts:,} steps and kinds: a release of flows holds "
-                f"up to {MOST_COUNTS:,} counts, use {remedy} or longer steps"
+                f"up to {MAX_COUNTS:,} counts, use {remedy} or longer steps"
             )
 
     def build(
@@ -116,10 +116,10 @@ class PairCounts(FlowMethod):
             why=DISJOINT_PAIRS,
         )
         origin = destination = above = np.array([-1])
-        room, levels = MOST_COUNTS // parts, []
+        room, levels = MAX_COUNTS // parts, []
         for level in range(len(flows.depths)):
             owner, origin, destination = flows.below(level, origin, destination)
-            start, n = MOST_COUNTS // parts - room, len(owner)
+            start, n = MAX_COUNTS // parts - room, len(owner)
             noisy, variance = np.zeros((parts, n), dtype=np.int64), np.full(n, np.inf)
             divided = np.ones(n, dtype=np.bool_)
             room -= n

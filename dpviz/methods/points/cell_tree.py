@@ -24,7 +24,7 @@ from dpviz.trees.cores import parallel_map, run_both, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import refine, sloped_shares
 from dpviz.trees.guided import guided_estimates, level_fits, tree_with_sub_cells
-from dpviz.trees.lattice import STRIP, Codes, Float, Int, unmorton
+from dpviz.trees.lattice import STRIP_ROWS, Codes, Float, Int, unmorton
 from dpviz.trees.prior import Fit, Prior
 from dpviz.trees.shrinkage import (
     DECIDED,
@@ -34,10 +34,10 @@ from dpviz.trees.shrinkage import (
     subtree_estimates,
 )
 
-PLANE = 2
+PLANE_DIMS = 2
 """Number of dimensions in which trees are drawn, leaves get slopes, and sharing is applied."""
 
-DEEPEST = 52
+MAX_DEPTH = 52
 """Public cap on the depth, which the lattice reaches with one axis at a time."""
 
 _FITS: WeakKeyDictionary[Decomposition, list[Fit]] = WeakKeyDictionary()
@@ -101,7 +101,7 @@ class CellTree:
         def cut(part: slice) -> None:
             cuts[part] = self.index.first_rows(children[part, 1:], depth * self.axis_bits)
 
-        parallel_map(cut, strips(len(rows), STRIP))
+        parallel_map(cut, strips(len(rows), STRIP_ROWS))
         self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
         self.parents.append(np.repeat(rows + nodes - len(codes), self.fanout))
         self.codes.append(children.ravel())
@@ -187,7 +187,7 @@ class ShrunkTree(PointMethod):
 
     shrink: bool = True
     prior: Prior | None = None
-    max_depth: int = DEEPEST
+    max_depth: int = MAX_DEPTH
 
     def cap(self, tree: CellTree) -> int:
         """The deepest level that a tree may have: public."""
@@ -215,7 +215,7 @@ class ShrunkTree(PointMethod):
 
         def cells() -> Decomposition:
             nodes = tree.decomposition(*np.zeros((2, len(parent))))
-            if self.slopes and nodes.dims == PLANE:
+            if self.slopes and nodes.dims == PLANE_DIMS:
                 _ = nodes.adjacent_nodes, nodes.volume  # computed here in parallel, used later
             return nodes
 

@@ -28,7 +28,7 @@ WORKLOADS = {
 HOT_BELOW = 0.01
 """Queries with a typical side below this share of the domain's side are hot, others uniform."""
 
-LEAST_SIDE = 1e-4
+MIN_SIDE = 1e-4
 """Least side, as a share of the domain's side, that a method is tuned for."""
 
 FOLLOWING: dict[str, dict[str, dict[str, Any]]] = {
@@ -115,7 +115,7 @@ class Declared:
         owner, preset = known[name.lower()]
         follow = dict(FOLLOWING.get(owner, {}).get(self.name, {}))
         if self.side is not None and "side" in follow:
-            follow["side"] = float(f"{max(self.side, LEAST_SIDE):.4g}")
+            follow["side"] = float(f"{max(self.side, MIN_SIDE):.4g}")
         return {key: value for key, value in follow.items() if key not in {*preset, *given}}
 
     @property

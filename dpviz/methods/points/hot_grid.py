@@ -23,16 +23,16 @@ from dpviz.trees.shrinkage import Decisions, subtree_estimates
 FINEST_LOOK = 9
 """Finest possible first level: 4^9 cells."""
 
-LEVELS = 8
+CANDIDATE_LEVELS = 8
 """Most candidates for the first level: three questions find it."""
 
 QUESTION_SHARE = 0.01
 """Share of ε of each question, and of the record count."""
 
-FULL = 5.5
+FULL_FACTOR = 5.5
 """A cell of the first level is full from this many times 1/ε records."""
 
-MOST_FULL = 1 << 31
+MAX_FULL = 1 << 31
 """Upper limit of that threshold, so that the square of a count does not overflow."""
 
 SLOPE_OFFSET = 1.0
@@ -42,16 +42,16 @@ BLOCK_LEVELS = 3
 """Levels from a block, whose total has no selection bias, down to the first level."""
 
 # Tuned on built-in and real sets: assets/docs/results/ours.md, "The hot grid".
-RESERVE = 0.3
+RESERVE_LEVELS = 0.3
 """r: number of further levels that budget is saved for, beyond the expected ones."""
 
 KAPPA = 1.5
 """κ: a cell also stops up to this many standard deviations of its noise above c."""
 
-FIRST = 0.3
+FIRST_SHARE = 0.3
 """Share of ε of the first look at each cell."""
 
-LOOKS = 0
+FURTHER_LOOKS = 0
 """K: further looks at most."""
 
 
@@ -63,14 +63,14 @@ class HotGrid(Ladder):
     Ours. Queries of small, populated squares need no count of half a country, so nothing is
     measured between the domain and a first level, near that of the best flat grid. The first level
     depends on how close together the records lie: it is the finest at which half of them lie in
-    cells with at least ``FULL``/ε records. Bisection asks at most three levels, for 1 % of ε each,
-    and a noisy n costs 1 %: a level d counts if Σ g(w) + noise ≥ n/2 + 2/(0.01ε), where a cell of w
-    records adds g(w) = ⌊w²/T⌋, but w from T = ⌈FULL/ε·max(1, m)^1.5⌉ on, and m = ``side``·2^d cells
-    lie along a square's side. (Cells that are too fine cannot be merged later, and their noise
-    grows with m: hence the factor.) All cells of that level are measured with the share ``FIRST``
-    of the remaining budget. From there on every cell is a node of the ladder tree: it stops, with
-    all of its path's unspent budget, as if not measured before, or splits. Dense cells are split
-    deep; elsewhere the tree stays a grid.
+    cells with at least ``FULL_FACTOR``/ε records. Bisection asks at most three levels, for 1 % of ε
+    each, and a noisy n costs 1 %: a level d counts if Σ g(w) + noise ≥ n/2 + 2/(0.01ε). A cell of w
+    records adds g(w) = ⌊w²/T⌋, but w from T = ⌈FULL_FACTOR/ε·max(1, m)^1.5⌉ on; m = ``side``·2^d
+    cells lie along a square's side. (Cells that are too fine cannot be merged later, and their
+    noise grows with m: hence the factor.) All cells of that level are measured with the share
+    ``FIRST_SHARE`` of the remaining budget. From there on every cell is a node of the ladder tree:
+    it stops, with all of its path's unspent budget, as if not measured before, or splits. Dense
+    cells are split deep; elsewhere the tree stays a grid.
 
     Leaves smaller than the query size are added up in an answer. With m leaves along its side,
     the standard deviation of their noise is proportional to m, and that of the error at its edge to
@@ -116,10 +116,10 @@ class HotGrid(Ladder):
         0.0045, "Typical side of the squares asked for, as a share of the domain's", 1e-4, 1
     )
 
-    reserve: float = RESERVE
+    reserve: float = RESERVE_LEVELS
     kappa: float = KAPPA
-    first: float = FIRST
-    looks: int = LOOKS
+    first: float = FIRST_SHARE
+    looks: int = FURTHER_LOOKS
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Build the decomposition as the class docstring describes."""
@@ -162,7 +162,7 @@ class HotGrid(Ladder):
         """
         epsilon, price = budget.epsilon, QUESTION_SHARE * budget.epsilon
         low = self.coarsest(total, epsilon)
-        high = min(low + LEVELS - 1, FINEST_LOOK, self.cap(CellTree(index, 2)))
+        high = min(low + CANDIDATE_LEVELS - 1, FINEST_LOOK, self.cap(CellTree(index, 2)))
         while low < high:
             level = (low + high + 1) // 2
             share = budget.spend(
@@ -171,7 +171,7 @@ class HotGrid(Ladder):
                 mechanism="geometric",
                 why="a record is in one cell and moves what it adds by at most 2",
             )
-            full = min(math.ceil(FULL / epsilon * self.crowd(level) ** 3), MOST_FULL)
+            full = min(math.ceil(FULL_FACTOR / epsilon * self.crowd(level) ** 3), MAX_FULL)
             seen, _ = geometric(noise, share, [in_full_cells(index, level, full)], 2)
             # One noise scale is added, so that an uncertain case gets the coarser level.
             if seen[0] >= total / 2 + 2 / price:

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.points.base import parameter, register
-from dpviz.methods.points.cell_tree import PLANE, CellTree, ShrunkTree, path_part, rate_variances
+from dpviz.methods.points.cell_tree import (
+    PLANE_DIMS,
+    CellTree,
+    ShrunkTree,
+    path_part,
+    rate_variances,
+)
 from dpviz.private.budget import Budget, Share
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, nested_counts
@@ -23,28 +29,28 @@ from dpviz.trees.sharing import reshared_counts
 from dpviz.trees.shrinkage import Decisions
 
 CERTAIN_WEIGHT = 12.0
-"""A weight above this multiple of :data:`MOST` is never in doubt."""
+"""A weight above this multiple of :data:`MAX_THRESHOLD` is never in doubt."""
 
 SINGLE_AXIS_DIMS = 4
 """Number of dimensions at which one axis is cut at a time."""
 
-LEAST_C, MOST_C = 0.5, 50.0
+MIN_C, MAX_C = 0.5, 50.0
 
 # These were tuned with a prototype on built-in and real sets: assets/docs/results/ours.md,
 # "The ladder tree"; KAPPA, MAX_THRESHOLD and G were varied again under "It stops later now" there.
 KAPPA = 2.0
 """κ: a node also stops up to this many standard deviations of its noise above c."""
 
-MOST = 30.0
+MAX_THRESHOLD = 30.0
 """Upper limit of that threshold: an unsplit cell with many records causes large errors."""
 
 G = 2.2
 """Growth of the shares along a path."""
 
-FIRST = 0.01
+FIRST_SHARE = 0.01
 """Share of ε of the first look at the root."""
 
-LOOKS = 3
+FURTHER_LOOKS = 3
 """K: further looks at most."""
 
 RATE_GROWTH = 2.0
@@ -65,7 +71,7 @@ LEAF_FACTOR = 1.0
 ROUND_DOWN = 1.0 - 2.0**-52
 """Factor that lowers a float by one or two units in the last place."""
 
-LEAST_UNSPENT = 2.0**-30
+MIN_UNSPENT = 2.0**-30
 """Least unspent budget of a path; with less it stops, since no count can be measured."""
 
 
@@ -74,16 +80,16 @@ class Ladder(ShrunkTree):
     """Rules for measuring and stopping in a ladder tree; see :class:`LadderTree` for the proof."""
 
     c: float = parameter(
-        1.7, "Stop splitting where noisy count × unspent ε is at most this (c)", LEAST_C, MOST_C
+        1.7, "Stop splitting where noisy count × unspent ε is at most this (c)", MIN_C, MAX_C
     )
     reserve: float = parameter(
         0.3, "Levels that budget is kept for beyond the expected ones (r)", 0, 4
     )
 
     kappa: float = KAPPA
-    first: float = FIRST
-    looks: int = LOOKS
-    most: float = MOST
+    first: float = FIRST_SHARE
+    looks: int = FURTHER_LOOKS
+    most: float = MAX_THRESHOLD
 
     def grow(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
@@ -127,7 +133,7 @@ class Ladder(ShrunkTree):
             last_look, paid = noisy.take(at), rates.take(at)
             budget_left = unspent(budget, paid)
             stopping = (
-                ((weight <= limit) & (depth > 0)) | (budget_left <= LEAST_UNSPENT) | (depth == cap)
+                ((weight <= limit) & (depth > 0)) | (budget_left <= MIN_UNSPENT) | (depth == cap)
             )
             double = (weight > JUMP_FACTOR * tree.fanout**2 * rule.c) & (depth + 2 <= cap)
             stops, twice, decides = np.zeros((3, len(rate)), dtype=np.bool_)
@@ -154,7 +160,7 @@ class Ladder(ShrunkTree):
             if stops.all():
                 break
             start = rule._part(weight, tree.fanout, depth, cap) * budget_left
-            start = np.minimum(np.maximum(start, LEAST_UNSPENT / 256), budget_left)
+            start = np.minimum(np.maximum(start, MIN_UNSPENT / 256), budget_left)
             left[measured], rate, later = budget_left, later, np.zeros(len(rate))
             rate[measured], later[measured] = np.where(double, 0.0, start), start * double
             tree.split(~stops)
@@ -166,14 +172,14 @@ class Ladder(ShrunkTree):
         """The method with the thresholds of its rule for these dimensions and level: public."""
         if dims < SINGLE_AXIS_DIMS:
             return self
-        return replace(self, c=max(0.75 * self.c, LEAST_C), kappa=0.0)
+        return replace(self, c=max(0.75 * self.c, MIN_C), kappa=0.0)
 
     def thresholds(self, fit: Fit) -> Ladder:
         """A copy with higher thresholds, for a level where the fit of a prior is trusted.
 
         A leaf may then hold more records, since the prior says where in it they lie.
         """
-        return replace(self, c=min(fit.times * self.c, MOST_C), most=fit.times * self.most)
+        return replace(self, c=min(fit.times * self.c, MAX_C), most=fit.times * self.most)
 
     def look_rates(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
@@ -235,12 +241,13 @@ class LadderTree(Ladder):
     then more precisely: it has nested noisy counts of rates r₀ ≤ r₁ ≤ … ≤ B, r_k =
     min(RATE_GROWTH^k·r₀, MAX_LOOK_SHARE·B): each is the next finer one plus noise independent of
     the count. At look k, with L = B − r_k and the weight w = N_k·L, the limit is min(c + κ√2·L/r_k,
-    max(c, MOST)). While w is within ``DOUBT_BAND`` standard deviations √2·L/r_k of the limit, the
-    node looks again, k + 1. Then, if w is at most the limit, it stops and publishes the count of
-    rate B; else, if w > s·β²·c (β = 2^d), it splits β²-ways; else β-ways, and if w ≤ f·β·c the
-    children are leaves of rate L. Other children start at the part (g−1)/(g^R−1) of L, R = max(1,
-    log_{β²}(w/c)) + r. The root always splits: its first look is coarse, and a small data set would
-    otherwise end in one box. A level whose children would pass the public cap on nodes is the last.
+    max(c, MAX_THRESHOLD)). While w is within ``DOUBT_BAND`` standard deviations √2·L/r_k of the
+    limit, the node looks again, k + 1. Then, if w is at most the limit, it stops and publishes the
+    count of rate B; else, if w > s·β²·c (β = 2^d), it splits β²-ways; else β-ways, and if w ≤ f·β·c
+    the children are leaves of rate L. Other children start at the part (g−1)/(g^R−1) of L, R =
+    max(1, log_{β²}(w/c)) + r. The root always splits: its first look is coarse, and a small data
+    set would otherwise end in one box. A level whose children would pass the public cap on nodes is
+    the last.
 
     In four dimensions records form few clusters, so a leaf's error comes mostly from uneven records
     inside it, and 16 children are mostly empty: there one axis is cut at a time (β = 2), and a node
@@ -290,7 +297,7 @@ class LadderTree(Ladder):
         """
         if self.prior is None:
             return
-        if domain.dims != PLANE or domain.values is not None:
+        if domain.dims != PLANE_DIMS or domain.values is not None:
             raise ParameterError(
                 "a prior is for records in two dimensions, without sums: leave it out"
             )
@@ -311,7 +318,7 @@ class LadderTree(Ladder):
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
         """Redistribute estimates inside families, in two dimensions only."""
-        if self.sharing and self.shrink and nodes.dims == PLANE:
+        if self.sharing and self.shrink and nodes.dims == PLANE_DIMS:
             return nodes.replace(count=reshared_counts(nodes, raw))
         return nodes
 

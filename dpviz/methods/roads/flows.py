@@ -21,7 +21,7 @@ from dpviz.trees.decomposition import Decomposition
 CLASSES = 3
 """Number of classes of edges by use in the workload, each with its own factor for losses."""
 
-LENGTHS = 0.5
+LENGTH_SHARE = 0.5
 """Part of the ε that an event histogram spends on lengths: losses are measured besides."""
 
 LOSS_SHARE = 0.05
@@ -31,10 +31,10 @@ USUAL_LOSS, LOSS_DEVIATION = 0.1, 0.15
 """Loss by truncation as a share of the visits that stay, and its standard deviation: a public
 guess, to which an uncertain measured loss is shrunk."""
 
-MOST = 3.0
+MAX_GROWTH = 3.0
 """Greatest factor by which counts grow."""
 
-STEP = 2.0
+STEP_FACTOR = 2.0
 """Factor of the step from an edge to the next over (2 · trips / nodes)², the square of the mean
 number of ends at a node: a public guess."""
 
@@ -80,12 +80,12 @@ class Flows(RoadMethod):
         loss = LOSS_SHARE * budget.epsilon
         together = float(costs.noise_per_street.sum()) / len(workload)
         c = break_even(len(graph), len(workload.edge) / len(workload), together)
-        lengths = NoisyLengths.measure(task, trips, cap, LENGTHS * lengths_part(c))
+        lengths = NoisyLengths.measure(task, trips, cap, LENGTH_SHARE * lengths_part(c))
         left = budget.left - loss
         limit = lengths.limit(left, c)
         # Beyond the reach, trips cannot be distinguished from noise.
         reach = min(max(lengths.limit(left, 0.0), limit + 1), cap)
-        step = STEP * (2 * max(float(lengths.counts.sum()), 0.0) / len(graph.node_id)) ** 2
+        step = STEP_FACTOR * (2 * max(float(lengths.counts.sum()), 0.0) / len(graph.node_id)) ** 2
         forest = streets(domains, costs.worth_merging(2 * (limit / left) ** 2, step))
         outer = truncated(trips, reach, noise)
         inner = visits(truncated(outer, limit, noise), len(graph))
@@ -162,7 +162,9 @@ def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
     deviation = variance**0.5
     visited = np.maximum(visits, deviation + 1.0)
     unsure = np.asarray(deviation / visited)
-    return np.minimum(1.0 + shrunk_loss(np.maximum(lost, 0.0) / visited, unsure), MOST), unsure
+    return np.minimum(
+        1.0 + shrunk_loss(np.maximum(lost, 0.0) / visited, unsure), MAX_GROWTH
+    ), unsure
 
 
 def shrunk_deviation(unsure: Float) -> Float:

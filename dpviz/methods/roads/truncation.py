@@ -33,21 +33,21 @@ NOISE_SDS = 2.0
 BELOW_ONE = 0.9999
 """An estimated share that is not all, in the digits of a header."""
 
-SKEW = 3.0**0.5
+LOSS_SKEW = 3.0**0.5
 """κ of the workload rule: how much more than the mean edge a queried edge loses; a public guess."""
 
-RATIO = 1.1
+BIN_RATIO = 1.1
 """Ends of neighbouring bins of lengths: L, the end of one, is at most a tenth too large."""
 
 BAND, ALONE = 2.5, 6.0
 """Bound on the noise of w bins together, (BAND·√(2w) + ALONE)/ε₁: over all sums of neighbouring
 bins it is exceeded in less than 1 % of builds (``test_noise_alone_lengthens_no_trip``)."""
 
-DOUBT, MOST_SHARE = 30.0, 0.25
+DOUBT, MAX_SHARE = 30.0, 0.25
 """Twice that bound for a dozen bins, and the largest share of ε for lengths."""
 
 
-def length_bins(cap: int, ratio: float = RATIO) -> Int:
+def length_bins(cap: int, ratio: float = BIN_RATIO) -> Int:
     """Least length of each bin, and Δ + 1: int64 (bins + 1,).
 
     >>> length_bins(12, 1.2).tolist()
@@ -76,7 +76,7 @@ class NoisyLengths(NamedTuple):
 
     @classmethod
     def measure(
-        cls, task: RoadTask, trips: Paths, cap: int, part: float, ratio: float = RATIO
+        cls, task: RoadTask, trips: Paths, cap: int, part: float, ratio: float = BIN_RATIO
     ) -> NoisyLengths:
         """Spend a part of what is left of ε on the lengths of trips of at most Δ edges."""
         share = task.budget.spend(
@@ -154,12 +154,12 @@ def break_even(edges: int, query_edges: float, query_variance: float) -> float:
     >>> round(break_even(7032, 10.0, 10.0))
     1816
     """
-    return float(np.sqrt(2.0 * query_variance) * edges / (SKEW * query_edges))
+    return float(np.sqrt(2.0 * query_variance) * edges / (LOSS_SKEW * query_edges))
 
 
 def lengths_part(c: float) -> float:
     """The part of ε for the lengths in bins: least 1/(1 − s) + DOUBT/(s·c), at most
-    :data:`MOST_SHARE`.
+    :data:`MAX_SHARE`.
 
     The first is the noise of the counts. The second is how much too few edges may cost: L may stop
     where DOUBT/ε₁ trips more than c/ε₂ are longer.
@@ -168,7 +168,7 @@ def lengths_part(c: float) -> float:
     0.114
     """
     ratio = math.sqrt(DOUBT / c)
-    return min(ratio / (1.0 + ratio), MOST_SHARE)
+    return min(ratio / (1.0 + ratio), MAX_SHARE)
 
 
 def workload_length(

@@ -26,17 +26,17 @@ from dpviz.sequences.model import (
 from dpviz.trees.lattice import Float, Int
 
 THEOREM = "PrivTree, theorem 4.1"
-MANY = 32
+LARGE_ALPHABET = 32
 """Symbols from which on the root is split by rule, and measured by itself, and shares are mixed."""
 
-LEAST = 1e-300
+TINY = 1e-300
 """Instead of a divisor of 0."""
 
 # Constants of large alphabets: assets/docs/results/sequences.md, "Large alphabets".
 ROOT_SHARE = 0.2
 """Share of the counts' ε for single symbols."""
 
-PRIOR = 3.0
+PRIOR_SCALES = 3.0
 """Noise scales that the shares of the next shorter context weigh."""
 
 SINGLE = "each event has one next symbol, so sensitivity l_top"
@@ -72,9 +72,9 @@ class Markov(SequenceMethod):
     ε₂. The sum of |I| + 1 leaves or more alone would have all their noise in it. By weighted least
     squares both are one estimate, and the leaves share the difference. There, last, a context's
     shares are mixed with those of the context without its oldest symbol, which weigh as much as
-    ``PRIOR`` noise scales (times the root of the leaves below it): a context of few records else
-    keeps the one symbol whose noise was highest, and if that is its own last one, runs of it
-    without end come before all real strings.
+    ``PRIOR_SCALES`` noise scales (times the root of the leaves below it): otherwise a context of
+    few records keeps the one symbol whose noise was highest, and if that is its own last one, runs
+    of it without end come before all real strings.
 
     >>> Markov(l_top=5).tree_share is None
     True
@@ -119,7 +119,7 @@ class Markov(SequenceMethod):
         follows = task.alphabet.follows if self.mask else None
 
         def split(scores: Int, depth: int) -> NDArray[np.bool_]:
-            if depth == 0 and (follows is not None or size >= MANY):
+            if depth == 0 and (follows is not None or size >= LARGE_ALPHABET):
                 return np.ones(len(scores), dtype=np.bool_)  # a public rule, so it costs nothing
             no = no_split(scores, depth, scale, bias, self.threshold)
             exact = biased_laplace(scores, depth, self.threshold, bias, scale)
@@ -128,7 +128,7 @@ class Markov(SequenceMethod):
         events = events_of(task.sequences, size, self.l_top)
         first_child, exact = grow_contexts(events, size, split, self.max_depth)
         single = None
-        if size >= MANY:
+        if size >= LARGE_ALPHABET:
             root = task.budget.spend(
                 ROOT_SHARE * task.budget.left,
                 "single symbols",
@@ -144,9 +144,9 @@ class Markov(SequenceMethod):
         counts, variance = noisy_contexts(
             task.noise, second, first_child, exact, self.l_top, follows, spread, single
         )
-        if size >= MANY:
+        if size >= LARGE_ALPHABET:
             allowed = allowed_after(follows, first_child, size)
-            weight = PRIOR * self.l_top / second.epsilon
+            weight = PRIOR_SCALES * self.l_top / second.epsilon
             counts = shrink_to_shorter(counts, first_child, allowed, weight)
         beside = None if single is None else single[1]
         return ContextTree(first_child, counts, variance, follows, beside)
@@ -213,7 +213,7 @@ def noisy_contexts(
         if first_child[0] >= 0:
             leaves[0] = leaves[1 : width + 1].sum(axis=0)
         of_sum = variance.flat[0] * leaves[0]
-        trust = of_sum / np.maximum(of_sum + single[1], LEAST)
+        trust = of_sum / np.maximum(of_sum + single[1], TINY)
         counts += leaves * (trust * (single[0] - counts[0]) / leaves[0])
     if spread:
         final = projected(counts, allowed)
@@ -287,7 +287,7 @@ def shrink_to_shorter(
         shorter = shorter if allowed is None else np.where(allowed[below], shorter, 0.0)
         whole, total = shorter.sum(axis=1), mixed[below].sum(axis=1)
         trust = np.where((whole > 0) & (total > 0), weight * np.sqrt(leaves[below]), 0.0)
-        prior = shorter / np.maximum(whole, LEAST)[:, None]
-        share = total / np.maximum(total + trust, LEAST)
+        prior = shorter / np.maximum(whole, TINY)[:, None]
+        share = total / np.maximum(total + trust, TINY)
         mixed[below] = (mixed[below] + trust[:, None] * prior) * share[:, None]
     return mixed

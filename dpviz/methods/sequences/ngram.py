@@ -19,7 +19,7 @@ from dpviz.trees.lattice import Float, Int
 
 THEOREM = "sequential composition along every path of grams"
 
-SAFE = 1.0 - 2.0**-40
+ROUND_DOWN = 1.0 - 2.0**-40
 """Shares of a path are rounded down by this, so that their floating-point sum stays below ε."""
 
 
@@ -69,7 +69,7 @@ class NGram(SequenceMethod):
         size = len(task.alphabet)
         starts = Starts(events_of(task.sequences, size, self.l_top), size)
         follows = task.alphabet.follows if self.mask else None
-        rate = share.epsilon / self.n_max * SAFE
+        rate = share.epsilon / self.n_max * ROUND_DOWN
         tree = Exploration(size, follows, rate, last=self.n_max == 1)
         for depth in range(self.n_max):
             floor = self._release(tree, starts.counts(len(tree.level)), share, task.noise)
@@ -109,7 +109,7 @@ class NGram(SequenceMethod):
         suffix = tree.markov_parents(parent, symbol)
         ratio = floor[parent] / level.noisy[parent, symbol]
         levels = self.levels_left(most, ratio, tree.mode[suffix])
-        rate = (epsilon - level.spent[parent]) / levels * SAFE
+        rate = (epsilon - level.spent[parent]) / levels * ROUND_DOWN
         tree.extend(parent, symbol, suffix, rate, level.spent[parent] + rate, levels == 1)
 
     def threshold(self, epsilon: float, size: int) -> float:

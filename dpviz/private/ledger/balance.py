@@ -12,7 +12,7 @@ from dpviz.domain.units import Span, TimeUnits, unit_of_time
 from dpviz.errors import BudgetError
 from dpviz.private.ledger.entries import NEIGHBOURS, Account, Entry
 from dpviz.private.ledger.names import account_key, checked_name
-from dpviz.private.ledger.profile import MOST_PIECES, Charge, Profile
+from dpviz.private.ledger.profile import MAX_PIECES, Charge, Profile
 
 Row = tuple[bytes]
 """Hash and body of an entry."""
@@ -152,10 +152,10 @@ class Balance:
                     f"{float(total - spent):g} of {float(total):g} is left"
                 )
         pieces = len(self.profile.added(entry.units, charge).charges)
-        if pieces > MOST_PIECES:
+        if pieces > MAX_PIECES:
             raise BudgetError(
                 f"data set {self.name!r} would have {pieces:,} different charges in its calendar, "
-                f"more than {MOST_PIECES:,}: use equal prices for neighbouring periods"
+                f"more than {MAX_PIECES:,}: use equal prices for neighbouring periods"
             )
 
     def _require_frame(self, entry: Entry) -> None:

@@ -255,7 +255,7 @@ class Ledger:
                 yield State(), None
                 return
             state, head = chain.checked_state(db, read_seal(path), _CHECKED.get(path, State()))
-            if len(_CHECKED) >= MOST_CHECKED:
+            if len(_CHECKED) >= MAX_CHECKED:
                 _CHECKED.clear()
             _CHECKED[path] = state
 
@@ -271,7 +271,7 @@ class Ledger:
 
 _CHECKED: dict[Path, State] = {}
 """Last checked state of ledgers that this process has opened."""
-MOST_CHECKED = 8
+MAX_CHECKED = 8
 
 
 def new_release() -> str:

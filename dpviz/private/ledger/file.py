@@ -14,12 +14,12 @@ from dpviz.private.ledger.chain import seal_path
 from dpviz.private.ledger.entries import DamageError
 
 VERSION = 4
-OLDER = (3,)
+OLDER_VERSIONS = (3,)
 """Versions whose entries are read as they are; the first write makes the file one of this version,
 so that an older dpviz, which knows no calendars, refuses it."""
-OLDEST = (3, 37, 0)
+OLDEST_SQLITE = (3, 37, 0)
 """The first SQLite with STRICT tables; the Python of some systems has an older one."""
-WAIT = 30.0
+WAIT_SECONDS = 30.0
 """Seconds that a spend waits for another one to finish."""
 VARIABLE = "DPVIZ_LEDGER"
 
@@ -76,7 +76,7 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
         LedgerError: the file is damaged, busy, read-only or gone, or its disk is full; or SQLite is
             too old.
     """
-    if sqlite3.sqlite_version_info < OLDEST:
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise LedgerError(
             f"{path.name}: this Python has SQLite {sqlite3.sqlite_version}, the ledger needs 3.37 "
             "or newer: use a newer Python ('uv python install'); nothing was spent"
@@ -95,7 +95,9 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         # mode=rw: a ledger deleted meanwhile must not be silently recreated.
         address = f"{path.absolute().as_uri()}?mode=rw"
-        with closing(sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None)) as db:
+        with closing(
+            sqlite3.connect(address, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+        ) as db:
             db.text_factory = bytes  # its hash then reveals damaged text
             # EXTRA also syncs the folder after the rollback journal goes: a power cut cannot bring
             # the journal back and undo a spend.
@@ -125,9 +127,9 @@ def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
             db.execute(statement)
     elif identity != LEDGER_ID or not tables:
         raise DamageError("or not a ledger")
-    elif write and version in OLDER:
+    elif write and version in OLDER_VERSIONS:
         db.execute(f"PRAGMA user_version = {VERSION}")
-    elif version not in (VERSION, *OLDER):
+    elif version not in (VERSION, *OLDER_VERSIONS):
         raise LedgerError(
             f"{path.name}: ledger version {version}, this dpviz reads version {VERSION}: name "
             "another ledger, or use the dpviz that wrote it; nothing was spent"
@@ -149,7 +151,7 @@ def _errors(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         text, cause = str(error), error
         if "locked" in text or "busy" in text:
-            reason = f"is in use by another process for over {WAIT:g} s: try again"
+            reason = f"is in use by another process for over {WAIT_SECONDS:g} s: try again"
         elif "malformed" in text or "no such" in text:
             reason = f"is damaged: {remedy}"
         elif path.is_dir():

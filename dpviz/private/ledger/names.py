@@ -12,7 +12,7 @@ from itertools import groupby
 
 from dpviz.errors import BudgetError
 
-LONGEST = 200
+MAX_LENGTH = 200
 MARKS = " ._-"
 SHAPELESS = {"FILLER", "BLANK"}
 """Words in the Unicode names of invisible letters."""
@@ -40,8 +40,8 @@ def checked_name(dataset: str) -> str:
             f"data set name {dataset!a} has U+{ord(other):04X}: name it with letters, "
             "digits, spaces and . _ - only"
         )
-    if not 1 <= len(name) <= LONGEST:
-        raise BudgetError(f"data set name {name[:20]!r}: give 1 to {LONGEST} characters")
+    if not 1 <= len(name) <= MAX_LENGTH:
+        raise BudgetError(f"data set name {name[:20]!r}: give 1 to {MAX_LENGTH} characters")
     return name
 
 
@@ -52,7 +52,7 @@ def clean_name(text: str) -> str:
     ('visits _3_', 'unnamed')
     """
     runs = groupby(_normal(text), _allowed)
-    return "".join("".join(run) if fine else "_" for fine, run in runs)[:LONGEST] or "unnamed"
+    return "".join("".join(run) if fine else "_" for fine, run in runs)[:MAX_LENGTH] or "unnamed"
 
 
 def stem(file: str) -> str:

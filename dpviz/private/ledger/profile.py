@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from dpviz.domain.units import EACH, Span, TimeUnits
 
-MOST_PIECES = 4_096
+MAX_PIECES = 4_096
 """Most pieces of one account, so that a spend stays fast."""
 
 Charge = tuple[Fraction, Fraction]

@@ -46,7 +46,7 @@ from dpviz.private.load.dialects import (
 )
 from dpviz.private.load.selection import checked_bits, checked_bound
 
-MOST_BITS = 62
+MAX_BITS = 62
 """Most bits of a cell number, including its kind."""
 
 Clock = Literal["number", "milliseconds", "time", "instant"]
@@ -121,7 +121,7 @@ class CellQuery:
             raise DataError(f"{len(self.columns)} columns for {dims} dimensions: name one for each")
         checked_bits(self.bits, self.domain)
         kinds = () if self.domain.kinds is None else self.domain.kinds.names
-        if self.domain.dims * self.bits + len(kinds).bit_length() > MOST_BITS:
+        if self.domain.dims * self.bits + len(kinds).bit_length() > MAX_BITS:
             raise ParameterError(f"bits={self.bits}: too many for a domain with kinds: give fewer")
         checked_bound(self.unit, self.max_per_unit)
 

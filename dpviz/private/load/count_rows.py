@@ -16,7 +16,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import pa, pc
 from dpviz.private.handle import DataHandle
-from dpviz.private.index import MOST_RECORDS, Layers
+from dpviz.private.index import MAX_RECORDS, Layers
 from dpviz.private.load.aggregation import MAX_CELLS, layers_of_rows, too_many
 from dpviz.private.load.cellquery import CellQuery
 from dpviz.private.load.columns import is_text, plain
@@ -156,6 +156,6 @@ def _checked_layers(rows: Rows, chosen: Selection, file: str) -> Layers:
         )
     if (count < 0).any():
         raise DataError(f"{file}: a count is below 0: give the query's result unchanged")
-    if float(count.sum(dtype=np.float64)) >= MOST_RECORDS:
+    if float(count.sum(dtype=np.float64)) >= MAX_RECORDS:
         raise DataError(f"{file}: the counts add up to more than 2^53: give fewer records")
     return layers_of_rows(rows, domain, bits)

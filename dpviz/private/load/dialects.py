@@ -18,7 +18,7 @@ DIALECTS = ("duckdb", "postgres", "spark")
 SAME_LANGUAGE = {"postgresql": "postgres", "postgis": "postgres"}
 """Other names of dialects."""
 
-WHOLE_ID = 63
+MAX_ID_BYTES = 63
 """Bytes of the longest id that is compared as text in DuckDB; longer ids by their hash."""
 
 _POINT_TEXT = r"^(?:MULTI)?POINT (?:Z |M |ZM )?\(([^ ,()]+) ([^ ,()]+)[^,()]*\)$"
@@ -136,7 +136,7 @@ def as_unit(value: Any, dialect: str) -> Any:
         return text
     digest = exp.Anonymous(this="SHA256", expressions=[text.copy()])
     short = "CASE WHEN STRLEN(:id) <= :most THEN :id ELSE :digest END"
-    return sql(short, dialect, id=text, most=WHOLE_ID, digest=digest)
+    return sql(short, dialect, id=text, most=MAX_ID_BYTES, digest=digest)
 
 
 def as_number(value: Any, dialect: str) -> Any:

@@ -22,7 +22,7 @@ from dpviz.private.load.tally import Tally
 from dpviz.roads.graph import Float, Int, RoadGraph
 from dpviz.roads.ground import local_plane
 from dpviz.roads.steps import Steps
-from dpviz.trees.lattice import STRIP
+from dpviz.trees.lattice import STRIP_ROWS
 
 if TYPE_CHECKING:
     from shapely import STRtree
@@ -99,8 +99,8 @@ def nearest_edges(graph: RoadGraph, points: Float) -> Int:
     """
     plane, tree = graph.cached("streets by place", lambda: _by_place(graph))
     edge = np.full(len(points), len(graph), dtype=np.int64)
-    for start in range(0, len(points), STRIP):
-        places = shapely.points(plane(points[start : start + STRIP]))
+    for start in range(0, len(points), STRIP_ROWS):
+        places = shapely.points(plane(points[start : start + STRIP_ROWS]))
         place, nearest = tree.query_nearest(places)  # all equally near lines, in any order
         np.minimum.at(edge, start + place, nearest)
     return edge

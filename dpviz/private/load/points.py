@@ -30,7 +30,7 @@ from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import numbers, text_points, times
 from dpviz.private.load.words import kind_numbers, texts
-from dpviz.trees.lattice import STRIP, Codes, morton
+from dpviz.trees.lattice import STRIP_ROWS, Codes, morton
 
 
 @dataclass(frozen=True, repr=False)
@@ -245,8 +245,8 @@ def read_layers(
 def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:
     """Morton codes of points inside the domain, uint64 (n,), in cache-sized strips."""
     codes = np.empty(len(points), dtype=np.uint64)
-    for start in range(0, len(points), STRIP):
-        strip = slice(start, start + STRIP)
+    for start in range(0, len(points), STRIP_ROWS):
+        strip = slice(start, start + STRIP_ROWS)
         codes[strip] = morton(domain.cells(points[strip]))
     return codes
 

@@ -31,9 +31,9 @@ from dpviz.releases.counts import CountRelease
 from dpviz.releases.points.region_file import opened_shapes, parsed, projected
 from dpviz.releases.store import read, stated_kind
 from dpviz.trees.lattice import Float
-from dpviz.trees.prior import FINEST, Prior
+from dpviz.trees.prior import FINEST_LEVEL, Prior
 
-MOST_CELLS = 10_000_000
+MAX_CELLS = 10_000_000
 """Most rows of a table, or cells of other sources."""
 
 SIDE = 4
@@ -119,7 +119,7 @@ def _of_array(points: ArrayLike, domain: Domain, weight: Any) -> Masses:
     mass = np.ones(len(places)) if weight is None else np.asarray(weight)
     if mass.shape != (len(places),) or mass.dtype.kind not in "iuf":
         raise DataError(f"weights of an array of {len(places):,} points: give one number for each")
-    return places, FINEST, mass.astype(np.float64)
+    return places, FINEST_LEVEL, mass.astype(np.float64)
 
 
 def _of_table(source: Any, chosen: Selection, weight: str | None) -> tuple[str, Masses]:
@@ -141,7 +141,7 @@ def _of_table(source: Any, chosen: Selection, weight: str | None) -> tuple[str, 
     if shapes:
         raise DataError("polygons in memory cannot be a prior: write them to a file")
     places = in_crs(places, how.crs, domain.crs)
-    return "points" if weight is None else "cells", (places, FINEST, mass)
+    return "points" if weight is None else "cells", (places, FINEST_LEVEL, mass)
 
 
 def _placed(table: Table, how: Layout, weight: str | None) -> tuple[Float, Float]:
@@ -197,7 +197,7 @@ def polygon_places(
     shapes = projected(shapes, stated or source, target)
     weights = [1.0] * len(shapes) if weight is None else words[weight]
     wide = np.sqrt(np.prod(np.subtract(bounds[2:], bounds[:2])))
-    many = min(max(MOST_CELLS // (8 * len(shapes)), 4), PLACES)
+    many = min(max(MAX_CELLS // (8 * len(shapes)), 4), PLACES)
     columns: list[Any] = []
     for shape, given in zip(shapes, weights, strict=True):
         mass = float(given) if isinstance(given, int | float) else np.nan
@@ -225,9 +225,9 @@ def _widths(domain: Domain) -> Float:
 
 def _levels(share: ArrayLike) -> NDArray[np.int64]:
     """Levels of cells of about these shares of the domain's side, at most the finest."""
-    return np.clip(np.rint(-np.log2(share)), 0, FINEST).astype(np.int64)
+    return np.clip(np.rint(-np.log2(share)), 0, FINEST_LEVEL).astype(np.int64)
 
 
 def _check_size(cells: int) -> None:
-    if cells > MOST_CELLS:
-        raise DataError(f"a prior of more than {MOST_CELLS:,} cells: give coarser ones")
+    if cells > MAX_CELLS:
+        raise DataError(f"a prior of more than {MAX_CELLS:,} cells: give coarser ones")

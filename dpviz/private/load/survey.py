@@ -27,10 +27,10 @@ from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import times
 from dpviz.private.load.words import texts
 
-SAMPLE = 20_000
+SAMPLE_TIMES = 20_000
 """Times that are read in every format, to propose one."""
 
-PLAUSIBLE = 31_536_000, 4_102_444_800
+PLAUSIBLE_SECONDS = 31_536_000, 4_102_444_800
 """Moments that a proposed format may read, in seconds since 1970: of 1971 to 2099."""
 
 
@@ -145,7 +145,9 @@ def time_forms(
         for outcome in (True, False):
             if not form[outcome] and (seen == outcome).any():
                 form[outcome] = _first_form(cells, column, seen == outcome)
-                better = better if outcome else _better(cells[:SAMPLE], column, zone, time_format)
+                better = (
+                    better if outcome else _better(cells[:SAMPLE_TIMES], column, zone, time_format)
+                )
     return TimeForms(rows, readable, form[True], form[False], better)
 
 
@@ -173,7 +175,7 @@ def _masked(part: re.Match[str]) -> str:
 
 def _first_form(cells: Any, column: str, wanted: Any) -> str:
     """Form of the first wanted cell that holds a text; "empty" if none does."""
-    for row in np.flatnonzero(wanted)[:SAMPLE].tolist():
+    for row in np.flatnonzero(wanted)[:SAMPLE_TIMES].tolist():
         text = texts(cells[row : row + 1], column)[0].as_py()
         if text is not None and text.strip():
             return form_of(text.decode(errors="replace"))
@@ -186,7 +188,7 @@ def _better(cells: Any, column: str, zone: str, declared: str | None) -> tuple[s
     for form in (declared, *TIME_FORMATS):
         with suppress(DataError):  # a column of timestamps takes no format
             seconds = times(cells, column, zone, Notation(time_format=form))
-            plausible = (seconds > PLAUSIBLE[0]) & (seconds < PLAUSIBLE[1])
+            plausible = (seconds > PLAUSIBLE_SECONDS[0]) & (seconds < PLAUSIBLE_SECONDS[1])
             read[form] = int(np.count_nonzero(plausible))
     most = max(read.values(), default=0)
     if most <= read.get(declared, 0):

@@ -36,7 +36,7 @@ class Fact(StrEnum):
     LOADED = "kept"
 
 
-MANY = 0.05
+WARNING_SHARE = 0.05
 """Share of dropped records above which their owner is warned."""
 
 REMEDIES = {
@@ -95,7 +95,7 @@ class Tally:
     @property
     def lossy(self) -> bool:
         """True if no record is kept or over 5 % are dropped."""
-        return not self[Fact.LOADED] or sum(self.dropped.values()) > MANY * self[Fact.READ]
+        return not self[Fact.LOADED] or sum(self.dropped.values()) > WARNING_SHARE * self[Fact.READ]
 
     @property
     def warning(self) -> str:

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from dpviz.errors import ParameterError
 from dpviz.private.mechanisms.bounds import exponential_bounds, power
 
-MOST_SLOTS = 100_000
+MAX_SLOTS = 100_000
 """Most slots per person: beyond it noise hides everything."""
 
-LEAST_DELTA = 1e-200
+MIN_DELTA = 1e-200
 """Smallest delta that double precision can represent reliably."""
 
-MOST_POINTS = 100_000
+MAX_POINTS = 100_000
 """Points of a sum's probabilities; more would take too long, and zCDP bounds delta instead."""
 
-LEAST_VARIANCE = 2.0**-10
+MIN_VARIANCE = 2.0**-10
 """Smallest variance parameter of discrete Gaussian noise; its noise is 0 almost surely."""
 
 ROUNDING = 1.0 + 2.0**-20
@@ -114,7 +114,7 @@ def gaussian_delta(epsilon: float, k: int, variance: float) -> float:
     bound = max(_delta_of_zcdp(epsilon, k / (2.0 * variance)), 1e-300)
     # In standard deviations, so far out that the probability beyond is far below delta.
     reach = math.sqrt(2.0 * (math.log(k * 2.0**24) - math.log(bound)))
-    if 2.0 * reach * scale * math.sqrt(k) > MOST_POINTS:
+    if 2.0 * reach * scale * math.sqrt(k) > MAX_POINTS:
         return bound * ROUNDING
     once, lost_once = _gaussian(variance, math.ceil(reach * scale))
     total, lost, count = once, lost_once, 1
@@ -183,7 +183,7 @@ def gaussian_variance(epsilon: float, delta: float, k: int) -> float:
     '23.1'
     """
     require_claim(delta, k)
-    variance = max(k / _gaussian_mu(epsilon, delta) ** 2, LEAST_VARIANCE)
+    variance = max(k / _gaussian_mu(epsilon, delta) ** 2, MIN_VARIANCE)
     while gaussian_delta(epsilon, k, variance) > delta:
         variance *= 1.0 + 2.0**-12
     return variance
@@ -210,12 +210,12 @@ def require_claim(delta: float, k: int) -> None:
     Raises:
         ParameterError: delta below the least or not below 1, or too many slots.
     """
-    if not LEAST_DELTA <= delta < 1.0:
+    if not MIN_DELTA <= delta < 1.0:
         raise ParameterError(
-            f"delta={delta:g}: give a number from {LEAST_DELTA:g} to below 1, such as 1e-6"
+            f"delta={delta:g}: give a number from {MIN_DELTA:g} to below 1, such as 1e-6"
         )
-    if k > MOST_SLOTS:
+    if k > MAX_SLOTS:
         raise ParameterError(
             f"at most {k:,} slots per unit: the noise would hide everything, give up to "
-            f"{MOST_SLOTS:,} (max_per_unit, --max-per-unit)"
+            f"{MAX_SLOTS:,} (max_per_unit, --max-per-unit)"
         )

@@ -8,7 +8,7 @@ that u/2^w ≤ U < (u + 1)/2^w. If low ≤ 2^w·q ≤ high for integers low and 
 - else nothing is decided yet: more bits of the same U are drawn, and q is bounded more closely.
 
 Whatever is decided is what the whole of U would have decided, so P(yes) = q, not nearly q. The
-first sixteen bits decide with bounds from a floating-point number that need be right to BAND only
+first sixteen bits decide with bounds from a floating-point number with an error up to MAX_ERROR
 (eight times the error of an exponential in single precision); what is left, one comparison in
 some thirty thousand, is decided by integers (:mod:`dpviz.private.mechanisms.bounds`). A wider band
 sends more comparisons the second way and changes nothing else; a test has a quarter of them there.
@@ -30,10 +30,10 @@ Float = NDArray[np.float64]
 Source = Callable[[int], Words]
 """Draws n independent uniform 64-bit integers."""
 
-BAND = 2.0**-18
+MAX_ERROR = 2.0**-18
 """Greatest distance of a probability from its approximation in double precision."""
 
-FIRST = 16
+FIRST_BITS = 16
 """Bits of the uniform number that are drawn first."""
 
 
@@ -43,18 +43,18 @@ def is_below(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int
     Args:
         words: the source of randomness.
         n: number of comparisons.
-        approximate: q to within BAND: one number, or of shape (n,).
+        approximate: q to within MAX_ERROR: one number, or of shape (n,).
         exact: from a row to the bounds of its q.
     """
     drawn = words(-(-n // 4)).view(np.uint16)[:n]
-    low: Any = (np.maximum(approximate, BAND) - BAND) * 2.0**FIRST
+    low: Any = (np.maximum(approximate, MAX_ERROR) - MAX_ERROR) * 2.0**FIRST_BITS
     low = low.astype(np.uint16)
     # Values in low … low + span are uncertain. Wrapping around only adds values to be checked.
-    span = np.uint16(2.0 * BAND * 2.0**FIRST + 1.0)
+    span = np.uint16(2.0 * MAX_ERROR * 2.0**FIRST_BITS + 1.0)
     yes: Bits = drawn < low
     doubtful = drawn - low <= span
     for row in np.flatnonzero(doubtful).tolist():
-        yes[row] = decide_exactly(words, int(drawn[row]), FIRST, exact(row))
+        yes[row] = decide_exactly(words, int(drawn[row]), FIRST_BITS, exact(row))
     return yes
 
 

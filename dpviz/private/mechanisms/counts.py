@@ -17,12 +17,12 @@ from dpviz.private.mechanisms.samplers import Int, checked_rates
 from dpviz.private.mechanisms.sources import Noise
 from dpviz.trees.consistency import geometric_variance as geometric_variance
 
-MOST = 1 << 61
+MAX_COUNT = 1 << 61
 """Counts are cut to ±2^61, noise to ±2^62 (by the sampler), and their sum to ±2^61 again, so that
 nothing overflows. To cut counts moves no two of them further apart, so it keeps every sensitivity;
 a sum with noise that was cut is cut to what it had been with the whole of it."""
 
-LEAST_RATE = 2.0**-40
+MIN_RATE = 2.0**-40
 """Counts with noise of a larger scale than 2^40 are refused: they say nothing."""
 
 
@@ -51,7 +51,7 @@ def geometric(
     Returns:
         Noisy counts (int64) and the variance of each (float64), of the shape of ``counts``.
     """
-    rate = float(checked_rates(laplace_rate(share.use(), sensitivity), LEAST_RATE))
+    rate = float(checked_rates(laplace_rate(share.use(), sensitivity), MIN_RATE))
     counts = np.asarray(counts, dtype=np.int64)
     noisy = _noisy(noise, counts.ravel(), rate).reshape(counts.shape)
     return noisy, np.full(counts.shape, geometric_variance(1.0 / rate))
@@ -68,7 +68,7 @@ def slot_counts(noise: Noise, share: Share, counts: ArrayLike) -> tuple[Int, Flo
     share.use_once()
     counts = np.asarray(counts, dtype=np.int64)
     draws = discrete_gaussian(noise.words, counts.size, share.variance).reshape(counts.shape)
-    return draws + np.clip(counts, -MOST, MOST), np.full(counts.shape, share.variance)
+    return draws + np.clip(counts, -MAX_COUNT, MAX_COUNT), np.full(counts.shape, share.variance)
 
 
 def geometric_by_rate(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
@@ -77,15 +77,15 @@ def geometric_by_rate(noise: Noise, share: Share, counts: ArrayLike, rates: Arra
     The theorem behind ``share`` says why the rates along any path add up to its epsilon.
     """
     share.use()
-    rates = checked_rates(rates, LEAST_RATE)
+    rates = checked_rates(rates, MIN_RATE)
     return _noisy(noise, np.asarray(counts, dtype=np.int64), rates)
 
 
 def _noisy(noise: Noise, counts: Int, rates: ArrayLike) -> Int:
     """Counts (n,) plus noise, in integers that cannot overflow."""
     draws = noise.two_sided(len(counts), rates)
-    draws += np.clip(counts, -MOST, MOST)
-    return np.clip(draws, -MOST, MOST, out=draws)
+    draws += np.clip(counts, -MAX_COUNT, MAX_COUNT)
+    return np.clip(draws, -MAX_COUNT, MAX_COUNT, out=draws)
 
 
 def nested_counts(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
@@ -124,7 +124,7 @@ def nested_counts(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLik
         ValueError: rates that fall.
     """
     counts = np.asarray(counts, dtype=np.int64)
-    rates = np.atleast_2d(checked_rates(rates, LEAST_RATE))
+    rates = np.atleast_2d(checked_rates(rates, MIN_RATE))
     if (rates[1:] < rates[:-1]).any():
         raise ValueError("rates of nested counts must not fall from coarse to fine")
     noisy = np.empty((len(rates), len(counts)), dtype=np.int64)
@@ -141,7 +141,7 @@ def change_probability(rates: ArrayLike, finest: ArrayLike) -> NDArray[np.floati
     """The probability t of :func:`nested_counts` that W is not 0; 0 where the rates are equal.
 
     In single precision where both rates are: to within a quarter of
-    :data:`~dpviz.private.mechanisms.comparison.BAND`.
+    :data:`~dpviz.private.mechanisms.comparison.MAX_ERROR`.
     """
     # 1 − p and 1 − q; p − q, 1 − pq and 1 + p are sums of them: exact even for the smallest rates.
     coarse, fine = (-np.expm1(-np.asarray(each)) for each in (rates, finest))

@@ -20,15 +20,15 @@ from functools import lru_cache
 import numpy as np
 
 from dpviz.errors import ParameterError
-from dpviz.private.mechanisms.accounting import LEAST_VARIANCE
+from dpviz.private.mechanisms.accounting import MIN_VARIANCE
 from dpviz.private.mechanisms.bounds import GUARD, exponential_bounds
 from dpviz.private.mechanisms.comparison import Source, Words, fair_bits
 from dpviz.private.mechanisms.samplers import Int
 
-MOST_SCALE = 1 << 17
+MAX_SCALE = 1 << 17
 """Largest s: a longer table takes too long, and noise of this size hides any number of persons."""
 
-FIRST = 64
+FIRST_BITS = 64
 """Bits of the uniform number that are drawn first."""
 
 DRAWS = 1 << 16
@@ -53,7 +53,7 @@ def discrete_gaussian(words: Source, n: int, variance: float) -> Int:
         doubtful = sizes == len(low)
         doubtful |= (sizes > 0) & (drawn <= high.take(sizes - 1, mode="clip"))
         for row in np.flatnonzero(doubtful).tolist():
-            sizes[row] = decide(words, int(drawn[row]), FIRST, variance)
+            sizes[row] = decide(words, int(drawn[row]), FIRST_BITS, variance)
         part[:] = np.where(fair_bits(words, len(part)), sizes, -sizes)
     return draws
 
@@ -64,9 +64,9 @@ def checked_variance(variance: float) -> float:
     Raises:
         ParameterError: s² out of range.
     """
-    if not LEAST_VARIANCE <= variance <= MOST_SCALE**2:
+    if not MIN_VARIANCE <= variance <= MAX_SCALE**2:
         raise ParameterError(
-            f"noise of scale {math.sqrt(variance):.3g} is above {MOST_SCALE:,}: choose a larger "
+            f"noise of scale {math.sqrt(variance):.3g} is above {MAX_SCALE:,}: choose a larger "
             "epsilon, or fewer slots per unit"
         )
     return variance
@@ -85,8 +85,8 @@ def decide(words: Source, drawn: int, width: int, variance: float) -> int:
 
 @lru_cache(maxsize=16)
 def first_bits(variance: float) -> tuple[Words, Words]:
-    """The distribution at :data:`FIRST` bits, as arrays: low, and high − 1 (high may be 2^64)."""
-    low, high = distribution(variance, FIRST)
+    """The distribution at :data:`FIRST_BITS` bits: arrays low and high − 1 (high may be 2^64)."""
+    low, high = distribution(variance, FIRST_BITS)
     return np.array(low, dtype=np.uint64), np.array([each - 1 for each in high], dtype=np.uint64)
 
 

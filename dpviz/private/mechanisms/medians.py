@@ -24,7 +24,7 @@ from dpviz.private.mechanisms.sources import Noise
 from dpviz.progress import checkpoint
 from dpviz.trees.lattice import Float, Int
 
-REACH = 28.0
+NEGLIGIBLE_CUTS = 28.0
 """Intervals whose log weights are this far below the best one's, by cuts in the cell, add up to
 less than 2^−40 of it: they are looked at only where more than 38 bits are needed."""
 
@@ -104,7 +104,7 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
     """
     exact_rate = Fraction(share.use()) * Fraction(factor)
     rate = float(exact_rate)
-    below, above, distance, owner = _race(column, rate, REACH)
+    below, above, distance, owner = _race(column, rate, NEGLIGIBLE_CUTS)
     starts = np.searchsorted(owner, np.arange(len(column) + 1))
     checkpoint()
     weight = log_weights(above - below, distance, owner, starts, rate)
@@ -241,7 +241,7 @@ def exact_cuts(column: CellColumn) -> Int:
 
     The middle of the longest interval among those with the most balanced sides.
     """
-    below, above, distance, owner = _race(column, 1.0, REACH)
+    below, above, distance, owner = _race(column, 1.0, NEGLIGIBLE_CUTS)
     usable = np.flatnonzero(above > below)
     order = np.lexsort((below[usable] - above[usable], distance[usable], owner[usable]))
     _, first = np.unique(owner[usable][order], return_index=True)

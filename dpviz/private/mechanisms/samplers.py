@@ -31,10 +31,10 @@ from dpviz.private.mechanisms.comparison import Float, Source, fair_bits, is_bel
 
 Int = NDArray[np.int64]
 
-LEAST_RATE = 2.0**-57
+MIN_RATE = 2.0**-57
 """Rates below it would need more than 62 bits."""
 
-MOST = 1 << 62
+MAX_DRAW = 1 << 62
 """Draws are cut to ±2^62."""
 
 
@@ -54,7 +54,7 @@ def two_sided(words: Source, n: int, rates: ArrayLike) -> Int:
 
     rows = np.flatnonzero(is_below(words, n, 2.0 * ratio / (1.0 + ratio), nonzero))
     sizes = one_sided(words, len(rows), rates[rows] if rates.ndim else rates)
-    sizes = np.minimum(sizes + 1, MOST)
+    sizes = np.minimum(sizes + 1, MAX_DRAW)
     draws: Int = np.zeros(n, dtype=np.int64)
     draws[rows] = np.where(fair_bits(words, len(rows)), sizes, -sizes)
     return draws
@@ -68,9 +68,9 @@ def one_sided(words: Source, n: int, rates: ArrayLike) -> Int:
     _remainders(words, draws, rates, places)
     # Clip before multiplying by 2^places, so that nothing overflows.
     heights = np.minimum(
-        _heights(words, n, np.ldexp(rates, places)), MOST >> places.astype(np.int64)
+        _heights(words, n, np.ldexp(rates, places)), MAX_DRAW >> places.astype(np.int64)
     )
-    np.minimum(draws + (heights << places), MOST, out=draws)
+    np.minimum(draws + (heights << places), MAX_DRAW, out=draws)
     return draws
 
 
@@ -121,7 +121,7 @@ def _exact(rates: Float, row: int) -> Fraction:
     return Fraction(float(rates[row] if rates.ndim else rates))
 
 
-def checked_rates(rates: ArrayLike, least_rate: float = LEAST_RATE) -> Float:
+def checked_rates(rates: ArrayLike, least_rate: float = MIN_RATE) -> Float:
     """Rates as float64, none below the least one.
 
     Raises:

@@ -24,7 +24,7 @@ BLOCK = 1 << 16
 """Draws between two reports of progress, where work can be cancelled: a hundredth of a second, and
 a tenth of one on a busy machine. The distribution does not depend on the grouping."""
 
-REPORTED = 4096
+MIN_REPORTED = 4096
 """Fewer draws than this are not reported."""
 
 
@@ -78,7 +78,7 @@ class SecureNoise:
             part = slice(start, min(start + BLOCK, n))
             size = part.stop - start
             draws[part] = sampler(self.words, size, rates[part] if rates.ndim else rates)
-            if self._progress is not None and n >= REPORTED:
+            if self._progress is not None and n >= MIN_REPORTED:
                 self._progress(part.stop / n, "drawing noise")
         return draws
 

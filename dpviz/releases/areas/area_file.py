@@ -18,7 +18,7 @@ from dpviz.errors import DataError
 from dpviz.files import limits
 from dpviz.lazy import pa, shapely
 from dpviz.releases.areas.hierarchy import hierarchy
-from dpviz.releases.areas.partition import MOST_LEVELS, Areas
+from dpviz.releases.areas.partition import MAX_LEVELS, Areas
 from dpviz.releases.points.region_file import (
     label,
     naming_column,
@@ -27,13 +27,13 @@ from dpviz.releases.points.region_file import (
     projected,
 )
 
-OVERLAP = 0.01
+MAX_OVERLAP = 0.01
 """Largest overlap of two areas, as a share of the smaller: digitised borders rarely fit exactly."""
 
 NUMBERED = "area"
 """The level of areas without names: they are numbered as their rows."""
 
-BEYOND = 0.01
+MAX_OUTSIDE = 0.01
 """Largest share of an area that may lie outside the box."""
 
 
@@ -67,8 +67,8 @@ def read_areas(
     levels = texts(levels, "levels", DataError)
     if levels and name_column is not None:
         raise DataError(f"levels name the areas by {levels[-1]!r}: leave out {name_column!r}")
-    if len(levels) > MOST_LEVELS or len(set(levels)) != len(levels):
-        raise DataError(f"levels {', '.join(levels)}: give up to {MOST_LEVELS} different columns")
+    if len(levels) > MAX_LEVELS or len(set(levels)) != len(levels):
+        raise DataError(f"levels {', '.join(levels)}: give up to {MAX_LEVELS} different columns")
     bounds, crs = (None, crs) if domain is None else (list(domain.bounds), domain.crs)
     task = f"{__name__}:checked_areas"
     table = parsed(task, path, bounds, crs, list(levels), name_column)
@@ -159,7 +159,7 @@ def _check_place(shapes: Any, labels: list[str], bounds: list[float] | None) -> 
     stray = np.flatnonzero(~shapely.covers(frame, shapes))
     beyond = np.zeros(len(shapes))
     beyond[stray] = shapely.area(shapely.difference(shapes[stray], frame))
-    outside = beyond > BEYOND * shapely.area(shapes)
+    outside = beyond > MAX_OUTSIDE * shapely.area(shapes)
     _refuse(outside, labels, "reaches out of the bounds: widen them, or leave them out")
 
 
@@ -178,7 +178,7 @@ def _check_overlaps(shapes: Any, labels: list[str]) -> None:
     )
     shared = shapely.area(shapely.intersection(shapes[left], shapes[right]))
     smaller = np.minimum(shapely.area(shapes[left]), shapely.area(shapes[right]))
-    over = shared > OVERLAP * smaller
+    over = shared > MAX_OVERLAP * smaller
     if over.any():
         row = int(np.argmax(over))
         raise DataError(

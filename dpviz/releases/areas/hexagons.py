@@ -24,19 +24,19 @@ from dpviz.releases.areas.partition import Areas
 from dpviz.releases.points.region_count import polygonal
 from dpviz.releases.points.region_file import projected
 
-FEW = 10
+MAX_COARSEST = 10
 """Most areas of the coarsest level, up to which parents are added: a public rule."""
 
-FINEST = 15
+FINEST_RESOLUTION = 15
 """The finest resolution of H3."""
 
-POLAR = 85.0
+POLAR_LATITUDE = 85.0
 """Latitude up to which hexagons are drawn: cells around a pole have no outline on a map."""
 
-PIECE = 60.0
+PIECE_DEGREES = 60.0
 """Degrees of longitude that H3 fills at once: it takes a wide edge for one across 180°."""
 
-STEPS = 64
+BORDER_SAMPLES = 64
 """Sample points per side of a box's border, to find cells that only reach into the box."""
 
 
@@ -56,8 +56,10 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
     """
     resolution = whole(resolution, "resolution", ParameterError)
     require(domain, Domain, "domain", ParameterError)
-    if not 0 <= resolution <= FINEST:
-        raise ParameterError(f"areas h3:{resolution}: give a resolution from 0 to {FINEST}")
+    if not 0 <= resolution <= FINEST_RESOLUTION:
+        raise ParameterError(
+            f"areas h3:{resolution}: give a resolution from 0 to {FINEST_RESOLUTION}"
+        )
     if domain.dims != 2:
         raise ParameterError(f"areas h3:{resolution} in {domain.dims} dimensions: give a 2-D box")
     cells = _cells_over(domain, resolution)
@@ -66,7 +68,7 @@ def hexagons(resolution: int, domain: Domain) -> Areas:
     cells, shapes = cells[some], shapes[some]
     coarsest = resolution
     chains = [[cell] for cell in cells.tolist()]
-    while coarsest > 0 and len({chain[0] for chain in chains}) > FEW:
+    while coarsest > 0 and len({chain[0] for chain in chains}) > MAX_COARSEST:
         coarsest -= 1
         chains = [[h3.cell_to_parent(chain[0], coarsest), *chain] for chain in chains]
     levels = tuple(f"h3:{each}" for each in range(coarsest, resolution + 1))
@@ -92,21 +94,21 @@ def level_words(level: str) -> str:
 def _cells_over(domain: Domain, resolution: int) -> NDArray[np.uint64]:
     """Ids of the cells that touch a box, ascending."""
     low, high = np.array(domain.lower), np.array(domain.upper)
-    frame = shapely.segmentize(shapely.box(*low, *high), float((high - low).max()) / STEPS)
+    frame = shapely.segmentize(shapely.box(*low, *high), float((high - low).max()) / BORDER_SAMPLES)
     border = to_degrees(shapely.get_coordinates(frame), domain.crs)
     west, south, east, north = shapely.total_bounds(shapely.points(border))
-    if not (-180 <= west < east <= 180 and -POLAR <= south < north <= POLAR):
+    if not (-180 <= west < east <= 180 and -POLAR_LATITUDE <= south < north <= POLAR_LATITUDE):
         raise ParameterError(
-            f"areas h3:{resolution}: give bounds within ±180 degrees of longitude and ±{POLAR:g} "
-            "of latitude"
+            f"areas h3:{resolution}: give bounds within ±180 degrees of longitude and "
+            f"±{POLAR_LATITUDE:g} of latitude"
         )
     if domain.crs != DEGREES and east - west > 180:
         raise ParameterError(f"areas h3:{resolution}: give such wide bounds in {DEGREES}")
     ring = shapely.Polygon(border)
     _check_number(ring, resolution)
     cells: set[int] = set()
-    for left in np.arange(west, east, PIECE).tolist():
-        piece = shapely.intersection(ring, shapely.box(left, south, left + PIECE, north))
+    for left in np.arange(west, east, PIECE_DEGREES).tolist():
+        piece = shapely.intersection(ring, shapely.box(left, south, left + PIECE_DEGREES, north))
         for part in shapely.get_parts(piece):
             if part.geom_type == "Polygon":
                 shape = h3.LatLngPoly([(lat, lon) for lon, lat in part.exterior.coords])

@@ -31,7 +31,7 @@ from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition, level_slices
 from dpviz.trees.lattice import Float, Int
 
-MOST_LEVELS = 16
+MAX_LEVELS = 16
 """Most levels of a hierarchy: as many as H3 has, resolutions 0 to 15."""
 
 BATCH = 1 << 18
@@ -80,8 +80,8 @@ class Areas(Frame):
         for name in ("parent", "shapes"):
             require(getattr(self, name), np.ndarray, name, ReleaseError)
         n = len(self.names)
-        if not 1 <= len(self.levels) <= MOST_LEVELS:
-            raise ReleaseError(f"{len(self.levels)} levels of areas: give 1 to {MOST_LEVELS}")
+        if not 1 <= len(self.levels) <= MAX_LEVELS:
+            raise ReleaseError(f"{len(self.levels)} levels of areas: give 1 to {MAX_LEVELS}")
         if self.domain.dims != 2:
             raise ReleaseError(f"areas in {self.domain.dims} dimensions: they are polygons")
         if self.parent.shape != (n,) or n == 0:
@@ -89,7 +89,7 @@ class Areas(Frame):
         late = self.parent >= np.arange(n)
         if (np.diff(self.parent) < 0).any() or late.any() or self.parent[0] != -1:
             raise ReleaseError("areas are not in breadth-first order")
-        slices = level_slices(self.parent, MOST_LEVELS + 1)
+        slices = level_slices(self.parent, MAX_LEVELS + 1)
         if len(slices) != len(self.levels) or slices[-1].stop != n or self.parent.min() < -1:
             raise ReleaseError(f"areas are not on {len(self.levels)} levels")
         inner = np.unique(self.parent[self.parent >= 0])

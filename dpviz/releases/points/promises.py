@@ -16,7 +16,7 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, DpvizError
 from dpviz.files.foreign import file_of
-from dpviz.queries.wishes import MOST_WISHES, Wish, parse, squares
+from dpviz.queries.wishes import MAX_WISHES, Wish, parse, squares
 from dpviz.releases.answers import Answers, RangeAnswers
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.points.region_count import Regions
@@ -26,7 +26,7 @@ from dpviz.trees.lattice import Float
 KEY = "promises"
 """Name of the promises among the header's extra fields."""
 
-SQUARES = 400
+TEST_SQUARES = 400
 """Number of squares that test a wish about any square."""
 
 
@@ -142,7 +142,7 @@ def promises(release: PointRelease | AreaRelease, folder: Path | None = None) ->
             untrusted and must not choose what is read. None: no file is opened.
     """
     stated = release.header.extra.get(KEY, [])
-    return [_promise(release, text, folder) for text in stated[:MOST_WISHES]]
+    return [_promise(release, text, folder) for text in stated[:MAX_WISHES]]
 
 
 def _promise(release: PointRelease | AreaRelease, text: str, folder: Path | None) -> Promise:
@@ -182,6 +182,6 @@ def _answers(
         if folder is None or not file_of(folder / wish.areas)[0].is_file():
             raise DomainError(f"needs {file_of(wish.areas)[0]} beside the release")
         wish = replace(wish, areas=str(folder / wish.areas))
-    centres = release.sample(SQUARES, seed=0) if wish.square else np.empty((0, 2))
+    centres = release.sample(TEST_SQUARES, seed=0) if wish.square else np.empty((0, 2))
     places = places_of(wish, release.domain, centres)
     return answers_at(release, places), getattr(places, "names", ())

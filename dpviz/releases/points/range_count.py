@@ -19,7 +19,7 @@ from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int, overlaps
 from dpviz.trees.shrinkage import nonnegative_counts
 
-BULK = 64
+MIN_COMPILED = 64
 """Smallest number of rectangles for which the compiled walk is worth its import."""
 
 
@@ -54,7 +54,7 @@ def box_sums(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) ->
         lo: int64 of shape (q, dims).
         hi: ends of the boxes, exclusive.
     """
-    if len(lo) < BULK:
+    if len(lo) < MIN_COMPILED:
         columns = sums_of(nodes, noise, box_cover(nodes, lo, hi))
     else:
         from dpviz.trees.kernels import walk_tree

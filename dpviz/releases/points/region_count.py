@@ -22,7 +22,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
 
-WHOLE = 1.0 - 1e-9
+WHOLE_SHARE = 1.0 - 1e-9
 """Share of a node's area from which the node counts as whole, as coordinates are rounded."""
 
 AREAS = ("Polygon", "MultiPolygon")
@@ -146,7 +146,7 @@ def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Cove
         pieces = map(shapely.clip_by_rect, shape[~within], *zip(*sides, strict=True))
         shape[~within] = np.array([*pieces, None], dtype=object)[:-1]
         share = shapely.area(shape) / volume[node]
-        whole = share >= WHOLE
+        whole = share >= WHOLE_SHARE
         done = (share > 0) & (whole | (nodes.n_children[node] == 0))
         answers.append((region[done], node[done], np.where(whole, 1.0, share)[done]))
         # Each region is clipped to the parent's box: pieces get smaller on the way down.

@@ -15,7 +15,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.shrinkage import nonnegative, project
 
-MOST = 100_000_000
+MAX_POINTS = 100_000_000
 
 
 def sample(
@@ -41,7 +41,7 @@ def sample(
         Coordinates in the domain's CRS, float64 of shape (n, dims), in random order.
 
     Raises:
-        ParameterError: fewer than 0 points, or more than :data:`MOST`.
+        ParameterError: fewer than 0 points, or more than :data:`MAX_POINTS`.
         ReleaseError: the release has no positive total, so no point can be drawn.
     """
     try:
@@ -50,8 +50,8 @@ def sample(
         raise ParameterError(f"seed={seed!r}: give a whole number from 0") from None
     total = float(nodes.count[nodes.levels[0]].sum())
     n = max(round(total), 0) if n is None else n
-    if not isinstance(n, (int, np.integer)) or not 0 <= n <= MOST:
-        raise ParameterError(f"{n} points: give a whole number from 0 to {MOST:,}")
+    if not isinstance(n, (int, np.integer)) or not 0 <= n <= MAX_POINTS:
+        raise ParameterError(f"{n} points: give a whole number from 0 to {MAX_POINTS:,}")
     weight = sampling_counts(nodes)
     leaves = depth_first_leaves(nodes)
     leaves = leaves[weight[leaves] > 0]

@@ -15,7 +15,7 @@ from dpviz.releases.points.range_count import box_count
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 
-ALIKE = 0.9
+ERROR_CORRELATION = 0.9
 """Correlation of the uniformity errors of counts and sums in cut leaves: measured on
 built-in rides and on values in patches; means of 95 to 100 % of rectangles are held."""
 
@@ -67,14 +67,14 @@ def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
 def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients:
     """Means of the clipped values, themselves clipped to the same limits.
 
-    The uniformity errors of a sum and its count have correlation :data:`ALIKE`; the common part
-    leaves the mean unchanged.
+    The uniformity errors of a sum and its count have correlation :data:`ERROR_CORRELATION`; the
+    common part leaves the mean unchanged.
 
     Raises:
         DomainError: no values.
     """
     above, below = ((each.noise_sd**2 + each.uniformity_sd**2) for each in (sums, counts))
-    variances = above, below, ALIKE * sums.uniformity_sd * counts.uniformity_sd
+    variances = above, below, ERROR_CORRELATION * sums.uniformity_sd * counts.uniformity_sd
     return quotients(sums.sum, counts.count, variances, values_of(domain).limits)
 
 

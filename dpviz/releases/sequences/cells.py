@@ -13,7 +13,7 @@ from dpviz.releases.header import Header
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.trees.lattice import Float, Int
 
-FEWEST, MOST = 2, 64
+MIN_SIDE, MAX_SIDE = 2, 64
 """Cells per side of a grid."""
 
 
@@ -41,8 +41,10 @@ class Cells:
     def __post_init__(self) -> None:
         if self.domain.dims != 2:
             raise ReleaseError(f"sequences of cells need a 2-D domain, not {self.domain.dims}-D")
-        if not FEWEST <= self.side <= MOST:
-            raise ParameterError(f"a grid of {self.side} cells per side: give {FEWEST} to {MOST}")
+        if not MIN_SIDE <= self.side <= MAX_SIDE:
+            raise ParameterError(
+                f"a grid of {self.side} cells per side: give {MIN_SIDE} to {MAX_SIDE}"
+            )
 
     def __len__(self) -> int:
         return self.side**2

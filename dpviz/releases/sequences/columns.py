@@ -13,7 +13,7 @@ import numpy as np
 from dpviz.errors import ReleaseError
 from dpviz.files import arrow
 from dpviz.lazy import pa
-from dpviz.releases.files import MOST_VALUES, numbers, whole_numbers, with_header
+from dpviz.releases.files import MAX_VALUES, numbers, whole_numbers, with_header
 from dpviz.releases.header import Header
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import GramTree, Model, Ranking
@@ -67,8 +67,8 @@ def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Mod
     variance, ruled = float(stated.pop("variance", 0.0)), stated.pop("ruled", False)
     if kind == "ranking":
         return alphabet, Ranking(size, _strings(table))
-    if len(table) * (size + 1) > MOST_VALUES:
-        raise ReleaseError(f"more than {MOST_VALUES:,} counts: this version reads no more")
+    if len(table) * (size + 1) > MAX_VALUES:
+        raise ReleaseError(f"more than {MAX_VALUES:,} counts: this version reads no more")
     counts = np.asarray(numbers(table, "counts", size + 1), dtype=np.float64)
     follows = alphabet.follows if ruled else None
     if kind == "contexts":

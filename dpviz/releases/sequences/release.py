@@ -16,7 +16,7 @@ from dpviz.releases.release import Release
 from dpviz.releases.sequences import columns
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import Model
-from dpviz.sequences.model import LONGEST
+from dpviz.sequences.model import MAX_LENGTH
 from dpviz.trees.lattice import Float, Int
 
 
@@ -63,7 +63,7 @@ class SequenceRelease(Release):
         return self.model.following(self.codes(context))
 
     def top(
-        self, k: int = 20, longest: int = LONGEST
+        self, k: int = 20, longest: int = MAX_LENGTH
     ) -> list[tuple[tuple[str, ...], float | None]]:
         """The k most frequent strings, with their counts if the release has counts."""
         k, longest = whole(k, "k", ParameterError), whole(longest, "longest", ParameterError)
@@ -74,7 +74,7 @@ class SequenceRelease(Release):
         ]
 
     def sample(
-        self, n: int = 1_000, seed: int | None = None, longest: int = LONGEST
+        self, n: int = 1_000, seed: int | None = None, longest: int = MAX_LENGTH
     ) -> list[tuple[str, ...]]:
         """Sample n synthetic sequences; costs no ε. No release states a total as a default."""
         n, longest = whole(n, "n", ParameterError), whole(longest, "longest", ParameterError)

@@ -14,8 +14,8 @@ from dpviz.errors import DomainError, DpvizError
 from dpviz.lazy import h3
 from dpviz.methods import of_kind
 from dpviz.releases.areas.area_file import area_columns
-from dpviz.releases.areas.hexagons import FINEST
-from dpviz.releases.areas.partition import MOST_LEVELS, Areas
+from dpviz.releases.areas.hexagons import FINEST_RESOLUTION
+from dpviz.releases.areas.partition import MAX_LEVELS, Areas
 from dpviz.releases.areas.source import H3, ChosenAreas, areas_of
 from dpviz.releases.areas.table_steps import table_steps
 from dpviz.render.cells import domain_bounds
@@ -30,7 +30,7 @@ from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 METHOD = "areas"
 HEXAGONS, POLYGONS = "Hexagons", "Districts of a file"
-MOST = 20_000
+MAX_AREAS = 20_000
 """Areas of one map; the command line takes up to the limit of files."""
 
 EVERY = ("1h", "6h", "1d", "1w", "1mo")
@@ -38,7 +38,7 @@ EVERY = ("1h", "6h", "1d", "1w", "1mo")
 
 STEP_LABEL = "Count in steps of"
 
-AIM = 400
+DEFAULT_HEXAGONS = 400
 """Approximate number of hexagons that the form starts with."""
 
 
@@ -148,11 +148,13 @@ def _fitting(domain: Domain, step: str | None = None) -> list[str]:
 def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
     asked = (permalink.parameter("areas") or "").removeprefix(H3)
     what = "resolution of hexagons"
-    start = permalink.number(what, asked, _default_resolution(domain), 0, FINEST, whole=True)
+    start = permalink.number(
+        what, asked, _default_resolution(domain), 0, FINEST_RESOLUTION, whole=True
+    )
     resolution = st.number_input(
         "Resolution of H3",
         0,
-        FINEST,
+        FINEST_RESOLUTION,
         int(start),
         key=f"{prefix}.resolution",
         help="0: cells of 1,100 km; each step is a third to a half as wide, down to 1 m at 15.",
@@ -174,8 +176,12 @@ def _drawable_hexagons(source: str, domain: Domain) -> Areas:
 def _default_resolution(domain: Domain) -> int:
     """Default resolution: about as many hexagons in the box as a map shows well."""
     surface = _square_km(domain)
-    fine = (r for r in range(FINEST + 1) if surface / h3.average_hexagon_area(r, "km^2") >= AIM)
-    return next(fine, FINEST)
+    fine = (
+        r
+        for r in range(FINEST_RESOLUTION + 1)
+        if surface / h3.average_hexagon_area(r, "km^2") >= DEFAULT_HEXAGONS
+    )
+    return next(fine, FINEST_RESOLUTION)
 
 
 def _square_km(domain: Domain) -> float:
@@ -215,7 +221,7 @@ def _levels(prefix: str, columns: tuple[str, ...], key: str) -> tuple[str, ...]:
         "Columns that name the levels, coarsest first",
         columns,
         default=columns[:1],
-        max_selections=MOST_LEVELS,
+        max_selections=MAX_LEVELS,
         key=f"{prefix}.areas.levels.{key}",
         help="country, district, ward: each row of the file is one of the last. ε is shared among "
         "the levels, so give those that you will publish and no others.",
@@ -229,11 +235,11 @@ def _drawable(areas: Areas) -> Areas:
 
 
 def _check_number(areas: float) -> None:
-    if areas > MOST:
+    if areas > MAX_AREAS:
         about = float(f"{areas:.2g}")
         raise DpvizError(
-            f"some {about:,.0f} areas, and a page shows up to {MOST:,}: choose a coarser level, or "
-            "build it on the command line"
+            f"some {about:,.0f} areas, and a page shows up to {MAX_AREAS:,}: choose a coarser "
+            "level, or build it on the command line"
         )
 
 

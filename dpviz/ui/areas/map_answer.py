@@ -24,7 +24,7 @@ from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.downloads import ROWS, count_columns
+from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
@@ -149,7 +149,7 @@ def _table(release: AreaRelease, level: str) -> None:
     part = release.frame.rows_of(level)
     rows = np.arange(part.start, part.stop)
     every, half = release.nodes.count[rows], INTERVAL_SDS * np.sqrt(release.nodes.variance[rows])
-    order = np.argsort(-every, kind="stable")[:ROWS]
+    order = np.argsort(-every, kind="stable")[:MAX_ROWS]
     ranks = zip(*(each[order].tolist() for each in rank_limits(every, half)), strict=True)
     chosen, above = rows[order], release.frame.parent_names
     columns: dict[str, Any] = {

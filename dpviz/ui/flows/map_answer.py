@@ -18,7 +18,7 @@ from dpviz.render.projection import from_degrees
 from dpviz.ui.map import map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.downloads import ROWS, count_columns
+from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, tabs
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import rows_in_words, sortable
@@ -85,7 +85,7 @@ def _answer(release: FlowRelease, area: int | None) -> None:
 def _table(release: FlowRelease, level: str, area: int | None) -> None:
     """Show the pairs with the largest counts."""
     origin, destination, answers = pairs_of(release, level, area)
-    flows, most = release.frame, min(ROWS, len(origin))
+    flows, most = release.frame, min(MAX_ROWS, len(origin))
     columns = {
         "from": [flows.origins.names[row] for row in origin[:most].tolist()],
         "to": [flows.destinations.names[row] for row in destination[:most].tolist()],

@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.build import build, from_points
 from dpviz.evaluation.audit import Audit, audit, small_builds
 from dpviz.evaluation.exact import structure_loss
-from dpviz.evaluation.search import FINAL
+from dpviz.evaluation.search import FINAL_SHARE
 from dpviz.methods import method
 from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera
@@ -132,8 +132,8 @@ def _attack(room: Room, people: int) -> None:
     more, fewer = audits.probabilities
     st.markdown(
         f"An audit of the claim ε = {room.epsilon:g}: one event occurred in **{percent(more)}** of "
-        f"{int(FINAL * TRIALS)} new runs on one data set and in **{percent(fewer)}** of the runs "
-        f"on its neighbour. So ε is **at least {audits.epsilon_lower_bound:.2f}** with "
+        f"{int(FINAL_SHARE * TRIALS)} new runs on one data set and in **{percent(fewer)}** of the "
+        f"runs on its neighbour. So ε is **at least {audits.epsilon_lower_bound:.2f}** with "
         f"{percent(audits.confidence, 2)} confidence. "
         + ("The claim is refuted." if audits.violates else "So few runs cannot show more.")
     )

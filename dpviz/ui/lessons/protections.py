@@ -22,7 +22,7 @@ from dpviz.evaluation.disclosure import (
     Publication,
 )
 from dpviz.evaluation.events import clopper_pearson
-from dpviz.evaluation.lesson import NOISELESS
+from dpviz.evaluation.lesson import NOISELESS_EPSILON
 from dpviz.releases.counts import PointRelease
 from dpviz.render import density_scale
 from dpviz.ui.lessons.room import DASHED, LIMIT, Room, axis, layer, rule
@@ -169,7 +169,7 @@ def _published(data: str, name: str, parameter: float, seed: int) -> PointReleas
     places = low + middles / BLOCKS * (high - low)
     shown = np.maximum(np.rint(counts.ravel()), 0).astype(np.int64)
     records = from_points(np.repeat(places, shown, axis=0), domain, public=True)
-    return build(records, "ugrid", NOISELESS, seed=0, ledger=None, cells=BLOCKS)
+    return build(records, "ugrid", NOISELESS_EPSILON, seed=0, ledger=None, cells=BLOCKS)
 
 
 def _row(way: Publication, chosen: tuple[float, float], right: dict[str, int]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.build import build
-from dpviz.evaluation.lesson import METRES, IsolatedRecord, isolated_record, records
+from dpviz.evaluation.lesson import METRES_PER_DEGREE, IsolatedRecord, isolated_record, records
 from dpviz.releases.counts import PointRelease
 from dpviz.render import (
     Camera,
@@ -292,7 +292,7 @@ def middle(bounds: Rect) -> Rect:
 def around(isolated: IsolatedRecord, metres: float) -> Rect:
     """Square of an isolated record, widened by some metres on each side."""
     west, south, east, north = isolated.rect
-    wide, high = metres * isolated.step, metres / METRES
+    wide, high = metres * isolated.step, metres / METRES_PER_DEGREE
     return west - wide, south - high, east + wide, north + high
 
 

@@ -36,7 +36,7 @@ from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.text import cells_in_words, on_screen, plain, sentence, small_share
 
-WHOLE = 0.9999
+WHOLE_SHARE = 0.9999
 """Least share inside the area at which a shape counts as not cut by the border."""
 
 SHOWN_NODES = 2_000
@@ -186,7 +186,7 @@ def show_answer(
         st.markdown(f"**Error:** {plain(off)}{share and f' ({share} of it)'}")
     remember(answered(prefix, release, source), row)
     asked.more()
-    if asked.inside < WHOLE:
+    if asked.inside < WHOLE_SHARE:
         words = inside_words(asked.inside)
         st.caption(f"{words} of the shape lies inside the area; nothing outside is counted.")
 

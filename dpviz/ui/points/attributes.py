@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.evaluation.truth import records_of_kind
-from dpviz.exports.facts import FEW, quotient_words
+from dpviz.exports.facts import TOO_FEW, quotient_words
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import CountRelease, F, PointRelease
 from dpviz.releases.points.quotient import Quotients
@@ -133,7 +133,7 @@ def kinds_table(rows: list[dict[str, str]]) -> None:
     st.dataframe(rows, hide_index=True, column_config=looks)
     st.caption(
         "Share of all categories, with its 95 % interval for the noise and for cut cells; "
-        f"“{FEW}”: their number cannot be distinguished from zero."
+        f"“{TOO_FEW}”: their number cannot be distinguished from zero."
     )
 
 

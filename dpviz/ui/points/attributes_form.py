@@ -10,12 +10,12 @@ from typing import Any
 import streamlit as st
 
 from dpviz import lists
-from dpviz.domain.attributes import MOST_KINDS, OTHER
+from dpviz.domain.attributes import MAX_KINDS, OTHER
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
-LEAST_SHARE, MOST_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
+MIN_SHARE, MAX_SHARE, USUAL_SHARE = 0.1, 0.9, 0.5
 """Share of epsilon for sums: slider limits and default."""
 
 
@@ -78,7 +78,7 @@ def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None
     )
     permalink.set_initial(f"{prefix}.kinds.names", "")
     text = st.text_area(
-        f"Categories, one per line; a single line is split at commas (up to {MOST_KINDS})",
+        f"Categories, one per line; a single line is split at commas (up to {MAX_KINDS})",
         key=f"{prefix}.kinds.names",
         placeholder="bike\nwalk\nbus",
         height=110,
@@ -135,11 +135,11 @@ def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | Non
 def sum_share_form(prefix: str, column: str) -> float:
     """Ask for the share of epsilon that is spent on sums of values."""
     asked = permalink.parameter("sums")
-    start = permalink.number("sums", asked, USUAL_SHARE, LEAST_SHARE, MOST_SHARE)
+    start = permalink.number("sums", asked, USUAL_SHARE, MIN_SHARE, MAX_SHARE)
     share = st.slider(
         "Share of ε for sums",
-        LEAST_SHARE,
-        MOST_SHARE,
+        MIN_SHARE,
+        MAX_SHARE,
         start,
         0.05,
         key=f"{prefix}.sum_share",

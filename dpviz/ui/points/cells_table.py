@@ -10,12 +10,12 @@ import streamlit as st
 from dpviz.lazy import pa, pd
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
-from dpviz.render.cells import LEAST_DENSITY_KM2, node_bounds
+from dpviz.render.cells import MIN_DENSITY_KM2, node_bounds
 from dpviz.render.nearby import place_rows
 from dpviz.render.projection import areas
 from dpviz.trees.lattice import Float
 from dpviz.ui.shared.area_form import SIDES
-from dpviz.ui.shared.downloads import ROWS, count_columns
+from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import rows_in_words, sortable
 from dpviz.ui.shared.text import on_screen, plain
@@ -59,12 +59,12 @@ def _columns(release: PointRelease) -> tuple[dict[str, Float], int]:
     least = release.nodes.count - INTERVAL_SDS * np.sqrt(release.nodes.variance)
     bounds = node_bounds(release)
     km2 = areas(bounds)
-    least /= np.maximum(km2, LEAST_DENSITY_KM2)
-    chosen = leaves[np.argsort(-least[leaves], kind="stable")][:ROWS]
+    least /= np.maximum(km2, MIN_DENSITY_KM2)
+    chosen = leaves[np.argsort(-least[leaves], kind="stable")][:MAX_ROWS]
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
     shown = count_columns(release.nodes.count[chosen], half)
     columns = {side: bounds[chosen, at] for at, side in enumerate(SIDES)} | shown
     densities = shown["noisy count"] / km2[chosen], half / km2[chosen]
     columns["per km²"] = np.array(list(map(on_screen, *densities)))
-    columns["per km²"][km2[chosen] < LEAST_DENSITY_KM2] = np.nan
+    columns["per km²"][km2[chosen] < MIN_DENSITY_KM2] = np.nan
     return columns, len(leaves)

@@ -25,7 +25,7 @@ from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.text import plain
 
 FRAMES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-LARGEST = 100_000
+MAX_CELLS = 100_000
 """Most cells of a release in the film's file: more take a minute to write and to open."""
 
 
@@ -113,7 +113,7 @@ def film_series(
 
     Returns:
         Releases of rising ε with labels; skips those that the method refuses to build and, after
-        the first, those with more than :data:`LARGEST` cells.
+        the first, those with more than :data:`MAX_CELLS` cells.
     """
     releases: list[PointRelease] = []
     labels: list[str] = []
@@ -122,7 +122,7 @@ def film_series(
             release = _release(source, choice, epsilon, seed)
         except DpvizError:
             continue
-        if releases and len(release.nodes.count) > LARGEST:
+        if releases and len(release.nodes.count) > MAX_CELLS:
             continue
         releases.append(release)
         labels.append(f"{title_of(choice.name)}, ε = {epsilon:g}")

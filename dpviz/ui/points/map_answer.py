@@ -15,7 +15,7 @@ from dpviz.errors import DpvizError
 from dpviz.releases.counts import AreaRelease, PointRelease, is_points
 from dpviz.render import Camera, Mark, Scene
 from dpviz.render.cells import domain_bounds
-from dpviz.render.scale import FEWEST, MOST, Scale
+from dpviz.render.scale import MAX_CLASSES, MIN_CLASSES, Scale
 from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
@@ -74,7 +74,7 @@ def _locked_scale(name: str) -> LockedScale | None:
     words = permalink.parameter(name)
     bounds = permalink.numbers(words, (words or "").count(",") + 1) or ()
     ascending = all(low < high for low, high in itertools.pairwise((0.0, *bounds)))
-    fits = FEWEST <= len(bounds) <= MOST and ascending
+    fits = MIN_CLASSES <= len(bounds) <= MAX_CLASSES and ascending
     return LockedScale(Scale(bounds)) if fits else None
 
 

@@ -15,13 +15,13 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.region_file import read_regions
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
-from dpviz.ui.points.answers import NUMBERS, WHOLE, as_csv, errors_of, numbers_of
+from dpviz.ui.points.answers import NUMBERS, WHOLE_SHARE, as_csv, errors_of, numbers_of
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import file_button, sortable, worded_numbers
 from dpviz.ui.shared.text import half_on_screen, on_screen, sentence
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
-MOST = 20_000
+MAX_DISTRICTS = 20_000
 """Most districts of one file."""
 
 AnsweredRegions = tuple[list[dict[str, Any]], tuple[Mark, ...], Legend]
@@ -54,7 +54,7 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
             icon=":material/wrong_location:",
         )
         return [], None
-    cut = min(inside) < WHOLE
+    cut = min(inside) < WHOLE_SHARE
     kinds = release.kinds if release.kinds else ()
     table = [
         {
@@ -79,10 +79,10 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
 
 
 def _answered_regions(release: PointRelease, path: str) -> AnsweredRegions:
-    """Answers of the districts, their marks and the legend; refuses more than MOST."""
+    """Answers of the districts, their marks and the legend; refuses more than MAX_DISTRICTS."""
     regions = read_regions(path, release.domain)
-    if len(regions) > MOST:
-        raise DpvizError(f"{len(regions):,} districts: give a file of at most {MOST:,}")
+    if len(regions) > MAX_DISTRICTS:
+        raise DpvizError(f"{len(regions):,} districts: give a file of at most {MAX_DISTRICTS:,}")
     answers = release.count_regions(regions)
     marks, legend = district_marks(regions, answers, release.domain)
     return _rows(release, regions, answers), marks, legend

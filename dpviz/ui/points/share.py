@@ -22,7 +22,7 @@ from dpviz.ui.shared.presentation import (
     presentation_form,
 )
 
-MOST = 12
+MAX_RECTANGLES = 12
 """Most rectangles listed in a file."""
 
 Series = Callable[[], tuple[Sequence[PointRelease | AreaRelease], Sequence[str]]]
@@ -83,4 +83,6 @@ def queried_rectangles(
     current = st.session_state.get(f"{prefix}.rect")
     boxes = [tuple(current)] if current else []
     boxes += [tuple(row[side] for side in SIDES) for row in history if "ring" not in row]
-    return [rect for rect in dict.fromkeys(boxes) if overlaps(rect, release.domain)][:MOST]
+    return [rect for rect in dict.fromkeys(boxes) if overlaps(rect, release.domain)][
+        :MAX_RECTANGLES
+    ]

@@ -47,7 +47,7 @@ from dpviz.ui.shared.timeline import PERIOD, Window, marked_timeline, timeline_r
 
 LOOKS = {"window": "Window", "film": "Playback"}
 """Views of the period, and their titles on the page."""
-LARGEST = 1_200_000
+MAX_CELLS = 1_200_000
 """Most cells sent to a browser at once."""
 
 LOOK = permalink.choice("view", LOOKS, "window", "look")
@@ -56,9 +56,9 @@ LOOK = permalink.choice("view", LOOKS, "window", "look")
 STEPS = tuple(calendar.SECONDS[unit] * count for unit, count in
               (("min", 1), ("min", 15), ("h", 1), ("h", 6), ("d", 1), ("w", 1)))  # fmt: skip
 """Spacing of the slider's stops, in seconds."""
-MOST_STOPS = 400
+MAX_STOPS = 400
 EVERY = ("1h", "6h", "1d", "1w", "1mo")
-MOST_BANDS = 2_000
+MAX_BANDS = 2_000
 """Most steps in a timeline."""
 
 
@@ -172,7 +172,7 @@ def _in_time(
 def _slider(prefix: str, domain: Domain) -> Window:
     """The window: two ends on a slider, and buttons that move it on by its own length."""
     start, end = domain.period
-    step = next((each for each in STEPS if (end - start) / each <= MOST_STOPS), STEPS[-1])
+    step = next((each for each in STEPS if (end - start) / each <= MAX_STOPS), STEPS[-1])
     step = max(step, int(domain.step or 0))
     key = f"{prefix}.slider.{start:.0f}.{end:.0f}"
     if key not in st.session_state:
@@ -278,13 +278,13 @@ def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: W
 
 
 def _fits(every: str, domain: Domain) -> bool:
-    """Return whether a step is no shorter than the domain's own, with 2 to MOST_BANDS steps."""
+    """Return whether a step is no shorter than the domain's own, with 2 to MAX_BANDS steps."""
     start, end = domain.period
     try:
         steps = len(domain.calendar.edges(start, end, every)) - 1
     except DpvizError:
         return False
-    return 2 <= steps <= MOST_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
+    return 2 <= steps <= MAX_BANDS and (end - start) / steps >= 0.99 * (domain.step or 0.0)
 
 
 def chosen_look(prefix: str) -> str:
@@ -314,7 +314,7 @@ def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | Non
     def make() -> Scene | None:
         pairs, labels = steps_of(release)
         maps = [during(release, each) for each in pairs]
-        if sum(len(each.nodes) for each in maps) > LARGEST:
+        if sum(len(each.nodes) for each in maps) > MAX_CELLS:
             return None
         camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
         scene = film_scene(maps, labels, camera=camera, scale=scale)

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
-from dpviz.planning.proxy import GUESS
-from dpviz.planning.search import LEAST, MOST, Plan, plan
+from dpviz.planning.proxy import DEFAULT_RECORDS
+from dpviz.planning.search import MAX_EPSILON, MIN_EPSILON, Plan, plan
 from dpviz.queries.wishes import Wish
 from dpviz.render.numbers import percent
 from dpviz.ui.shared.access import fragment
@@ -29,7 +29,7 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
         max_per_unit: most records of one privacy unit.
         left: unspent lifetime budget; None if none is set.
     """
-    if domain.dims != 2 or (left is not None and left < LEAST):
+    if domain.dims != 2 or (left is not None and left < MIN_EPSILON):
         return None
     chosen: Choice | None = st.session_state.get(f"{prefix}.planned")
     frame = (domain, max_per_unit)
@@ -50,7 +50,9 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
         )
         return chosen
     with st.expander(TITLE, icon=":material/target:"):
-        _sentences(prefix, domain, max_per_unit, MOST if left is None else min(MOST, left))
+        _sentences(
+            prefix, domain, max_per_unit, MAX_EPSILON if left is None else min(MAX_EPSILON, left)
+        )
     return None
 
 
@@ -112,7 +114,7 @@ def _wish_inputs(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
         "Roughly how many records? (your guess)",
         100,
         100_000_000,
-        GUESS,
+        DEFAULT_RECORDS,
         step=10_000,
         key=f"{prefix}.wish.records",
         help="A round number from public knowledge. It is NOT read from the file.",

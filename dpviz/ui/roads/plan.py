@@ -20,7 +20,7 @@ from dpviz.ui.shared.sources import DataSource
 
 CORRIDORS = "Shortest paths"
 WORKLOADS = ("2", "10", "20", "30", "40", "50", CORRIDORS)
-USUAL = "10"
+DEFAULT_WORKLOAD = "10"
 RELATIONS = tuple(NEIGHBOURS)
 
 
@@ -28,7 +28,7 @@ RELATIONS = tuple(NEIGHBOURS)
 class RoadChoice(Choice):
     """Chosen method with its workload and neighbouring relation."""
 
-    workload: str = USUAL
+    workload: str = DEFAULT_WORKLOAD
     neighbours: str = RELATIONS[0]
 
     @property
@@ -59,7 +59,7 @@ def _queries(prefix: str) -> tuple[str, str]:
     workload = st.selectbox(
         "Queries to serve (public)",
         WORKLOADS,
-        index=WORKLOADS.index(permalink.one_of("workload", asked, WORKLOADS, USUAL)),
+        index=WORKLOADS.index(permalink.one_of("workload", asked, WORKLOADS, DEFAULT_WORKLOAD)),
         key=f"{prefix}.workload",
         format_func=lambda name: name if name == CORRIDORS else f"Paths of {name} streets",
         help="Cuts, trees and truncation are chosen for these sample queries. They are public: "

@@ -21,12 +21,12 @@ from dpviz.ui.shared.panels import hint, worded_numbers
 from dpviz.ui.shared.text import plain
 
 NAMING = " A cell is called by its column and row, counted from 0-0 in the south-west."
-NEXT = 10
+MAX_NEXT = 10
 END = "(the end)"
-LISTED = 30
+MAX_SYMBOLS = 30
 """Most symbols in the table of next symbols: the most frequent ones."""
 INDENT = "\u2003"
-NARROW = st.column_config.TextColumn(width=62)
+NARROW_COLUMN = st.column_config.TextColumn(width=62)
 PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
 
 
@@ -100,7 +100,7 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
 
 def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
     labels = [*view.names, END]
-    order = np.argsort(-chance, kind="stable")[:NEXT]
+    order = np.argsort(-chance, kind="stable")[:MAX_NEXT]
     order = order[chance[order] > 0]
     columns: dict[str, Any] = {
         "next": [labels[row] for row in order.tolist()],
@@ -112,7 +112,7 @@ def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
     st.dataframe(
         pa.table(columns),
         hide_index=True,
-        column_config={"next": NARROW, "chance": PERCENT, "±": NARROW},
+        column_config={"next": NARROW_COLUMN, "chance": PERCENT, "±": NARROW_COLUMN},
         alt="Where people go next, and how likely it is",
     )
 
@@ -226,7 +226,7 @@ def follow_table(view: MoveView) -> None:
         st.info("This release ranks strings and holds no counts to list.", icon=":material/block:")
         return
     model, names = view.release.model, view.names
-    common = np.argsort(-view.visits, kind="stable")[:LISTED].tolist()
+    common = np.argsort(-view.visits, kind="stable")[:MAX_SYMBOLS].tolist()
     words = [chance_words(model.following([each]), following_sd(model, [each])) for each in common]
     columns = {"after": [names[each] for each in common]}
     columns |= {names[to]: [row[to] for row in words] for to in common}

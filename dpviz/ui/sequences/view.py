@@ -36,7 +36,7 @@ PAIRS = 400
 SAMPLED = 5_000
 """Synthetic sequences whose lengths are shown."""
 
-FIRST = 40
+FIRST_MOVES = 40
 """Number of first moves that are compared with the noise."""
 
 STEPS = 40.0
@@ -87,13 +87,13 @@ class MoveView:
     @property
     def typical_error(self) -> float | None:
         """Half of the 95 % interval of a frequent move; None where the model states no noise."""
-        sd = self.moves.first(FIRST).sd
+        sd = self.moves.first(FIRST_MOVES).sd
         return None if sd is None or not len(sd) else INTERVAL_SDS * float(np.median(sd))
 
     @property
     def below_noise(self) -> bool:
         """Return whether fewer than a quarter of the first moves are above the noise."""
-        moves = self.moves.first(FIRST)
+        moves = self.moves.first(FIRST_MOVES)
         if moves.count is None or moves.sd is None or not len(moves):
             return False
         return bool(above_noise(moves.count, moves.sd, len(self.names) ** 2).mean() < 0.25)

@@ -25,7 +25,7 @@ from dpviz.ui.shared.text import half_on_screen, on_screen
 FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", "CSV": "csv"}
 WITHOUT_SHAPES = {"Parquet": "parquet", "CSV": "csv"}
 """Formats of a release whose cells are not rectangles on a map, such as one of trips."""
-ROWS = 500
+MAX_ROWS = 500
 """Most rows of the table that replaces a map."""
 
 

@@ -17,7 +17,7 @@ STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
 EPSILONS = (*(float(f"{step * ten:.3g}") for ten in (0.01, 0.1, 1) for step in STEPS), 10.0)
 """A log scale from 0.01 to 10, ten steps a decade."""
 
-USUAL = 1.0
+DEFAULT_EPSILON = 1.0
 """Default epsilon."""
 
 REASONS = {
@@ -74,7 +74,7 @@ class Choice:
 def linked_epsilon(name: str) -> float:
     """Epsilon from the address; the default if it is outside the slider."""
     text = permalink.parameter(name)
-    return float(f"{permalink.number('ε =', text, USUAL, EPSILONS[0], EPSILONS[-1]):g}")
+    return float(f"{permalink.number('ε =', text, DEFAULT_EPSILON, EPSILONS[0], EPSILONS[-1]):g}")
 
 
 EPSILON = permalink.Field("epsilon", linked_epsilon, "{:g}".format)
@@ -93,7 +93,7 @@ def epsilon_steps(place: str) -> tuple[float, ...]:
 def epsilon_slider(prefix: str) -> float:
     """Slider for the price of a release; the session keeps its value as ``prefix.epsilon``."""
     place = f"{prefix}.epsilon"
-    permalink.set_initial(place, USUAL)
+    permalink.set_initial(place, DEFAULT_EPSILON)
     chosen = st.select_slider(
         "ε",
         epsilon_steps(place),

@@ -21,7 +21,7 @@ from dpviz.files import limits
 from dpviz.ui.shared.parts import is_fragment_run
 from dpviz.ui.shared.text import plain
 
-MOST = 60
+MAX_SHOWN = 60
 """Most characters of an address that a message repeats."""
 
 MESSAGES = "address.messages"
@@ -98,7 +98,7 @@ def refused(what: str, asked: str | None) -> None:
     Fragment runs show nothing: the run of the whole page has shown it.
     """
     if asked and not is_fragment_run():
-        short = asked if len(asked) <= MOST else f"{asked[:MOST]}…"
+        short = asked if len(asked) <= MAX_SHOWN else f"{asked[:MAX_SHOWN]}…"
         st.session_state.get(MESSAGES, st).warning(
             plain(
                 f"The address of this page asks for {what} {short!r}, which is not available "

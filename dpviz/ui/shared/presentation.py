@@ -18,7 +18,7 @@ from dpviz.exports import (
     report_page,
 )
 from dpviz.exports.html import PLAIN
-from dpviz.exports.presentation import LENGTHS, NOTES
+from dpviz.exports.presentation import MAX_LENGTHS, MAX_NOTES
 from dpviz.releases.counts import domain_of
 from dpviz.releases.release import Release
 from dpviz.render import Camera
@@ -69,7 +69,7 @@ def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> 
             texts[name] = st.text_input(
                 FIELDS[name],
                 key=f"{key}.{name}",
-                max_chars=LENGTHS[name],
+                max_chars=MAX_LENGTHS[name],
                 placeholder="records" if name == "noun" else "",
             ).strip()
     return replace(words, **texts)
@@ -118,9 +118,11 @@ def _notes(
         of = f"{key}.note.{note.lon:.6f},{note.lat:.6f}"
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = f"Note {at + 1}"
-            title = st.text_input(label, note.title, key=f"{of}.title", max_chars=LENGTHS["title"])
+            title = st.text_input(
+                label, note.title, key=f"{of}.title", max_chars=MAX_LENGTHS["title"]
+            )
             text = st.text_input(
-                "Text of the note", note.text, key=f"{of}.text", max_chars=LENGTHS["text"]
+                "Text of the note", note.text, key=f"{of}.text", max_chars=MAX_LENGTHS["text"]
             )
             if st.button("Remove", icon=":material/close:", key=f"{of}.remove"):
                 continue
@@ -129,7 +131,7 @@ def _notes(
         "Pin a note",
         icon=":material/pin_drop:",
         key=f"{key}.pin",
-        disabled=place is None or len(notes) >= NOTES,
+        disabled=place is None or len(notes) >= MAX_NOTES,
         help="In the middle of the drawn rectangle, or of what the map shows; at most five.",
     )
     places = {(note.lon, note.lat) for note in shown}

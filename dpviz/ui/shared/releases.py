@@ -28,7 +28,7 @@ from dpviz.ui.shared.access import has_login, only_local_visitors, user
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.navigation import PAGE, base_path, page_of
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button
-from dpviz.ui.shared.shelf import LOST, Shelf, Stored, read_any
+from dpviz.ui.shared.shelf import LOST_FILE, Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
 
@@ -301,7 +301,7 @@ def _release_row(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
     lost = not shelf.path(stored.id).exists()
     if lost:
-        st.warning(f"**{plain(stored.title)}**: {LOST}.", icon=":material/link_off:")
+        st.warning(f"**{plain(stored.title)}**: {LOST_FILE}.", icon=":material/link_off:")
     with st.container(horizontal=True, gap="small"):
         key = f"{prefix}.mine.open"
         if st.button("Open this release", icon=":material/map:", key=key, disabled=lost):

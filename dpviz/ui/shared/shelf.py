@@ -21,16 +21,16 @@ from typing import Any
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.exports import Presentation
 from dpviz.exports.html import PLAIN
-from dpviz.exports.presentation import LENGTHS
+from dpviz.exports.presentation import MAX_LENGTHS
 from dpviz.files.writing import write_bytes
 from dpviz.private.ledger import Ledger
 from dpviz.releases.counts import domain_of
 from dpviz.releases.store import NEEDED, read, stated_kind
 
 VARIABLE = "DPVIZ_RELEASES"
-SHOWN = 200
+MAX_SHOWN = 200
 """Most releases of a list, the newest."""
-LOST = "the file of this release is not here; what was paid for it stays spent"
+LOST_FILE = "the file of this release is not here; what was paid for it stays spent"
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -114,7 +114,7 @@ class Shelf:
             raise ReleaseError(
                 "a release without an id of the ledger cannot be kept: publish it again"
             )
-        title = (presentation.title or str(receipt["data_set"]))[: LENGTHS["title"]]
+        title = (presentation.title or str(receipt["data_set"]))[: MAX_LENGTHS["title"]]
         now = datetime.now(UTC).isoformat(timespec="seconds")
         words = presentation.to_dict()
         stored = Stored(identity, owner, title, kind, now, receipt, words)
@@ -181,7 +181,7 @@ class Shelf:
         """
         stored = self.find(identity)
         if not self.path(identity).exists():
-            raise ReleaseError(LOST)
+            raise ReleaseError(LOST_FILE)
         return stored, read(self.path(identity))
 
     def of(self, owner: str) -> list[Stored]:
@@ -194,7 +194,7 @@ class Shelf:
                 except ReleaseError:
                     continue  # one damaged receipt must not hide the others
         mine = [each for each in releases if each.owner == owner]
-        return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:SHOWN]
+        return sorted(mine, key=lambda each: (each.at, each.id), reverse=True)[:MAX_SHOWN]
 
     def remove(self, identity: str, owner: str) -> None:
         """Delete a release of this owner; the ledger keeps its spend.

@@ -13,13 +13,13 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import time_form, timeline_chart
 
 Window = tuple[float, float]
-MOST_LETTERS = 100
+MAX_LETTERS = 100
 """Longest period in an address, in characters."""
 
 
 def _window(name: str) -> str | None:
     asked = permalink.parameter(name)
-    return asked if asked and len(asked) <= MOST_LETTERS else None
+    return asked if asked and len(asked) <= MAX_LETTERS else None
 
 
 PERIOD = permalink.Field("period", _window, str)

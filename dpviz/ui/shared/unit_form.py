@@ -9,22 +9,22 @@ import streamlit as st
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import plain
 
-MOST, USUAL = 10_000, 10
+MAX_BOUND, DEFAULT_BOUND = 10_000, 10
 
 UNIT_FIELDS = (
     permalink.column_field("unit", "unit.column"),
     permalink.Field(
         "bound",
-        lambda name: int(permalink.number(name, permalink.parameter(name), USUAL, 1, MOST,
-                                          whole=True)),
-        lambda bound: None if bound == USUAL else str(bound),
+        lambda name: int(permalink.number(name, permalink.parameter(name), DEFAULT_BOUND, 1,
+                                          MAX_BOUND, whole=True)),
+        lambda bound: None if bound == DEFAULT_BOUND else str(bound),
     ),
 )  # fmt: skip
 """The privacy unit in the address of a page."""
 
 
 def unit_form(
-    prefix: str, columns: Sequence[str], *, record: str = "record", start: int = USUAL
+    prefix: str, columns: Sequence[str], *, record: str = "record", start: int = DEFAULT_BOUND
 ) -> tuple[str | None, int]:
     """Ask for the unit's column (None: each record) and the max contributions per unit.
 
@@ -53,7 +53,7 @@ def unit_form(
     bound = st.number_input(
         "Max contributions per unit",
         1,
-        MOST,
+        MAX_BOUND,
         key=f"{prefix}.bound",
         help=f"K: the most {record}s of one unit that are counted, chosen at random. Noise grows "
         "with K.",

@@ -131,7 +131,7 @@ def test_files_that_are_no_prior_are_refused(table, tmp_path, monkeypatch):
     release = dpviz.build(dpviz.from_points(PLACES, UNIT_SQUARE, public=True), seed=1)
     with pytest.raises(DataError, match="own counts"):
         dpviz.prior(release, UNIT_SQUARE, "people")
-    monkeypatch.setattr(priors, "MOST_CELLS", 3)
+    monkeypatch.setattr(priors, "MAX_CELLS", 3)
     for source in (table, PLACES):
         with pytest.raises(DataError, match="more than 3 cells"):
             dpviz.prior(source, UNIT_SQUARE)

@@ -13,7 +13,7 @@ from dpviz.files import limits
 from dpviz.private.load.tables.base import parsing
 from dpviz.private.load.tables.formats import FORMATS, title_of
 
-LINE = 16
+LINE_BYTES = 16
 """Bytes per line in memory besides its text: two coordinates."""
 
 
@@ -73,7 +73,7 @@ class _Limited(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         chunk = self._stream.read(len(buffer))
-        self._left -= len(chunk) + LINE * chunk.count(b"\n")
+        self._left -= len(chunk) + LINE_BYTES * chunk.count(b"\n")
         if self._left < 0:
             raise DataError(f"{self._name} unpacks to far more than it should: unpack it first")
         buffer[: len(chunk)] = chunk

@@ -154,7 +154,7 @@ class TextFile(Table):
         self._open = opened or (lambda: path.open("rb"))
 
 
-MOST_OF_A_POINT = 128
+MAX_POINT_BYTES = 128
 """Most bytes, or hexadecimal digits, of a WKB point or a multipoint of one: with an SRID, a height
 and a measure in each it has 54 bytes."""
 
@@ -176,7 +176,7 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
         return np.full((len(column), 2), np.nan)
     if is_text(column.type):  # a cell may be invalid UTF-8
         column = pc.cast(column, pa.large_binary())
-    short = pc.if_else(pc.less_equal(pc.binary_length(column), MOST_OF_A_POINT), column, None)
+    short = pc.if_else(pc.less_equal(pc.binary_length(column), MAX_POINT_BYTES), column, None)
     geometry = _shapes(short.to_numpy(zero_copy_only=False))
     kinds = shapely.get_type_id(geometry)
     single = (kinds == 4) & (shapely.get_num_geometries(geometry) == 1)
