@@ -105,8 +105,8 @@ class Values:
     Attributes:
         column: column of the values.
         low, high: the clip.
-        grid: the step; by default the power of ten of which the farther end of the clip is between
-            10,000 and 100,000.
+        grid: the step; by default the power of ten for which the farther end of the clip is between
+            10,000 and 100,000 steps from zero.
 
     Raises:
         DomainError: ends that are not finite or not in order, or a grid too coarse or too fine.

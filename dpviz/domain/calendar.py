@@ -200,7 +200,7 @@ class Calendar:
         return np.concatenate([[first_moment], within, [last_moment]])
 
     def default_step(self, start: float, end: float, least: float = 0.0, most: int = 400) -> str:
-        """Shortest common step of which a part of the axis has at most ``most``.
+        """Shortest common step that divides a part of the axis into at most ``most`` steps.
 
         >>> Calendar().default_step(*Calendar().period("2024-01-01,2025-01-01"))
         '1d'

@@ -34,8 +34,9 @@ FEATURES = (
 def drives(epsilon: float) -> Iterator[Pair]:
     """Neighbouring inputs; sizes follow the noise, which is of the order EDGES/ε.
 
-    A trip along the whole street moves every count; one of a single edge a method that weighs by
-    length; one among as many as the noise is large the choice of how much is kept of a trip.
+    A trip along the whole street moves every count; a trip of a single edge tests methods that
+    weigh by length; a trip among about as many as the noise tests the choice of the truncation
+    limit.
     """
     some, many = math.ceil(EDGES / epsilon), math.ceil(10 * EDGES / epsilon)
     whole = tuple(range(EDGES))

@@ -217,7 +217,7 @@ def plain_guarantee(unit: str, epsilon: float, delta: float = 0.0) -> str:
     """State the guarantee in one sentence that promises no more than ε gives.
 
     >>> plain_guarantee("one person with at most 3 records", 1.0)
-    'Whether any one person is in these data can hardly be told: ε = 1 per person, at most 3 \
+    'Whether any one person is in these data remains uncertain: ε = 1 per person, at most 3 \
 records of each.'
     """
     who, _, bound = unit.partition(" with at most ")
@@ -226,7 +226,7 @@ records of each.'
     budget = f"{price} per {who.removeprefix('one ')}{limit}"
     are = "are" if "'s records of one " in who else "is"
     if epsilon <= STRONG_EPSILON:
-        return f"Whether any {who} {are} in these data can hardly be told: {budget}."
+        return f"Whether any {who} {are} in these data remains uncertain: {budget}."
     weak = "a weak guarantee" if epsilon > WEAK_EPSILON else "a moderate guarantee"
     return (
         f"The odds of any conclusion on whether any {who} {are} in these data change by a factor "

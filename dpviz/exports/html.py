@@ -124,7 +124,7 @@ def words_of_page(
 ) -> dict[str, Any]:
     """Template values that every page of releases has in common.
 
-    ``whole`` is the release of which ``releases`` are the maps of parts, such as steps of time.
+    ``whole`` is a release, and ``releases`` are the maps of its parts, such as steps of time.
     """
     one = releases[:1] if are_views_of_one(releases) else releases
     one = one if whole is None else [whole]

@@ -111,7 +111,7 @@ def plan(
         domain: the public box, 2-D.
         wishes: accuracy targets, such as ``rect=W,S,E,N ±200``, ``areas=wards.gpkg ±5% or ±20 at
             95%`` or ``any 1 km² ±50``: each area by itself, a square around any record.
-        records: a public guess of their number; 100,000, or as many as there are in ``like``.
+        records: a public guess of their number; by default 100,000, or the number in ``like``.
         like: public records, or an earlier release, that are spread as these records are; by
             default a synthetic city scaled to the domain.
         at_most: the largest ε that may be spent.

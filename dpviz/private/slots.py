@@ -1,9 +1,9 @@
 """Releases of counts of persons per slot, at (ε, δ): choice of the noise, and its cost.
 
-One vector of counts is all that such a release measures, of which one person moves at most K
-entries, each by one (:mod:`dpviz.private.load.persons`). Up to some K pure noise of scale K/ε is
-smaller, and is drawn: then the release is ε-DP and costs no delta. Above it discrete Gaussian noise
-is smaller (:mod:`dpviz.private.mechanisms.accounting`). ε, δ and K are public: so is the choice.
+Such a release measures one vector of counts. One person moves at most K of its entries, each by one
+(:mod:`dpviz.private.load.persons`). Up to some K pure noise of scale K/ε is smaller, and is drawn:
+then the release is ε-DP and costs no delta. Above it discrete Gaussian noise is smaller
+(:mod:`dpviz.private.mechanisms.accounting`). ε, δ and K are public: so is the choice.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class RangeAnswers(Answers):
     Attributes:
         uniformity_sd: standard deviation of the error from uneven records inside leaves that the
             edge cuts: an ESTIMATE. The model is a Beta distribution of concentration 2 around the
-            share of the area, of which a part is common to all leaves
+            share of the area; a part of the error is common to all leaves
             (:func:`~dpviz.trees.coherence.coherence`); for wavelets see
             :func:`~dpviz.releases.points.range_count.sums_of`. It covers squares less often that
             were chosen because many records lie in them. 0 for paths.

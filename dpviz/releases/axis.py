@@ -153,7 +153,7 @@ def common_extra(extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _retained_share(extras: Sequence[dict[str, Any]]) -> float:
     """Estimated share of visits that truncation retains in all parts, from noisy lengths.
 
-    Only parts whose visits can be told from noise have such lengths.
+    Only parts whose visits stand out from noise have such lengths.
     """
     retained, visits = np.zeros(len(extras)), np.zeros(len(extras))
     for part, extra in enumerate(extras):

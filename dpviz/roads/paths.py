@@ -80,7 +80,7 @@ def walk_nodes(graph: RoadGraph, paths: Paths) -> Int:
     """The node through which each item of ``paths.edge`` is left, int64; −1 in what is no path.
 
     A path enters an edge at one end (of a directed graph: the first) and leaves it at the other;
-    parallel edges leave two choices at the start, of which the first that works is taken.
+    parallel edges leave two choices at the start: the first possible one is taken.
     """
     ends = graph.ends
     length, first = paths.length, paths.start[:-1]

@@ -222,8 +222,8 @@ def best_first(
 ) -> list[tuple[tuple[int, ...], float]]:
     """The k most frequent strings and their counts; none is more frequent than its prefix.
 
-    The extensions wait in a queue, of which as many stay as are still wanted: what is behind them
-    never has its turn.
+    Extensions wait in a queue that keeps only as many as are still wanted: later ones cannot be in
+    the result.
 
     Args:
         counts: counts of the single symbols, then of the end mark, float64 (|I| + 1,).

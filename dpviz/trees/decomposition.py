@@ -274,7 +274,7 @@ class Decomposition:
 def level_slices(parent: ArrayLike, most: int | None = None) -> tuple[slice, ...]:
     """One slice of nodes per level of a breadth-first parent column (−1 for roots), roots first.
 
-    With ``most``, no more than so many levels.
+    ``most`` limits the number of levels.
     """
     parent = np.asarray(parent)
     whole = parent.dtype.type  # a key of another type would copy the column for each level

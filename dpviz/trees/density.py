@@ -59,8 +59,8 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
 
     Args:
         nodes: a tree of Morton cells.
-        doubt: counts are compared after so many standard deviations of the noise of each leaf were
-            added to it, so that noise alone makes no steep slopes.
+        doubt: number of standard deviations of each leaf's noise that are added to its count before
+            counts are compared, so that noise alone makes no steep slopes.
     """
     dims, leaf = nodes.dims, nodes.leaf
     leaves = np.flatnonzero(leaf & (nodes.count > MIN_SDS * np.sqrt(nodes.variance)))

@@ -162,8 +162,8 @@ def subtree_estimates(
     of nodes the bias adds up. So nodes with ``block`` leaves or more have limited weights.
 
     Where a node holds so much that it goes on in any case, nothing is limited. Whether it does is
-    read off its least-squares estimate, of which the difference between look and children is
-    independent (for normal noise): so no error decides how much it weighs itself.
+    decided from its least-squares estimate, and the difference between look and children is
+    independent of it (for normal noise): so no error decides its own weight.
 
     Args:
         parent: breadth-first parents, −1 for roots.

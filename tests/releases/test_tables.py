@@ -165,11 +165,11 @@ def test_refusals_come_before_payment():
     assert len(table_steps(daily, "1mo")) == 2
     assert len(table_steps(daily)) == 60
     for domain, every, message in (
-        (daily, "7h", "some of which lie in two of them"),
-        (kept, "1mo", "some of which lie in two of them"),
+        (daily, "7h", "and some lie in two of them"),
+        (kept, "1mo", "and some lie in two of them"),
         (kept, None, "give the step of the table too"),
         (BOX, "1d", "these records have no time"),
-        (replace(daily, zone="Asia/Tokyo"), "1mo", "some of which lie in two of them"),
+        (replace(daily, zone="Asia/Tokyo"), "1mo", "and some lie in two of them"),
     ):
         with in_one_line(DpvizError, message):
             table_steps(domain, every)

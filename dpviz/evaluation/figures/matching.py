@@ -73,7 +73,7 @@ def reproduce(repeats: int, seed: int, progress: Progress) -> Reproduction:
         f"{', '.join(f'{each:g}' for each in registers.ERRORS)} in longitude, latitude, year of "
         f"birth and income; means of {repeats} repetitions. The paper's data are not public. "
         "\"Noisy\" padding is the paper's: dummies up to a leaf's noisy count, records above it "
-        'suppressed, so that matches are lost. "Upward" padding adds so many dummies that with '
+        'suppressed, so that matches are lost. "Upward" padding adds enough dummies that with '
         f"probability 1 − 10⁻⁶ no record is suppressed: it keeps every match, and what it costs in "
         f"comparisons stands beside it. {GUARANTEE} "
         "`uv run dpviz reproduce matching -o FOLDER` makes this page.\n\n" + table(mean),

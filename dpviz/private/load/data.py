@@ -130,7 +130,7 @@ def load(
             lists; by default the only one, or one row per symbol with the columns ``sequence`` and
             ``symbol``, or text with one sequence per line. Trips have the columns ``trip`` and
             ``edge``, or a list column ``edges`` or ``nodes``; or records are events at places, like
-            points, each of which counts on the nearest street. Flows have four columns, x and y of
+            points, each counted on the nearest street. Flows have four columns, x and y of
             the start and of the end, or two, the names of its areas.
         crs: CRS of plain coordinate columns, and of geometry whose file does not state one; the
             domain's by default for columns, the graph's for events. It is an error if the file

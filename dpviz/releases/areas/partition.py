@@ -32,7 +32,7 @@ from dpviz.trees.decomposition import Decomposition, level_slices
 from dpviz.trees.lattice import Float, Int
 
 MAX_LEVELS = 16
-"""Most levels of a hierarchy: as many as H3 has, resolutions 0 to 15."""
+"""Most levels of a hierarchy: resolutions 0 to 15 of H3."""
 
 BATCH = 1 << 18
 """Places that are looked up at once."""

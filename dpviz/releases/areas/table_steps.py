@@ -85,6 +85,6 @@ def _require_whole(domain: Domain, steps: Steps) -> None:
     times = (steps.edges - start) / quantum
     if quantum < finest or not (times == np.rint(times)).all():
         raise DomainError(
-            f"steps of {steps.every}: times are read in steps of {quantum:g} s, some of which lie "
+            f"steps of {steps.every}: times are read in steps of {quantum:g} s, and some lie "
             "in two of them: begin the period on a whole day, or read a shorter period or step"
         )

@@ -221,7 +221,7 @@ def _graph(prefix: str, files: list[Any], **how: Any) -> RoadGraph:
             help="For instance EPSG:4326. The files state none.",
         ).strip()
         if crs:
-            told = f"{prefix}.streets.crs"
-            graph = cached(told, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how))
+            key = f"{prefix}.streets.crs"
+            graph = cached(key, [*asked, crs], lambda: read_graph(*paths, crs=crs, **how))
     bounds(graph)  # raises if no map can show it
     return graph

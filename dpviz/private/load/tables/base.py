@@ -83,7 +83,7 @@ class Block:
 
 
 class Table(ABC):
-    """An opened file, of which only the layout has been read.
+    """An opened file; only its layout has been read.
 
     Attributes:
         name: the file's name, for messages.

@@ -29,7 +29,7 @@ function nearestOf(props, reach, distance) {
 const beyond = ([lon, lat], around, x0, y0, x1, y1) => Math.max(x0, x1) < lon - around || Math.min(x0, x1) > lon + around
   || Math.max(y0, y1) < lat - around || Math.min(y0, y1) > lat + around;
 
-/** Degrees of longitude of a number of pixels; at most so many degrees of latitude. */
+/** Degrees of longitude of a number of pixels; in latitude they are fewer. */
 const degrees = (viewport, pixels) => pixels * 360 / (WORLD * viewport.scale);
 
 function hitPaths(props, viewport, pixel, reach) {
