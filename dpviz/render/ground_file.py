@@ -63,7 +63,7 @@ def shapes_near(path: str, bounds: tuple[float, float, float, float]) -> Any:
     inside = shapely.intersects(shapes, box)
     shapes = shapely.intersection(shapely.make_valid(shapes[inside]), box)
     if not len(shapes):
-        raise ParameterError("nothing in it lies near the area")
+        raise ParameterError("nothing in it lies near the area: give a file of that area")
     shapes = shapely.simplify(shapes, (east - west) / PIXELS)
     if shapely.get_num_coordinates(shapes).sum() > MAX_POINTS:
         raise ParameterError(

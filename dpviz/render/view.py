@@ -179,8 +179,8 @@ def check(releases: Sequence[PointRelease | AreaRelease], most: int = MAX_RELEAS
         if release.domain.dims != 2:
             dims = release.domain.dims
             raise ReleaseError(
-                f"a release of {dims} dimensions has no map of its own: the app draws two of trips "
-                "('dpviz app'), and a release of two of its columns has one"
+                f"a release of {dims} dimensions has no map of its own: open it in 'dpviz app', "
+                "which draws two maps of trips, or build a release of two of its columns"
                 if dims > 1
                 else "a release of one dimension has no map: query it, or export it as .csv"
             )

@@ -56,7 +56,7 @@ def test_over_a_proxy_and_without_a_login_nobody_publishes(below, open_page):
         page = open_page(f"{address}/publish?data=city-50k")
         expect(page.get_by_text("This server has no login")).to_be_visible()
         continued(page)
-        refused = page.get_by_text("need a login where others reach the server")
+        refused = page.get_by_text("require a login on a server that others can reach")
         expect(refused.locator("visible=true")).to_be_visible()
         expect(page.get_by_role("button", name="Publish: spend")).to_have_count(0)
         page.close()

@@ -429,7 +429,7 @@ def test_an_older_copy_another_ledger_and_a_lost_one_are_noticed_and_may_be_acce
         ledger.account("people")
     ledger.path.unlink()
     for attempt in (lambda: ledger.account("people"), lambda: ledger.spend("p", 1, what="x")):
-        with pytest.raises(LedgerError, match="the ledger is gone or empty, its seal is there"):
+        with pytest.raises(LedgerError, match="the ledger is gone or empty, but its seal exists"):
             attempt()
 
     shutil.copy(tmp_path / "copy.sqlite", ledger.path)

@@ -180,7 +180,7 @@ class Balance:
         if self.time and self.time != entry.time:
             raise BudgetError(
                 f"data set {self.name!r} has a calendar by the times in {self.time!r}, not in "
-                f"{entry.time!r}: a record would be in two units of it, keep to one column"
+                f"{entry.time!r}: a record could fall into two units, keep to one column"
             )
 
     def _amounts(self, spent: Charge) -> tuple[tuple[str, Fraction, Fraction | None], ...]:

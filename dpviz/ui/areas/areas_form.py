@@ -98,7 +98,7 @@ def _step(prefix: str, domain: Domain) -> str | None:
         able.index(start),
         format_func=step_words,
         key=f"{prefix}.areas.every",
-        help="Each step has noise of its own, at the same price: choose one as long as your "
+        help="Each step has its own noise at the same price: choose the longest step that your "
         "question allows.",
     )
     return str(chosen)
@@ -157,7 +157,7 @@ def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
         FINEST_RESOLUTION,
         int(start),
         key=f"{prefix}.resolution",
-        help="0: cells of 1,100 km; each step is a third to a half as wide, down to 1 m at 15.",
+        help="0: cells of 1,100 km; 15: cells of 1 m. Each step divides their width by about 2.6.",
     )
     source = f"{H3}{int(resolution)}"
     areas = cached(
@@ -223,8 +223,8 @@ def _levels(prefix: str, columns: tuple[str, ...], key: str) -> tuple[str, ...]:
         default=columns[:1],
         max_selections=MAX_LEVELS,
         key=f"{prefix}.areas.levels.{key}",
-        help="country, district, ward: each row of the file is one of the last. ε is shared among "
-        "the levels, so give those that you will publish and no others.",
+        help="For instance country, district, ward, where each row of the file is a ward. ε is "
+        "shared among the levels: name only those that you will publish.",
     )
     return tuple(map(str, chosen))
 

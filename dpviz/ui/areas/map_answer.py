@@ -165,4 +165,4 @@ def _table(release: AreaRelease, level: str) -> None:
         looks["step by step"] = st.column_config.LineChartColumn()
     st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
     words = rows_in_words(len(chosen), len(rows), "areas", "largest counts")
-    st.caption(f"{words} Ranks are those that the 95 % intervals leave possible.")
+    st.caption(f"{words} A rank is a range where the 95 % intervals overlap.")

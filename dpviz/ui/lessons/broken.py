@@ -122,12 +122,12 @@ def _attack(room: Room, people: int) -> None:
     )
     if right == GUESSES:
         st.markdown(
-            f":red-badge[:material/warning: Distinguished {right} times of {GUESSES}] One cell "
+            f":red-badge[:material/warning: Told apart in {right} of {GUESSES} tries] One cell "
             f"means {people} people; more cells mean {people + 1}. The ratio of the probabilities "
             "is 1 ÷ 0 for every ε."
         )
     else:
-        st.markdown(f"Distinguished {right} times of {GUESSES}: try another number of people.")
+        st.markdown(f"Told apart in {right} of {GUESSES} tries: try another number of people.")
     audits = _audited(room.epsilon)
     more, fewer = audits.probabilities
     st.markdown(
@@ -135,7 +135,7 @@ def _attack(room: Room, people: int) -> None:
         f"{int(FINAL_SHARE * TRIALS)} new runs on one data set and in **{percent(fewer)}** of the "
         f"runs on its neighbour. So ε is **at least {audits.epsilon_lower_bound:.2f}** with "
         f"{percent(audits.confidence, 2)} confidence. "
-        + ("The claim is refuted." if audits.violates else "So few runs cannot show more.")
+        + ("The claim is refuted." if audits.violates else "These runs are too few to refute it.")
     )
 
 

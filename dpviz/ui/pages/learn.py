@@ -127,6 +127,6 @@ def _menu(names: list[str]) -> None:
     st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
     st.toggle("Presenter mode (large letters)", key=PRESENTING)
     st.caption(
-        "B and N turn the pages. The address of this page restores all that is chosen here: share "
-        "it as it is. Print (Ctrl P) makes a sheet of the chapter, with its question."
+        "Press B or N for the chapter before or after. The address of this page contains your "
+        "choices: share it to show them. Print (Ctrl P) makes a sheet with the chapter's question."
     )

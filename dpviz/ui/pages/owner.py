@@ -39,8 +39,8 @@ def page() -> None:
     right.metric("Users who paid", len(people))
     st.header("Accounts", anchor=False)
     st.caption(
-        "ε adds up within an account; accounts of different people’s records do not. What users "
-        "upload is paid from accounts of their own."
+        "ε adds up within an account, not across accounts of different people. Uploads are paid "
+        "from each user's own accounts."
     )
     st.dataframe([_row(account) for account in accounts], hide_index=True)
     st.header("Payments", anchor=False)

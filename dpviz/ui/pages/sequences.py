@@ -79,7 +79,7 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
     view = _view(release, source)
     if view.below_noise:
         st.warning(
-            "Most moves are within their noise, and so is what is drawn from them. Raise ε, choose "
+            "Most moves are within their noise, and so are synthetic trips. Raise ε, choose "
             f"{'a smaller alphabet' if source.places is None else 'fewer cells'}, or lower l_top "
             "among the parameters.",
             icon=":material/waves:",

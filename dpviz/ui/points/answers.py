@@ -57,9 +57,9 @@ LARGER = (
 """Meaning of the number after ± where a count has only one."""
 
 CUT = (
-    "Uncertainty where the shape cuts {0}s (uniformity error): an ESTIMATE of what it costs that "
-    "records are taken to be spread evenly in the {0}s that an edge cuts. Where an area was picked "
-    "because it looks busy, the error can be larger."
+    "Uncertainty where the shape cuts {0}s (uniformity error): an ESTIMATE. Records are assumed to "
+    "be spread evenly in the {0}s that an edge cuts. For an area that was chosen because it looks "
+    "busy, the error can be larger."
 )
 
 

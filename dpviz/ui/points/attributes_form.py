@@ -118,8 +118,9 @@ def _values(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | Non
     if column is None:
         return {}
     st.caption(
-        "The clip is PUBLIC: choose it from what such values are known to be. A value beyond it "
-        "counts as its end; a record without one is left out. Noise grows with the larger end."
+        "Both limits are PUBLIC: choose them from general knowledge of such values. A value beyond "
+        "a limit counts as that limit; a record without a value is left out. Noise grows with the "
+        "larger limit."
     )
     low, high = (
         place.number_input(label, value=None, format="%g", key=f"{prefix}.values.{end}")

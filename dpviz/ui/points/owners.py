@@ -30,8 +30,8 @@ def owners_panel(prefix: str, pair: tuple[PointRelease, PointRelease]) -> None:
     everything = len(matching.leaves_a) * len(matching.leaves_b)
     st.metric("Reduction ratio", f"{matching.reduction_ratio:.3f}")
     st.caption(
-        f"{matching.pairs:,} of {everything:,} pairs of cells are left: about "
-        f"{short(matching.compared)} comparisons, dummies among them, in place of "
+        f"{matching.pairs:,} of {everything:,} pairs of cells remain: about "
+        f"{short(matching.compared)} comparisons, including dummies, instead of "
         f"{short(matching.noisy_a * matching.noisy_b)}. "
         f"Dummies: {matching.dummies[0]:,.0f} in A, {matching.dummies[1]:,.0f} in B."
     )

@@ -86,7 +86,7 @@ def review(source: PointSource, choice: Choice) -> None:
     delta = method(choice.name, **choice.parameters).delta
     st.markdown(
         f"**The guarantee.** {plain(protection(handle.unit, choice.epsilon, delta))} The release "
-        "shows nothing else of the records, and nothing of the check before it."
+        "reveals nothing else about the records, and nothing of the check before it."
     )
 
 

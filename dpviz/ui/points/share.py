@@ -48,10 +48,10 @@ def share_panel(
         history: answers of this session.
     """
     st.caption(
-        "One file with the map inside: it opens from a USB stick, without network or server, "
-        "and answers rectangles by itself; or a page to print. They hold the release only, "
-        "never a record or an exact count. The address of this page restores your choices; an "
-        "uploaded file has to be chosen again."
+        "An HTML file with the map: it opens from a USB stick, without network or server, and "
+        "answers rectangles itself. Or a report to print. Both contain only the release, never a "
+        "record or an exact count. The address of this page restores your choices; an uploaded "
+        "file has to be chosen again."
     )
     rects = queried_rectangles(prefix, releases[0], history)
     only = releases[0] if len(releases) == 1 else None

@@ -258,8 +258,8 @@ def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: W
     st.altair_chart(marked_timeline(rows, written, window))
     where = "the whole area" if rect is None else "the rectangle"
     st.caption(
-        f"Noisy count of {where} in each step; the band is the 95 % interval of the noise alone. A "
-        "step that cuts a cell shares the cell's count evenly, and its noise with its neighbours."
+        f"Noisy count of {where} in each step; the band is the 95 % interval of the noise alone. "
+        "Steps within one cell divide its count evenly and share its noise."
     )
     with st.expander("The timeline as a table", icon=":material/table:"):
         table = {

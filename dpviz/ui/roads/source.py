@@ -196,7 +196,7 @@ def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[st
     with st.expander("Places of events", icon=":material/place:", expanded=True):
         st.caption(
             "No columns of trips (trip and edge, edges, or nodes): each row is an event, and "
-            "counts on the street that is nearest."
+            "counts on the nearest street."
         )
         with ErrorsShown():
             coordinates = columns_form(f"{prefix}.events", path, table, file.file_id, 2)

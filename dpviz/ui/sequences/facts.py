@@ -47,7 +47,7 @@ def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> Non
             name = words.file_name("-synthetic.csv", "synthetic.csv")
             file_button(label, partial(synthetic_csv, view, source), name, f"{prefix}.synthetic")
     st.caption(
-        "The release with its header, never the sequences it was made of: `dpviz query` reads "
+        "The release with its header, never the sequences it was built from: `dpviz query` reads "
         "it. Synthetic sequences are drawn from it and cost nothing: their CSV has a row for each "
         "place, and none for a sequence without places."
     )

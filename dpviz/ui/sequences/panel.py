@@ -55,9 +55,8 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
     chosen = _context_table(table, view, known[1:]) if len(known) > 1 else None
     if len(known) == 1:
         st.caption(
-            "The model keeps no longer context of this "
-            f"{'symbol' if source.places is None else 'place'}: at this ε, what came before it "
-            "is lost in the noise."
+            "The model ignores what came before this "
+            f"{'symbol' if source.places is None else 'place'}: at this ε, the noise hides it."
         )
     if chosen is None:
         chance = view.release.model.following([cell])
@@ -213,7 +212,7 @@ def trip_panel(prefix: str, view: MoveView, source: SequenceSource) -> int:
         )
         st.caption(
             "SYNTHETIC: drawn from the release, no real trips. Every step takes the same time; "
-            "the course of a line within a cell means nothing."
+            "the position of a line within a cell has no meaning."
         )
     else:
         st.caption(f"{drawn:,} synthetic sequences, drawn from the release, are in the tab Share.")

@@ -105,7 +105,7 @@ def _same_people(field: str, name: str, schema: tuple[int, Sequence[str]]) -> No
             if _root(other) == _root(name) or any(map(operator.eq, schema, seen.get(each, ()))):
                 st.warning(
                     f"Are these the same people as in “{plain(other)}”? Then both must share one "
-                    "account: under a second name, what they have spent is not counted.",
+                    "account: a second account would not count the ε spent in the first.",
                     icon=":material/group:",
                 )
                 use = partial(st.session_state.__setitem__, field, other)
