@@ -86,7 +86,8 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
             if seal_path(path).exists() and _is_empty(path):  # still not created meanwhile
                 raise LedgerError(
                     f"{path.name}: the ledger is gone or empty, but its seal exists: restore a "
-                    "copy, or begin a new one with 'dpviz ledger verify --accept'; nothing was spent"
+                    "copy, or begin a new one with 'dpviz ledger verify --accept'; nothing was "
+                    "spent"
                 )
             if not write:
                 yield None

@@ -228,8 +228,8 @@ def may_publish() -> bool:
     st.info(
         "You can view releases here, but not publish or set budgets. Ask the owner of this server."
         if has_login()
-        else "Publishing and setting budgets require a login on a server that others can reach, and "
-        "this one has none: use the app on your own computer, or ask the owner of this server.",
+        else "Publishing and setting budgets require a login on a server that others can reach, "
+        "and this one has none: use the app on your own computer, or ask the owner of this server.",
         icon=":material/lock:",
     )
     return False
