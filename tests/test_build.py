@@ -22,7 +22,7 @@ def handle(*, public=False, **options):
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, 10**400, "x", True, None])
-def test_bad_epsilon(epsilon):
+def test_an_invalid_epsilon_is_refused(epsilon):
     with pytest.raises(ParameterError, match=r"epsilon.*: give a (positive, finite )?number"):
         dpviz.build(handle(), "privtree", epsilon)
 
@@ -41,7 +41,7 @@ def test_bad_epsilon(epsilon):
         ("privtree", {"tree_share": None}, "give a value"),
     ],
 )
-def test_bad_methods_and_parameters(method, parameters, message):
+def test_invalid_methods_and_parameters_are_refused(method, parameters, message):
     with pytest.raises(ParameterError, match=message):
         dpviz.build(handle(), method, 1.0, **parameters)
 

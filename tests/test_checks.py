@@ -84,7 +84,7 @@ def test_each_message_has_the_argument_and_the_remedy(call, error, message):
         ),
     ],
 )
-def test_options_of_a_domain(options, message):
+def test_invalid_options_of_a_domain_are_refused(options, message):
     with pytest.raises(DomainError, match=message):
         dpviz.Domain.from_bounds([0, 0, 1, 1], **options)
 

@@ -324,7 +324,7 @@ def test_start_up_imports_nothing_heavy():
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_what_needs_no_records_is_answered_without_an_engine(words, beside):
+def test_public_questions_are_answered_without_an_engine(words, beside):
     """Every command had loaded it: two thirds of a second for the version."""
     code = (
         f"import contextlib, os, sys; os._exit = sys.exit; sys.argv[1:] = {words}\n"
@@ -337,7 +337,7 @@ def test_what_needs_no_records_is_answered_without_an_engine(words, beside):
 @pytest.mark.parametrize(
     "command", [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)], ids=" ".join
 )
-def test_linters(command):
+def test_every_linter_passes(command):
     program = shutil.which(command[0], path=str(Path(sys.executable).parent)) or command[0]
     done = subprocess.run([program, *command[1:]], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

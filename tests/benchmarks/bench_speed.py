@@ -87,7 +87,7 @@ def test_ten_thousand_large_queries(benchmark, handle, rects):
     assert len(benchmark(release.count, rects)) == 10_000
 
 
-def test_a_thousand_districts(benchmark, handle):
+def test_queries_of_a_thousand_districts(benchmark, handle):
     """Voronoi districts with borders of forty points on 100,000 leaves and more."""
     release = dpviz.build(handle, "privtree", 1.0, seed=1)
     assert release.nodes.leaf.sum() >= 100_000

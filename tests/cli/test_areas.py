@@ -121,7 +121,7 @@ def test_a_geopackage_of_several_layers_is_not_replaced(visits, wards, tmp_path)
     assert len(geopandas.read_file(dpviz.export(dpviz.read(output), layered))) > 0
 
 
-def test_hexagons_and_whole_numbers(visits, tmp_path):
+def test_hexagons_are_counted_in_whole_numbers(visits, tmp_path):
     output = tmp_path / "h.parquet"
     facts = built(visits, "h3:5", output, "--bounds=0,0,1,1", "--set", "whole=true")
     assert set(facts["levels"]) == {"h3:3", "h3:4", "h3:5"}

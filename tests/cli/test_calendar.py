@@ -136,7 +136,7 @@ def test_the_ledger_shows_a_calendar_and_the_pages_send_to_the_command_line(file
         (["--per=day", "--alphabet=a,b"], "--per"),
     ],
 )
-def test_what_does_not_fit_a_calendar_is_refused_before_payment(files, words, line):
+def test_a_price_that_does_not_fit_a_calendar_is_refused_before_payment(files, words, line):
     begin()
     reading = READING if "--alphabet=a,b" not in words else []
     refused(

@@ -76,7 +76,7 @@ def names(folder):
     return sorted(each.name for each in folder.iterdir())
 
 
-def test_ctrl_c_while_modules_load():
+def test_ctrl_c_while_modules_load_ends_quietly():
     """The handler comes first: a heavy library is being read when the signal arrives."""
     code = "import sys; sys.argv[0] = 'dpviz'; from dpviz.__main__ import program; program()"
     process = subprocess.Popen(
@@ -102,7 +102,9 @@ def test_ctrl_c_while_modules_load():
     [((), signal.SIGINT), (IGNORING, signal.SIGINT), (HEARING, signal.SIGHUP)],
     ids=["at once", "SIGINT ignored", "the terminal closes"],
 )
-def test_ctrl_c_in_a_paid_build(tmp_path, interrupted, before, sign):
+def test_ctrl_c_in_a_paid_build_leaves_the_old_file_and_is_recorded(
+    tmp_path, interrupted, before, sign
+):
     (tmp_path / "people.csv").write_text("lon,lat\n" + "0.5,0.5\n" * 1000)
     older = dpviz.from_points([[0.5, 0.5]], dpviz.Domain((0, 0), (1, 1)), public=True)
     dpviz.build(older, "ugrid", seed=0).save(tmp_path / "r.parquet")

@@ -31,7 +31,7 @@ def visits(tmp_path):
     return path
 
 
-def test_facts_of_points(visits):
+def test_check_states_exact_facts_of_points(visits):
     output = as_json("check", visits, BOX, "--unit", "who")
     assert "FOR THEIR OWNER'S EYES ONLY: NO PART OF ANY RELEASE" in output["heading"]
     assert output["read_as"] == "places: lon, lat"
@@ -51,7 +51,7 @@ def test_facts_of_points(visits):
     assert index_of(dpviz.load(visits, dpviz.Domain((0, 0), (1, 1)), unit="who")).total == 2
 
 
-def test_facts_of_trips_and_sequences(tmp_path):
+def test_check_states_exact_facts_of_trips_and_sequences(tmp_path):
     (tmp_path / "nodes.csv").write_text("node,x,y\n1,0,0\n2,1,0\n")
     (tmp_path / "edges.csv").write_text("edge,src,dst\n10,1,2\n")
     (tmp_path / "trips.csv").write_text("trip,edge\n1,10\n2,10\n2,moon\n,10\n")
@@ -66,7 +66,7 @@ def test_facts_of_trips_and_sequences(tmp_path):
     assert as_json("check", tmp_path / "s.txt", "--alphabet", "a,b")["facts"]["kept"] == 1
 
 
-def test_facts_of_places_in_time(tmp_path):
+def test_check_states_exact_facts_of_places_in_time(tmp_path):
     """As ``build --time`` reads them."""
     (tmp_path / "p.csv").write_text(
         "who,lon,lat,when\na,0.5,0.5,0\na,0.5,0.5,3600\na,0.1,0.1,999999\n"
@@ -131,7 +131,7 @@ def test_a_slip_in_the_public_box_is_one_line_of_warning(visits, bounds, crs, li
     assert "secret" not in err
 
 
-def test_what_check_does_not_do_is_one_line(visits, tmp_path):
+def test_unsupported_checks_are_refused_in_one_line(visits, tmp_path):
     (tmp_path / "result.csv").write_text("cell,n_00c0ffee\n1,2\n")
     for words, line in (
         ([tmp_path / "result.csv", BOX], "holds counts per cell, not records"),
@@ -146,7 +146,7 @@ def test_what_check_does_not_do_is_one_line(visits, tmp_path):
         assert line in fails("check", *words)
 
 
-def test_a_bound_without_a_unit_and_one_out_of_range(visits, tmp_path):
+def test_a_bound_without_a_unit_or_out_of_range_is_refused(visits, tmp_path):
     line, five = "at most 5 records per unit, but no unit: name its column too", "--max-per-unit=5"
     for command in (["check", visits], ["build", visits, "-o", tmp_path / "r.parquet"]):
         refused(tmp_path, (*command, BOX, five), line)

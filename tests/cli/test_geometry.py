@@ -233,9 +233,7 @@ USELESS = {
 
 
 @pytest.mark.parametrize(("name", "made", "words", "line"), USELESS.values(), ids=USELESS)
-def test_what_the_schema_says_is_useless_is_refused_before_payment(
-    name, made, words, line, tmp_path
-):
+def test_columns_of_unusable_types_are_refused_before_payment(name, made, words, line, tmp_path):
     made(tmp_path / name)
     build = ("build", tmp_path / name, BOX, "--epsilon", "1", "-o", tmp_path / "r.parquet")
     refused(tmp_path, (*build, *words), line)

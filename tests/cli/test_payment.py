@@ -358,7 +358,7 @@ def test_prices_to_replace_count_half(words, tmp_path):
     assert dpviz.Ledger().account("walks").left == 0.5
 
 
-def test_the_ledger_s_commands():
+def test_the_ledgers_commands_set_show_and_verify():
     total = run("ledger", "set", "people", "--epsilon", "1")[1]
     assert "left of ε = 1 (to add or remove one privacy unit)" in total
     assert "1 entry, as it was written" in run("ledger", "verify")[1]

@@ -86,7 +86,7 @@ def test_a_header_cannot_forge_a_line_of_info(points, tmp_path):
     assert sum(line.startswith("budget breakdown") for line in lines) == 1
 
 
-def test_rectangles_from_a_file(points, tmp_path):
+def test_rectangles_are_read_from_a_file(points, tmp_path):
     output = tmp_path / "r.parquet"
     run("build", points, "-o", output, f"--bounds={BOUNDS}", "--public", "--seed", 1)
     table = tmp_path / "rects.csv"
@@ -168,7 +168,7 @@ def test_builds_of_sensitive_data_are_paid_by_the_ledger(points, tmp_path):
     assert text.startswith("points: ε = 0.25 left of ε = 1 (to add or remove one record)\n")
 
 
-def test_methods_and_data_sets_as_json():
+def test_methods_and_data_sets_are_listed_as_json():
     listed = {row["name"]: row for row in as_json("methods")["methods"]}
     assert set(listed) == set(dpviz.METHODS)
     assert {"name", "guarantee", "dimensions", "parameters", "paper"} <= set(listed["privtree"])
@@ -192,7 +192,7 @@ def test_an_option_with_an_empty_value_is_refused(words, points, tmp_path):
 
 
 @pytest.mark.slow
-def test_bad_queries(points, tmp_path):
+def test_invalid_queries_are_refused_in_one_line(points, tmp_path):
     output = tmp_path / "r.parquet"
     run("build", points, "-o", output, f"--bounds={BOUNDS}")
     for words, message in [
@@ -269,7 +269,7 @@ def test_expect_reads_no_records_and_compares_bounds():
 
 
 @pytest.mark.slow
-def test_expect_knows_of_time():
+def test_expected_errors_depend_on_the_period():
     words = ["expect", f"--bounds={BOUNDS}", "--records", 20_000]
     period = ["--time", "when", "--period", "2024-03-01,2024-04-01"]
     whole, timed = (as_json(*words, *more)["expected"] for more in ([], period))

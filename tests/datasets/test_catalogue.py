@@ -11,7 +11,7 @@ from dpviz.errors import DataError
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DATASETS)
-def test_is_as_described(name):
+def test_a_built_in_data_set_is_as_described(name):
     row = dataset(name)
     points = row.points()
     assert points.shape == (row.size, row.domain.dims)
@@ -25,7 +25,7 @@ def test_is_as_described(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DATASETS.keys() - {"city-250k", "city-1m", "trips-200k"}))
-def test_is_repeatable(name):
+def test_a_built_in_data_set_is_repeatable(name):
     """The smallest of each group of data sets that differ in size only."""
     row, again = dataset(name), dataset(name).make()
     for column, values in row.table().items():

@@ -151,7 +151,7 @@ def test_invalid_parts_of_a_week_are_refused(asked, words):
 
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00+14:00", "9999-12-31T23:00-12:00"])
-def test_a_moment_in_a_year_that_readers_do_not_know(text):
+def test_a_moment_beyond_the_years_1_to_9999_is_refused(text):
     """Neither Python nor a header's reader could write it or read it back."""
     with pytest.raises(DomainError, match="is not a time: use ISO 8601"):
         moment(text)

@@ -36,7 +36,7 @@ def test_an_axis_has_a_column_of_its_own():
         Domain.from_bounds([0, 0, 1, 1], ("lon", "lon"))
 
 
-def test_points_inside_outside_and_on_the_edges():
+def test_points_on_the_edges_are_inside():
     points = [[-74.30, 40.45], [-73.60, 41.00], [-74.31, 40.5], [math.nan, 40.5], [math.inf, 40.5]]
     cells, inside = NYC.to_lattice(points)
     assert inside.tolist() == [True, True, False, False, False]
@@ -94,7 +94,7 @@ def test_bad_rectangles_are_refused(rect, message):
 @pytest.mark.parametrize(
     "bounds", ["-74,40,-73,41", [[0], [0, 1]], ["west", 0, 1, 1], [10**400] * 4]
 )
-def test_bounds_that_are_no_numbers(bounds):
+def test_bounds_that_are_no_numbers_are_refused(bounds):
     with pytest.raises(DomainError, match="bounds are not numbers: give all lower limits"):
         Domain.from_bounds(bounds)
     with pytest.raises(
@@ -108,7 +108,7 @@ def test_a_bad_rectangle_among_good_ones_is_named():
         NYC.boxes([[-74, 40.7, -73.9, 40.8], [-80, 40.7, -79, 40.8]])
 
 
-def test_dictionary_round_trip():
+def test_a_domain_is_read_back_from_its_dictionary():
     assert Domain.from_dict(NYC.to_dict()) == NYC
     with pytest.raises(DomainError, match="lattice of 20 bits"):
         Domain.from_dict({**NYC.to_dict(), "bits": 20})

@@ -60,7 +60,7 @@ def test_a_mechanism_at_twice_the_rate_is_caught():
 
 
 @pytest.mark.slow
-def test_the_same_mechanism_at_its_rate_is_not():
+def test_a_mechanism_at_its_own_rate_is_not_refuted():
     result = audit(Half(), 1.0, trials=4000, confidence=SURE)
     assert not result.violates
     assert result.epsilon_lower_bound > 0.7  # the loss is exactly 1: the audit detects most of it
@@ -265,7 +265,7 @@ def test_the_bound_holds_with_the_stated_confidence():
     assert 0 < wrong <= alpha
 
 
-def test_delta_is_taken_off():
+def test_the_bound_on_epsilon_falls_with_delta():
     assert epsilon_bound(500, 100, 1000, 0.01, delta=0.2) < epsilon_bound(500, 100, 1000, 0.01)
     assert epsilon_bound(100, 0, 1000, 0.01, delta=0.2) == 0.0
 
@@ -278,7 +278,7 @@ def test_the_exact_loss_of_privtree_is_what_its_constant_promises(epsilon):
     assert removing <= epsilon / 2
 
 
-def test_the_exact_loss_by_brute_force():
+def test_the_exact_loss_equals_brute_force():
     """Every chain of three counts and every depth at which the path may end."""
 
     def no_split(counts, depth):

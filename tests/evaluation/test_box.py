@@ -93,7 +93,7 @@ def test_every_method_that_splits_at_random_is_walked():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
-def test_corners_of_the_box(name):
+def test_no_corner_of_the_parameters_costs_more_than_its_price(name):
     every, cls = publics(name), METHODS[name]
     values = settings_of(cls)
     random = np.random.default_rng(0)
@@ -129,6 +129,6 @@ CAMPAIGN = [pytest.param(seed, 1_100, marks=pytest.mark.campaign) for seed in ra
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "points"), [(1, 120), *CAMPAIGN])
 @pytest.mark.parametrize("name", METHODS)
-def test_random_points_of_the_box(name, seed, points):
+def test_no_random_parameters_cost_more_than_their_price(name, seed, points):
     prices = list(random_points(name, points, seed))
     assert max(prices) > 0.8  # the search detects losses close to the prices

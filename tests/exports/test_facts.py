@@ -68,7 +68,7 @@ def test_names_of_categories_from_numpy_are_texts_on_every_page():
 
 
 @pytest.mark.slow
-def test_what_stands_after_a_number_is_the_larger_of_its_errors():
+def test_the_number_after_plus_minus_is_the_larger_error():
     """Regression: sums, and totals of a window, stated the noise alone."""
     random = np.random.default_rng(0)
     table = pd.DataFrame({name: random.beta(2, 5, 2_000) for name in "xyt"} | {"fare": 9.0})

@@ -169,7 +169,7 @@ def test_answers_in_words_are_the_engines(pair):
 
 
 @pytest.mark.slow
-def test_what_is_not_private_says_so_in_capitals(pair, sensitive):
+def test_a_release_that_is_not_private_says_so_in_capitals(pair, sensitive):
     assert "gives NO PROTECTION" in map_page(pair)
     assert "<h1>Two maps, NOT PRIVATE</h1>" in map_page(pair)
     private = map_page([sensitive])
@@ -185,7 +185,7 @@ def test_the_same_release_makes_the_same_file(sensitive):
 
 
 @pytest.mark.slow
-def test_what_has_no_map_is_refused(sensitive, pair):
+def test_a_release_without_a_map_is_refused(sensitive, pair):
     trips = dpviz.build(dpviz.load("trips-200k"), epsilon=1.0, seed=0)
     with pytest.raises(ReleaseError, match="4 dimensions has no map of its own"):
         map_page([trips])

@@ -30,7 +30,7 @@ def test_a_column_is_read_as_pyarrow_reads_it(kind, share, rows):
         assert number_array(column).dtype == expected.dtype
 
 
-def test_what_stands_for_a_null():
+def test_a_null_is_read_as_the_given_number():
     assert number_array(pa.array([3, None]), null=-1).tolist() == [3, -1]
 
 

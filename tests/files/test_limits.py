@@ -48,12 +48,12 @@ def little_memory():
 
 
 @pytest.mark.parametrize("text", ["1..999999999", "-999999999..999999999"])
-def test_an_endless_alphabet_in_a_box(text, little_memory):
+def test_an_alphabet_of_too_many_symbols_is_refused_in_one_line(text, little_memory):
     with in_one_line(DpvizError, "4,096 symbols"):
         alphabet_of(text)
 
 
-def test_one_long_word_among_five_thousand(little_memory, tmp_path):
+def test_one_long_word_among_five_thousand_is_dropped_alone(little_memory, tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("a b\n" * 2_500 + LONG)
     data = read_sequences(path, Alphabet(("a", "b")), drop_unknown=True, public=True)
@@ -65,7 +65,7 @@ def grid(**edges):
     return road_graph(nodes, {"src": ["1", "2"], "dst": ["2", "3"], **edges})
 
 
-def test_a_name_of_four_million_letters(little_memory, tmp_path):
+def test_a_name_of_four_million_letters_is_refused_in_one_line(little_memory, tmp_path):
     """As a symbol, a street and a node."""
     for name_it in (
         lambda: alphabet_of(f"a,{LONG}"),
@@ -86,7 +86,7 @@ def polygon_file(path, shapes):
 
 
 @pytest.mark.slow
-def test_a_polygon_that_crosses_itself_everywhere(tmp_path, monkeypatch):
+def test_a_polygon_that_takes_too_long_to_repair_is_refused(tmp_path, monkeypatch):
     """Repaired in this process it took 45 s; here its child has one second in place of eight."""
     monkeypatch.setattr(sandbox, "seconds", lambda size: 1)
     random = np.random.default_rng(1)
@@ -169,7 +169,7 @@ def bomb(path, columns, rows=20_000_000):
 
 
 @pytest.mark.slow
-def test_parquet_of_many_points_in_few_bytes(tmp_path, little_memory):
+def test_parquet_that_decodes_to_far_more_points_is_refused(tmp_path, little_memory):
     columns = [(name, pa.float64(), 10.5) for name in ("lon", "lat")]
     path = bomb(tmp_path / "points.parquet", columns)
     with in_one_line(DataError, "16 times its size when decoded"):
@@ -179,7 +179,7 @@ def test_parquet_of_many_points_in_few_bytes(tmp_path, little_memory):
 @pytest.mark.slow
 @pytest.mark.skipif(not sandbox.CAN_FORK, reason="only a child has a limit of memory")
 @pytest.mark.parametrize("encoding", ["PLAIN_DICTIONARY", "DELTA_BYTE_ARRAY"])
-def test_parquet_of_a_long_id_that_repeats(encoding, tmp_path, monkeypatch):
+def test_parquet_that_repeats_a_long_id_stays_within_memory(encoding, tmp_path, monkeypatch):
     """Its footer counts the text once: the file was called damaged, and a folder took gigabytes."""
     if encoding == "PLAIN_DICTIONARY":
         monkeypatch.setattr(duck, "MEMORY", "100MB")
@@ -204,7 +204,7 @@ def test_parquet_of_a_long_id_that_repeats(encoding, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_parquet_of_long_trips_in_few_bytes(tmp_path):
+def test_parquet_that_decodes_to_far_longer_trips_is_refused(tmp_path):
     items = pa.repeat(pa.scalar("a"), 12_000_000).dictionary_encode()
     pq.write_table(
         pa.table({"edges": pa.ListArray.from_arrays([0, 12_000_000], items)}),
@@ -215,7 +215,7 @@ def test_parquet_of_long_trips_in_few_bytes(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_workbook_with_one_cell_far_out(tmp_path, little_memory):
+def test_a_workbook_with_a_cell_far_out_is_refused_in_one_line(tmp_path, little_memory):
     """Its reader asks for 550 GB at once, which aborts the process that it is in."""
     far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     (tmp_path / "far.xlsx").write_bytes(workbook({"lon": [11.0], "lat": [50.5]}, far))
@@ -224,7 +224,7 @@ def test_a_workbook_with_one_cell_far_out(tmp_path, little_memory):
 
 
 @pytest.mark.parametrize("form", ["csv.gz", "zip"])
-def test_text_that_unpacks_to_many_short_lines(form, tmp_path, monkeypatch):
+def test_text_that_unpacks_to_many_short_lines_is_refused(form, tmp_path, monkeypatch):
     """Regression: 1.3 MB of 4-byte lines were 60 million records, 15 s and 1.3 GB."""
     monkeypatch.setattr(limits, "SMALL", limits.SMALL._replace(most=limits.MEBI))
     path = tmp_path / f"short.{form}"
@@ -242,7 +242,7 @@ def test_text_that_unpacks_to_many_short_lines(form, tmp_path, monkeypatch):
         loaded(55_000)
 
 
-def test_a_shapefile_that_unpacks_to_far_more_than_it_should(tmp_path, monkeypatch):
+def test_a_shapefile_that_unpacks_to_far_more_is_refused(tmp_path, monkeypatch):
     places = geopandas.GeoDataFrame(
         {"n": ["x" * 200] * 5_000}, geometry=[shapely.Point(11, 50.5)] * 5_000, crs=4326
     )
@@ -258,7 +258,7 @@ def test_a_shapefile_that_unpacks_to_far_more_than_it_should(tmp_path, monkeypat
         dpviz.load(tmp_path / "p.zip", DOMAIN)
 
 
-def test_geojson_of_empty_features(tmp_path, little_memory):
+def test_geojson_of_too_many_empty_features_is_refused(tmp_path, little_memory):
     path = tmp_path / "empty.geojson"
     path.write_bytes(b'{"type": "FeatureCollection", "features": [' + b"{}," * 10**7 + b"{}]}")
     for read in (lambda: dpviz.load(path, DOMAIN), lambda: read_regions(path, DOMAIN)):
@@ -338,7 +338,7 @@ def test_streets_of_a_stranger_are_parsed_in_the_child(tmp_path, monkeypatch):
         ),
     ],
 )
-def test_streets_beyond_the_limits(name, content, words, tmp_path, little_memory):
+def test_streets_beyond_the_limits_are_refused(name, content, words, tmp_path, little_memory):
     (tmp_path / name).write_bytes(content)
     with in_one_line(DataError, words):
         read_graph(tmp_path / name)

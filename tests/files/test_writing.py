@@ -127,7 +127,7 @@ def test_a_file_that_a_standard_file_leads_to_is_refused(tmp_path):
     assert (tmp_path / "open.csv").read_bytes() == b""
 
 
-def test_what_lies_under_dev_is_refused():
+def test_devices_are_refused_as_output():
     with pytest.raises(ReleaseError, match=r"is a system path, /dev/dpviz\.csv: name another"):
         destination("/dev/dpviz.csv")
 

@@ -77,7 +77,7 @@ def run(name, seeds, folder):
     "seeds", [range(12), pytest.param(range(12, 612), marks=pytest.mark.campaign)]
 )
 @pytest.mark.parametrize("name", FORMATS)
-def test_mutants_of_every_input_format(name, seeds, tmp_path):
+def test_mutants_of_every_input_format_are_read_or_refused(name, seeds, tmp_path):
     run(name, seeds, tmp_path)
 
 

@@ -116,7 +116,7 @@ def tiled(nodes):
 
 
 @every_case
-def test_empty_and_single_point_data(name, dims):
+def test_empty_and_single_point_data_give_whole_trees(name, dims):
     """Empty data must not be distinguished by an error, nor must one record."""
     for n, epsilon in itertools.product((0, 1), (0.1, 1.0)):
         data = handle(np.full((n, dims), 0.3), dims)

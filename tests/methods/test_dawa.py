@@ -160,7 +160,7 @@ def test_bucket_trees_partition_the_grid(build, seed):
     assert (seen == 1).all()
 
 
-def test_both_stages_count():
+def test_counts_of_both_stages_are_used():
     """Neither stage's counts are thrown away: one alone has a variance of 2/(ε/2)² and more at
     every bucket, and levels above take off a little of it; both together have two thirds.
     """

@@ -49,7 +49,7 @@ def test_queries_are_hot_where_their_typical_side_is_small(size, word):
     assert Declared(word, declared["side"]).following("hot_grid", {}) == follows
 
 
-def test_what_is_no_workload_is_refused():
+def test_an_invalid_workload_is_refused():
     with pytest.raises(ParameterError, match="'cold': choose one of uniform, hot, districts"):
         dpviz.build(DATA, "ugrid", seed=1, workload="cold")
     with pytest.raises(ParameterError, match=r"workload of shape \(0,\)"):
@@ -61,7 +61,7 @@ def test_what_is_no_workload_is_refused():
 
 
 @pytest.mark.slow
-def test_the_commands_declare_it(tmp_path):
+def test_the_commands_declare_a_workload(tmp_path):
     west, south, *_ = DATASETS["city-50k"].domain.bounds
     rects = tmp_path / "squares.csv"
     side = f"{west},{south},{west + 1e-3},{south + 1e-3}\n"

@@ -133,7 +133,7 @@ def test_a_quadtree_of_default_height_fits_every_number_of_dimensions(dims):
         ("quadtree", {"prune": 10**400}, "give a number"),
     ],
 )
-def test_what_cannot_work_is_refused_before_it_is_paid(tmp_path, name, parameters, message):
+def test_builds_that_cannot_work_are_refused_before_payment(tmp_path, name, parameters, message):
     ledger = dpviz.Ledger(tmp_path / "ledger.sqlite")
     ledger.set_total("points", 1.0)
     domain = Domain((0.0, 0.0), (1.0, 1.0))

@@ -17,7 +17,7 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(order, dims):
 
 
 @pytest.mark.parametrize(("order", "dims"), [(52, 1), (26, 2), (20, 3), (15, 4)])
-def test_on_the_finest_grids_too(order, dims):
+def test_the_curve_is_inverted_on_the_finest_grids(order, dims):
     """There and back, to a neighbour in one step, and in the block that leading bits say."""
     cells = np.random.default_rng(0).integers(0, 1 << order, (1000, dims))
     codes = hilbert(cells, order)

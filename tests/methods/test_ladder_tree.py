@@ -59,7 +59,7 @@ def test_a_record_moves_what_a_hot_grid_asks_by_at_most_two(index, level, full, 
 
 
 @given(st.floats(1e-9, 1e4), st.floats(0, 1))
-def test_what_is_left_is_rounded_down(left, part):
+def test_the_remaining_budget_is_rounded_down(left, part):
     rate = part * left
     rest = float(unspent(np.array([left]), np.array([rate]))[0])
     assert Fraction(rest) >= 0
@@ -81,7 +81,7 @@ def chain(rates):
     ("looks", "numbers"),
     [(2, {}), (2, {"DOUBT_BAND": 4.0, "RATE_GROWTH": 1.5}), (1, {"DOUBT_BAND": 9.0})],
 )
-def test_the_loss_of_looking_by_exact_enumeration(looks, numbers, monkeypatch):
+def test_repeated_looks_lose_at_most_their_price(looks, numbers, monkeypatch):
     """Transcripts of one node: N₀ … N_k, and the count of rate B where it stops.
 
     One more record moves the log probability of a transcript by at most the rate of its last look,

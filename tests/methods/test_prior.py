@@ -99,7 +99,7 @@ def test_fewer_leaves_are_measured_where_a_prior_is_trusted():
 
 
 @pytest.mark.slow
-def test_the_loss_with_a_prior_by_exact_enumeration(ready):
+def test_looks_with_a_prior_lose_at_most_their_price(ready):
     """Transcripts of a family: its four first looks decide the thresholds of every node in it.
 
     One record more in the first node moves the log probability of any transcript by at most the
@@ -207,7 +207,7 @@ def test_a_prior_that_does_not_fit_is_refused(name, how, message):
             dpviz.build(data, LadderTree(prior=public), seed=1)
 
 
-def test_a_prior_is_not_a_table():
+def test_arrays_and_missing_files_are_no_priors():
     with pytest.raises(ParameterError, match="prior"):
         dpviz.build(handle(towns(2, 50), 2), prior=towns(1, 50), seed=1)
     with pytest.raises(DataError, match=r"no\.csv"):

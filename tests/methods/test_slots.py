@@ -251,7 +251,7 @@ def test_larger_areas_are_sums_of_the_finest():
         (lambda data: dpviz.build(data(100_001), "ugrid", delta=1e-6, cells=4), "slots per unit"),
     ],
 )
-def test_what_cannot_be_promised_is_refused_before_payment(persons, build, match):
+def test_wishes_that_cannot_be_promised_are_refused_before_payment(persons, build, match):
     with pytest.raises(ParameterError, match=match) as caught:
         build(persons)
     assert "\n" not in str(caught.value)
@@ -285,7 +285,7 @@ def test_difference_of_larger_areas_has_the_noise_of_their_finest_ones(persons):
     assert difference.noise_sd == pytest.approx(math.sqrt(MANY.variance * finest))
 
 
-def test_what_assumes_counts_of_records_is_refused(persons):
+def test_options_for_counts_of_records_are_refused_for_persons(persons):
     release = dpviz.build(persons(30), "ugrid", delta=1e-6, cells=4, ledger=None)
     with pytest.raises(ReleaseError, match="counts persons"):
         replicated(release, 2)

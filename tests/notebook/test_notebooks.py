@@ -34,5 +34,5 @@ def test_every_cell_runs_and_something_is_shown(path, capsys):
     assert "nan" not in capsys.readouterr().out
 
 
-def test_there_is_one_for_each_reader():
+def test_each_kind_of_reader_has_a_notebook():
     assert [path.stem for path in NOTEBOOKS] == ["five-minutes", "lesson", "stakeholder"]

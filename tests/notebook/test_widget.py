@@ -58,7 +58,7 @@ def test_a_map_of_areas_answers_a_rectangle():
 
 
 @pytest.mark.slow
-def test_what_a_map_cannot_show_is_refused(pair):
+def test_releases_that_a_map_cannot_show_are_refused(pair):
     trips = dpviz.build(dpviz.load("city", kind="sequences"), epsilon=1.0, seed=1)
     with pytest.raises(ReleaseError, match="sequences"):
         dpviz.Map(trips)

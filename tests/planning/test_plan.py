@@ -226,7 +226,7 @@ def test_what_a_refusal_offers_is_granted_all_at_once(handle):
         assert dpviz.plan(DOMAIN, offered, **options).epsilon <= 0.5
 
 
-def test_only_public_records_stand_in(handle, tmp_path):
+def test_a_plan_accepts_public_records_only(handle, tmp_path):
     source, far = tmp_path / "people.csv", tmp_path / "far.csv"
     far.write_text("lon,lat\n90,10\n")
     words = ["plan", source, f"--bounds={BOUNDS}", "--want", "any 25 km² ±150", "--like"]
@@ -298,7 +298,7 @@ def test_plans_keep_what_they_promise_at_little_more_than_the_least_price(
 
 
 @pytest.mark.slow
-def test_an_earlier_release_stands_in(handle, tmp_path):
+def test_a_plan_accepts_an_earlier_release(handle, tmp_path):
     release = dpviz.build(handle, "ugrid", 1.0, seed=0, cells=16)
     path = release.save(tmp_path / "earlier.parquet")
     words = ["plan", f"--bounds={BOUNDS}", "--like", path]

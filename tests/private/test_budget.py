@@ -31,7 +31,7 @@ def test_an_absurdly_small_epsilon_is_refused_in_one_line(epsilon, group):
 
 
 @given(st.floats(1e-6, 100), st.integers(2, 50))
-def test_equal_parts_by_hand_fit(epsilon, shares):
+def test_equal_shares_of_epsilon_fit_into_the_budget(epsilon, shares):
     budget = Budget(epsilon)
     for row in range(shares):
         budget.spend(epsilon / shares, f"part {row}")
@@ -49,7 +49,7 @@ def test_overspending_says_what_was_asked_and_what_is_left():
 
 
 @pytest.mark.parametrize("amount", [0, -0.1, math.nan, math.inf])
-def test_bad_amounts(amount):
+def test_spending_an_invalid_amount_is_refused(amount):
     with pytest.raises(BudgetError, match="give a positive number"):
         Budget(1.0).spend(amount, "counts")
 

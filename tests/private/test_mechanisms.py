@@ -25,7 +25,7 @@ ALARM = 1e-6
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 40.0])
-def test_variance_formula(scale):
+def test_the_variance_is_that_of_the_distribution(scale):
     values, ratio = np.arange(-int(60 * scale) - 60, 60 * scale + 61), math.exp(-1 / scale)
     probability = (1 - ratio) / (1 + ratio) * ratio ** np.abs(values)
     assert geometric_variance(scale) == pytest.approx((values**2 * probability).sum(), rel=1e-9)
@@ -47,7 +47,7 @@ def as_likely(yes, n, probability):
 
 
 @pytest.mark.parametrize("no", [0.0, 0.125, 0.5, 0.999, 1.0])
-def test_bernoulli_frequency(no):
+def test_splits_come_at_the_stated_frequency(no):
     n = 100_000
     yes = bernoulli(SimulatedNoise(2), share(), np.full(n, no)).sum()
     assert as_likely(yes, n, 1 - no)

@@ -278,7 +278,7 @@ def test_draws_follow_those_of_opendp(scale):
 
 
 @pytest.mark.parametrize("scale", [2.0**-10, 2.0**40])
-def test_extreme_scales(scale):
+def test_noise_of_extreme_scales_has_its_size(scale):
     noisy, variance = geometric(SecureNoise(), share(), np.full(1000, 7), sensitivity=scale)
     if scale < 1:
         assert (noisy == 7).all()

@@ -31,7 +31,7 @@ def test_a_wish_reads_what_it_writes(target, absolute, relative, confidence):
     assert parse(str(wish)) == wish
 
 
-def test_what_a_keyboard_has_means_the_same():
+def test_characters_of_any_keyboard_are_accepted_in_wishes():
     assert parse("any 1 km2 +-50") == parse("any 1 km² ±50 at 95%") == parse("ANY 1 km^2 +/- 50")
 
 
@@ -63,7 +63,7 @@ def test_what_a_keyboard_has_means_the_same():
         ("a" * 480 + " ±5", "not a place"),
     ],
 )
-def test_what_is_no_wish_is_refused_in_one_line(text, message):
+def test_an_invalid_wish_is_refused_in_one_line(text, message):
     with in_one_line(ParameterError, message):
         parse(text)
 

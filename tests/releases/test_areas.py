@@ -90,7 +90,7 @@ BAD = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", BAD)
-def test_what_is_no_partition_is_refused_by_name(line, tmp_path):
+def test_areas_that_do_not_partition_are_refused_by_name(line, tmp_path):
     path = written(tmp_path / "bad.parquet", BAD[line])
     with in_one_line(DpvizError, line):
         dpviz.read_areas(path, BOX)

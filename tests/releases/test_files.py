@@ -60,7 +60,7 @@ def test_another_schema_is_refused(release):
             from_arrow(with_header(table, {**header, "schema": odd}))
 
 
-def test_what_is_no_release_is_refused(release, tmp_path):
+def test_a_file_without_a_release_is_refused(release, tmp_path):
     plain = tmp_path / "plain.parquet"
     pq.write_table(pa.table({"a": [1]}), plain)
     with pytest.raises(
@@ -110,7 +110,7 @@ def test_a_failed_write_leaves_the_old_file(release, tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["r.parquet"]
 
 
-def test_bad_targets(release, tmp_path):
+def test_an_invalid_target_file_is_refused(release, tmp_path):
     with pytest.raises(ReleaseError, match="output folder does not exist"):
         release.save(tmp_path / "absent" / "r.parquet")
     with pytest.raises(ReleaseError, match=r"cannot export to \.exe: use \.geojson"):

@@ -178,7 +178,7 @@ def test_exports_have_the_column_of_kinds(tmp_path):
         ({"kind": "mode", "kinds": [f"k{each}" for each in range(65)]}, "65 kinds"),
     ],
 )
-def test_what_is_no_list_of_kinds_is_refused(wrong, words):
+def test_an_invalid_list_of_kinds_is_refused(wrong, words):
     with pytest.raises(DomainError, match=words):
         dpviz.Domain.from_bounds([0, 0, 1, 1], **wrong)
 

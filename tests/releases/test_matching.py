@@ -130,7 +130,7 @@ def test_a_probability_is_stated_only_where_it_is_known():
         assert dpviz.match(release, release, 0.01, padding="noisy").failure is None
 
 
-def test_what_cannot_be_matched_is_refused():
+def test_releases_that_cannot_be_matched_are_refused():
     a, b = (dpviz.build(each, "ugrid", 1.0, seed=1) for each in owners(200))
     line = dpviz.build(owners(200, 1)[0], "ugrid", 1.0, seed=1)
     for change, message in [

@@ -134,7 +134,7 @@ def test_a_bow_tie_is_repaired_and_what_lies_outside_is_said():
     ],
     ids=["point", "line", "empty", "none", "infinite", "text", "rectangle"],
 )
-def test_what_has_no_area_is_refused_by_name(shape):
+def test_shapes_without_an_area_are_refused_by_name(shape):
     """And by its place: in a file it may have no name."""
     with pytest.raises(DomainError, match=r"'None', number 2 of 2, has no area.* leave out points"):
         regions_of([shapely.box(10, 50, 11, 51), shape], DOMAIN, ["a", "None"])

@@ -69,7 +69,7 @@ def test_many_small_leaves_are_not_left_empty():
     assert np.abs(drawn.mean(axis=0) - due).max() < 0.0684
 
 
-def test_points_spread_evenly_inside_a_leaf():
+def test_sampled_points_are_uniform_inside_a_leaf():
     """Kolmogorov–Smirnov of one leaf's x: false alarm below 1e-6 at 2.7/√n."""
     nodes = Decomposition([[0, 0]], [[DOMAIN.side] * 2], [-1], [1.0], [0.0])
     x = np.sort(CountRelease(RELEASE.frame, nodes, RELEASE.header).sample(20_000, 3)[:, 0]) / 4.0

@@ -210,7 +210,7 @@ def test_no_value_moves_a_sum_further_than_the_clip_allows(values, low, width):
         ({"value": "v", "clip": (0, 1), "grid": -1}, "give a step from"),
     ],
 )
-def test_what_is_no_clip_is_refused(wrong, words):
+def test_an_invalid_clip_is_refused(wrong, words):
     with pytest.raises(DomainError, match=words):
         dpviz.Domain.from_bounds([0, 0, 1, 1], **wrong)
 

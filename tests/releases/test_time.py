@@ -56,7 +56,7 @@ def test_a_domain_states_its_period_and_step():
         ({"period": YEAR, "bounds": [0, 0, 0, 0, 1, 1, 1, 1]}, "a time axis with 4 coordinates"),
     ],
 )
-def test_what_is_no_period_is_refused(wrong, words):
+def test_an_invalid_period_is_refused(wrong, words):
     with pytest.raises(DomainError, match=words):
         dpviz.Domain.from_bounds(**{"bounds": [0, 0, 1, 1]} | wrong)
 
@@ -239,7 +239,7 @@ def test_exports_carry_start_and_end(release, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_line_on_a_file(tmp_path, monkeypatch):
+def test_the_command_line_builds_and_queries_points_by_time(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     when = calendar.Calendar().stamps(RECORDS[:, 2]).astype(str)
     table = pd.DataFrame({"x": RECORDS[:, 0], "y": RECORDS[:, 1], "visited_at": when})

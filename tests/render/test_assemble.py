@@ -45,7 +45,7 @@ def test_top_level_names_do_not_clash(entry):
     assert len(names) == len(set(names))
 
 
-def test_what_comes_beside_a_map_is_small():
+def test_the_script_of_an_overlay_is_small():
     """Streamlit sends a program with every message of it: 139 kB with each rectangle's answer."""
     assert len(script("hosts/overlay.js")) < 5_000
 

@@ -109,7 +109,7 @@ def test_the_two_sides_of_a_difference_are_told_apart(theme, eye):
         assert away == sorted(away)
 
 
-def test_oklab_and_back():
+def test_colours_survive_oklab_and_back():
     colors = np.array([[0, 0, 0], [255, 255, 255], [194, 65, 12], [24, 32, 94]])
     np.testing.assert_allclose(from_oklab(oklab(colors)), colors, atol=0.05)
     assert oklab([255, 255, 255])[0] == pytest.approx(1, abs=1e-4)

@@ -99,7 +99,7 @@ def test_boxes_of_grids_that_do_not_nest_are_added_up_until_a_difference_stands_
     assert 1_000 < drawn_records(a, dpviz.build(fewer, "ugrid", 0.7, seed=2)) < 4_000
 
 
-def test_a_difference_is_of_two(pair):
+def test_a_difference_needs_two_releases(pair):
     with pytest.raises(ReleaseError, match="give two for a difference"):
         difference_scene(pair[:1])
     assert difference_scene(pair).to_dict()["neutral"]

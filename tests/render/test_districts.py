@@ -43,7 +43,7 @@ def test_triangles_cover_each_district_and_nothing_else():
     assert area == pytest.approx([shape.area for shape in SHAPES], rel=0.01)
 
 
-def test_what_is_noise_is_blank():
+def test_counts_within_the_noise_are_blank():
     (fill, *_), legend = made([15.0, -900.0, 900.0], [10.0, 10.0, 10.0])
     names = columns(fill, "name").to_pylist()
     color = {

@@ -63,7 +63,7 @@ def test_moves_within_the_noise_are_quiet_and_drawn_first():
     assert move_legend(moves, None).swatches == (WITHIN_NOISE,)
 
 
-def test_of_many_pairs_the_largest_noise_is_taken_for_noise():
+def test_the_largest_noise_of_many_pairs_is_within_the_noise():
     """Half a Laplace draw on average is too large: 100 of 40,000 more than that in 200 draws are
     ten standard deviations. Fixed seed.
     """
@@ -119,7 +119,7 @@ def test_a_click_on_a_path_is_traced_back_to_its_rank():
     assert path_legend(rows, 10.0).labels[-1] == "5"
 
 
-def test_there_and_back_again_is_not_one_line():
+def test_the_way_back_is_drawn_beside_the_way_there():
     line = path_line(PLACES, (0, 1, 0), 0)
     half = len(line) // 2
     assert np.abs(line[:half] - line[-half:][::-1]).max() > 0.05

@@ -47,7 +47,7 @@ def test_a_path_is_recognised_as_by_brute_force(ends, sequences, directed):
                 assert sorted(ends[each[step]]) == sorted([part[step - 1], part[step]])
 
 
-def test_what_is_no_path_is_named(streets):
+def test_an_invalid_path_is_named(streets):
     with pytest.raises(DataError, match=r"query 1 \(0, 50\) is not a path"):
         require_paths(streets, Paths.of([[0, 1], [0, 50]]))
     with pytest.raises(DataError, match="query 0 is empty"):

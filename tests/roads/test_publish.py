@@ -67,7 +67,7 @@ def test_answers_are_unbiased_with_the_stated_variance(data, workload):
     np.testing.assert_allclose(errors.var(axis=0), variance, rtol=0.6)
 
 
-def test_bad_names_and_trips(data, streets):
+def test_invalid_names_and_trips_are_refused(data, streets):
     for name, message in (
         ("basik", "unknown road method 'basik': did you mean basic"),
         ("opt+best", "names index twice"),

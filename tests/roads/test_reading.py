@@ -91,7 +91,7 @@ def test_geojson_lines_join_at_equal_ends(tmp_path):
         read_graph(path)
 
 
-def test_trips_in_every_shape(odd, tmp_path):
+def test_trips_are_read_from_every_form(odd, tmp_path):
     listed = [["ab1", "bc"], ["da"], ["da", "ab2", "bc"]]
     steps = [(t, edge) for t, each in enumerate(listed) for edge in each]
     pd.DataFrame(steps, columns=["trip", "edge"]).to_csv(tmp_path / "long.csv", index=False)
@@ -134,7 +134,7 @@ def test_one_trip_number_of_two_persons_is_two_trips(odd, tmp_path):
 
 
 @pytest.mark.slow
-def test_workloads(streets, tmp_path):
+def test_workloads_are_read_by_word_and_from_files(streets, tmp_path):
     assert workload_of("clustered:4", streets).length.max() == 4
     assert len(workload_of("corridor", streets)) > 900
     path = tmp_path / "w.csv"

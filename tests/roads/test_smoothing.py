@@ -96,7 +96,7 @@ def test_smoothing_gives_way_where_truncation_took_as_much(streets):
 
 
 @pytest.mark.slow
-def test_what_no_interval_has_is_said_beside_every_answer(data, workload, tmp_path):
+def test_errors_outside_the_interval_are_stated_beside_every_answer(data, workload, tmp_path):
     """Every command states truncation, smoothing and sharing, which no interval covers."""
     words = {
         "basic": ["Trips are cut to", "visits are counted (an estimate)"],

@@ -116,7 +116,7 @@ def test_answers_of_steps_add_up_with_their_noise(release, workload):
             np.testing.assert_allclose(getattr(answers, name) ** power, summed, atol=1e-6)
 
 
-def test_what_truncation_cuts_is_said_of_all_steps_together(data, workload):
+def test_the_loss_by_truncation_is_stated_for_all_steps_together(data, workload):
     """The share of one step with few trips was said to be that of all visits."""
     release = dpviz.build(data, "min+opt+tru", 20.0, workload=workload, seed=4)
     each = sorted(one.limit for one in release.parts)
@@ -221,7 +221,7 @@ TIME = ["--time", "start", "--period", WEEK, "--every", "1d"]
 
 
 @pytest.mark.slow
-def test_commands(files):
+def test_the_commands_build_query_and_list_trips_by_time(files):
     """A trip's time is that of its first row; what is unreadable or outside is dropped."""
     build = ["build", "trips.csv", *files, *TIME, "-o", "r.parquet", "--workload", "w.csv",
              "--method", "dwork", "--set", "max_length=2", "--public", "--seed", "1"]  # fmt: skip

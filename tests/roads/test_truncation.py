@@ -75,7 +75,7 @@ def test_visits_count_distinct_trips(sequences):
 
 @pytest.mark.slow
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
-def test_lost_visits_by_the_definition(histogram):
+def test_lost_visits_follow_the_definition(histogram):
     cap = len(histogram)
     expected = [
         sum(j * histogram[limit + j - 1] for j in range(1, cap - limit + 1))
@@ -214,7 +214,7 @@ def test_the_paper_s_l_follows_its_formula():
     assert paper_length(histogram, edges, eps2) == 1 + np.argmin(bound)
 
 
-def test_kept_share():
+def test_the_retained_share_follows_from_noisy_lengths():
     lengths = [1, 2, 3]
     assert retained_share([1, 1, 1], lengths, 1) == pytest.approx(3 / 6)
     assert retained_share([9, -9, 9], lengths, 3) == 1

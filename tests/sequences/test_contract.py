@@ -78,7 +78,7 @@ def test_exactly_epsilon_is_spent_with_every_setting(name, data):
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("ruled", [False, True])
 @pytest.mark.parametrize("rows", [[], [[0]], [[0] * 50]], ids=["none", "one", "long"])
-def test_empty_data_one_sequence_and_an_alphabet_of_one(name, size, ruled, rows):
+def test_empty_data_and_single_symbols_are_built_like_any_other(name, size, ruled, rows):
     """Empty data must not be distinguished by an error, nor must one sequence."""
     follows = ~np.eye(size, dtype=bool) if ruled else None
     alphabet = Alphabet(("a", "b", "c")[:size], follows)

@@ -80,7 +80,7 @@ def test_bad_columns_are_one_clear_line(tmp_path, columns, message):
         read_sequences(path, alphabet_of("1..2"))
 
 
-def test_what_is_missing_is_dropped_by_itself(tmp_path):
+def test_records_with_missing_values_are_dropped_alone(tmp_path):
     path = tmp_path / "visits.parquet"
     pq.write_table(pa.table({"x": [[1, 2], None, [2, None], []]}), path)
     assert lists(sequences_of(read_sequences(path, alphabet_of("1..2")))) == [[0, 1]]
@@ -168,7 +168,7 @@ def test_the_cut_at_a_forbidden_step_is_of_one_sequence_alone():
             assert lists(sequences_of(data)) == cut
 
 
-def test_alphabets(tmp_path):
+def test_alphabets_are_read_from_lists_ranges_and_files(tmp_path):
     assert alphabet_of("home, work").names == ("home", "work")
     assert alphabet_of("-1..1").names == ("-1", "0", "1")
     listed = tmp_path / "symbols.txt"
@@ -316,7 +316,7 @@ def test_a_symbol_of_several_lines_is_printed_in_one(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(of_kind("sequences")))
-def test_every_method_by_command(tmp_path, method):
+def test_every_method_is_built_by_the_command(tmp_path, method):
     source, out = tmp_path / "visits.txt", tmp_path / "r.parquet"
     source.write_text("a b c\na b\n" * 200)
     words = ("build", source, "--alphabet=a,b,c", "--method", method, "--epsilon=9")

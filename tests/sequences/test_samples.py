@@ -56,7 +56,7 @@ def readable(name, ending):
 @pytest.mark.parametrize("ending", UNREADABLE)
 @settings(max_examples=40)
 @given(names=NAMES)
-def test_what_is_written_is_read_again(ending, names, release, tmp_path_factory):
+def test_a_written_file_is_read_back(ending, names, release, tmp_path_factory):
     named = over(release, names)
     path = tmp_path_factory.getbasetemp() / f"samples{ending}"
     path.unlink(missing_ok=True)

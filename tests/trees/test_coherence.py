@@ -28,7 +28,7 @@ def brute_force(nodes):
 
 
 @given(trees(3, side=32))
-def test_what_parents_show_equals_brute_force(nodes):
+def test_common_errors_of_leaves_equal_brute_force(nodes):
     both = _parent_deviations(nodes, nodes.count), brute_force(nodes)
     assert min(both[0], 1.0) == pytest.approx(min(both[1], 1.0), rel=1e-6, abs=1e-9)
 
@@ -48,7 +48,7 @@ def halved(moved):
     return Decomposition(lo, hi, parent, count, np.ones(len(count)))
 
 
-def test_it_is_only_raised_and_never_above_one():
+def test_coherence_is_only_raised_and_never_above_one():
     both_ways = halved(20.0 * (-1) ** np.arange(16))
     assert coherence(both_ways, both_ways.count) == both_ways.coherence == 0.5
     one_way = halved(np.full(16, 10.0))

@@ -90,7 +90,7 @@ def test_any_region_has_the_variance_of_the_matrices(seed):
     assert answer.noise_sd[1] == 0.0
 
 
-def test_a_file_keeps_it():
+def test_a_file_keeps_the_noise_of_wavelets():
     release = RELEASES[4]
     after = from_arrow(release.to_arrow())
     assert after.noise == release.noise

@@ -53,7 +53,7 @@ def allowed(monkeypatch, claims, rules=None, auth=AUTH):
         ({**ANN, "email": ""}, {"look": ["*@example.org"]}, False, True, False),
     ],
 )
-def test_who_may_what(monkeypatch, claims, rules, look, publish, owner):
+def test_logins_get_the_rights_of_the_rules(monkeypatch, claims, rules, look, publish, owner):
     mine = allowed(monkeypatch, claims, rules)
     assert (mine.look, mine.publish, mine.owner) == (look, publish, owner)
     assert mine.problem == ""
@@ -131,7 +131,7 @@ def test_a_stranger_sees_the_way_in_and_nothing_else(monkeypatch):
 
 
 @pytest.mark.slow
-def test_who_may_only_look_cannot_spend_or_set_a_budget(monkeypatch):
+def test_viewers_cannot_spend_or_set_a_budget(monkeypatch):
     app = visit(monkeypatch, ANN, {"publish": []})
     app.query_params.update({"data": "city-50k", "sensitive": "1"})
     app.run()

@@ -58,7 +58,7 @@ def test_nonsense_in_an_address_is_no_exception_and_each_part_of_it_one_short_li
          ["step = '99'", "place '0,0'"]),
     ],
 )  # fmt: skip
-def test_what_an_address_holds_in_vain_is_left_out_and_said_once(page, address, wanted):
+def test_unusable_parts_of_an_address_are_dropped_with_one_message(page, address, wanted):
     app = opened_page(page, **address)
     for _ in range(2):
         lines = [line for line in said(app) if "The address of this page" in line]

@@ -180,7 +180,7 @@ def test_an_error_is_that_of_the_count_as_it_is_shown(count, error, exact, said)
     assert (off, share.replace("\N{NO-BREAK SPACE}", " ")) == said
 
 
-def test_a_part_is_never_called_all_of_it():
+def test_a_part_is_never_shown_as_0_or_100_percent():
     shares = [inside_words(each).replace("\N{NO-BREAK SPACE}", " ") for each in (0.004, 0.5, 0.998)]
     assert shares == ["Less than 1 %", "50 %", "More than 99 %"]
 

@@ -51,7 +51,7 @@ def test_the_demo_is_shown_by_a_server_that_shows_nothing_else(monkeypatch):
     assert not shows_demo()
 
 
-def test_what_is_no_page_is_left_to_streamlit():
+def test_addresses_other_than_pages_are_left_to_streamlit():
     for path in ("/maps/favicon.png", "/maps/static/js/index.js", "/maps/oauth2callback", "/"):
         assert answer(path)[0] == 404
 

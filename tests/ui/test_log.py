@@ -54,7 +54,7 @@ def test_a_thread_that_fails_says_no_more(logged):
     assert "/" not in logged()
 
 
-def test_other_lines_are_as_they_were(logged):
+def test_other_log_lines_are_unchanged(logged):
     logging.getLogger("x").warning("%d of %s", 3, "y")
     assert logged() == "3 of y\n"
 

@@ -72,7 +72,7 @@ def test_a_release_whose_file_is_lost_is_said_to_be(stored):
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "", "0" * 31, "x" * 32, "0" * 32])
-def test_what_is_no_id_opens_nothing(name):
+def test_an_invalid_release_id_opens_nothing(name):
     with pytest.raises(ReleaseError, match="no such release here"):
         Shelf().open(name)
 

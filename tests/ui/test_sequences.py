@@ -25,7 +25,7 @@ def release():
     return build(city_sequences(12), "markov", 1.0, seed=0)
 
 
-def test_it_works_out_of_the_box(release):
+def test_the_page_shows_the_built_in_sequences_at_once(release):
     app = opened()
     names = release.alphabet.names
     pairs = [s for s, _ in release.model.top(400, 2) if len(s) == 2]

@@ -265,7 +265,7 @@ def test_our_command_listens_on_this_machine_alone_and_what_ends_it_is_no_traceb
 
 
 @pytest.mark.slow
-def test_what_calls_outside_comes_to_the_trap(trap):
+def test_requests_to_other_servers_reach_the_trap(trap):
     """So that its silence says something: what Streamlit asks by default at a start."""
     listener, outside = trap
     code = "from streamlit import net_util; net_util.get_external_ip()"
@@ -278,7 +278,7 @@ def test_what_calls_outside_comes_to_the_trap(trap):
     control.wait(120)
 
 
-def test_the_settings_that_keep_it_at_home():
+def test_the_settings_keep_the_server_on_this_machine():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     assert settings["server"]["address"] == "127.0.0.1"
     # A file watcher would delay all requests.

@@ -92,7 +92,7 @@ def test_only_this_user_may_look(tmp_path, folder):
 
 
 @pytest.mark.parametrize("in_memory", [pytest.param(True, marks=linux), False])
-def test_what_is_replaced_or_left_is_gone(in_memory, tmp_path, folder, monkeypatch):
+def test_replaced_and_left_uploads_are_deleted(in_memory, tmp_path, folder, monkeypatch):
     monkeypatch.setattr(uploads, "IN_MEMORY", in_memory)
     first = uploads.upload_path("place", Uploaded(points(tmp_path / "points.csv")))
     assert uploads.upload_path("place", Uploaded(tmp_path / "points.csv")) == first

@@ -97,7 +97,7 @@ def test_counts_with_other_public_facts_are_refused(records):
         dpviz.cell_sql("visits", DOMAIN, bits=40)
 
 
-def test_what_is_no_table_of_counts_is_refused_without_a_value():
+def test_an_invalid_table_of_counts_is_refused_without_a_value():
     with pytest.raises(DataError, match="other columns than cell and n") as refused:
         dpviz.from_counts(pa.table({"cell": [1], "n": [1], "lon": [977.0]}), DOMAIN, name="visits")
     assert "977" not in str(refused.value)

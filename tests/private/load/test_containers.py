@@ -110,7 +110,7 @@ def test_a_crs_that_a_geopackage_calls_undefined_is_none(number, tmp_path):
         dpviz.load(path, BOX)
 
 
-def test_the_only_record_of_a_shapefile_decides_nothing(tmp_path):
+def test_a_shapefile_of_one_record_has_the_declared_types(tmp_path):
     """With several columns, one without records was called damaged."""
     domain = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=("bike", "other"))
     paths = []

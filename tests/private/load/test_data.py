@@ -101,7 +101,7 @@ def test_built_in_data_of_every_kind_need_no_domain():
         ),
     ],
 )
-def test_what_does_not_go_together_is_one_line(source, domain, options, message):
+def test_options_that_exclude_each_other_are_refused_in_one_line(source, domain, options, message):
     with pytest.raises((DataError, BudgetError), match=message) as caught:
         dpviz.load(source, domain, **options)
     assert "\n" not in str(caught.value)

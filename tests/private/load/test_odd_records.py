@@ -216,14 +216,14 @@ def among_points(folder, odd, point, kind):
 
 
 @pytest.mark.parametrize("shape", ODD_SHAPES.values(), ids=ODD_SHAPES)
-def test_shapes_that_are_no_points(shape, tmp_path):
+def test_shapes_that_are_no_points_are_dropped_alone(shape, tmp_path):
     assert point_coordinates(np.array([POINT, shape], dtype=object))[0].tolist() == [0.5, 0.5]
     among_points(tmp_path, shape, POINT, pa.binary())
 
 
 @pytest.mark.parametrize("odd", [b"\xff\xfe", "\u00e9".encode(), b"\xed\xa0\x80", b"00", b"", None])
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
-def test_shapes_that_are_no_hexadecimal_text(kind, odd, tmp_path):
+def test_shapes_that_are_no_hexadecimal_text_are_dropped_alone(kind, odd, tmp_path):
     """One that is no UTF-8 refused the whole file as damaged."""
     among_points(tmp_path, odd, POINT.hex().encode(), kind)
 
@@ -234,7 +234,7 @@ ODD = {"a word": "moon", "no letter": "\ud800", "an object": object(), "a pair":
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
 @pytest.mark.parametrize("column", ["x", "who", "unread"])
 @pytest.mark.parametrize("categories", [True, False])
-def test_a_cell_that_is_of_another_type_than_the_column(odd, column, categories):
+def test_a_cell_of_another_type_than_its_column_affects_no_other(odd, column, categories):
     """Cells of many types in one column, which no format of files has, are each read by itself."""
     records = {"x": [0.5, 0.25], "y": [0.5, 0.5], "who": [1, 2], "unread": [1, 2]}
     more = {name: [*cells, odd if name == column else cells[0]] for name, cells in records.items()}
@@ -247,7 +247,7 @@ def test_a_cell_that_is_of_another_type_than_the_column(odd, column, categories)
 
 
 @pytest.mark.parametrize("odd", ["ab", ["moon", 0.5], [0.5], [[0.5], 0.5], None, [10**400, 1], []])
-def test_a_row_of_an_array_that_is_no_point(odd):
+def test_a_row_of_an_array_that_is_no_point_is_dropped_alone(odd):
     others = [[0.5, 0.5], [0.25, 0.5]]
     check(partial(dpviz.from_points, domain=BOX), (others, [*others, odd]), 0)
     hidden = np.ma.masked_array([[0.5, 0.5], [0.5, 0.5]], [[0, 0], [0, 1]])
@@ -261,14 +261,14 @@ def test_an_array_of_another_shape_does_not_tell_how_many_rows(points):
     assert "77" not in str(caught.value)
 
 
-def test_an_empty_point_of_a_frame():
+def test_empty_points_of_a_frame_are_dropped():
     shapes = [shapely.Point(0.5, 0.5), shapely.Point(), None, shapely.MultiPoint([(0.5, 0.5)])]
     frame = geopandas.GeoDataFrame(geometry=shapes, crs="EPSG:4326")
     assert index_of(dpviz.load(frame, BOX)).total == 2
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.binary_view(), pa.large_string()])
-def test_bytes_that_are_no_text(kind, tmp_path):
+def test_bytes_that_are_no_text_affect_no_other_record(kind, tmp_path):
     """As an id, a kind or a time: SQLite keeps such in columns of text, and so others."""
     domain = dpviz.Domain.from_bounds(
         YEAR.without_time.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when",
@@ -360,7 +360,7 @@ def test_an_id_of_several_values_is_refused_wherever_it_is(kind, tmp_path):
 
 @pytest.mark.parametrize("nothing", [b"NaN", b"Infinity", b"-Infinity", b"null"])
 @pytest.mark.parametrize("ending", [".json", ".jsonl"])
-def test_what_is_no_id_in_json_is_no_unit(nothing, ending, tmp_path):
+def test_a_json_value_that_is_no_id_is_no_unit(nothing, ending, tmp_path):
     """Python writes NaN for who has none: they would be one person."""
     rows = [b'{"x": 0.5, "y": 0.5, "who": %s}' % who for who in (nothing, nothing, b'"ann"')]
     path = tmp_path / f"a{ending}"

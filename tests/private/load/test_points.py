@@ -131,7 +131,7 @@ class TestFormats:
         assert records.time.tolist() == [1893484800.0] * 3  # 2030-01-01T08:00 UTC
         assert records.counts.dropped == {}
 
-    def test_trips_in_another_crs(self, tmp_path):
+    def test_trips_in_another_crs_are_projected(self, tmp_path):
         trips = Domain(NYC.lower * 2, NYC.upper * 2)
         to_utm = pyproj.Transformer.from_crs("EPSG:4326", "EPSG:32618", always_xy=True)
         x, y = to_utm.transform(*POINTS.T)
@@ -150,12 +150,12 @@ class TestFormats:
             ("lon,lat\r\n -74.0 , 40.7 \r\n", "utf-8"),
         ],
     )
-    def test_text_as_people_write_it(self, tmp_path, text, encoding):
+    def test_text_is_read_in_every_usual_notation_and_encoding(self, tmp_path, text, encoding):
         path = tmp_path / "points.csv"
         path.write_bytes(text.encode(encoding))
         assert read_records(path, NYC).points.tolist() == [[-74.0, 40.7]]
 
-    def test_a_geoparquet_with_native_points(self, tmp_path):
+    def test_a_geoparquet_with_native_points_is_read(self, tmp_path):
         places = pa.StructArray.from_arrays([*map(pa.array, POINTS.T)], ["x", "y"])
         geo = {
             "version": "1.1.0",
@@ -283,7 +283,7 @@ class TestBadInput:
             ("a.csv", b"a" * 100_000 + b",b\n1,2\n", "or add a header line$"),
         ],
     )
-    def test_is_one_line_with_a_remedy(self, tmp_path, name, content, message):
+    def test_a_bad_file_is_one_line_with_a_remedy(self, tmp_path, name, content, message):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(DataError, match=message) as caught:
             read_records(tmp_path / name, NYC)
@@ -303,7 +303,7 @@ class TestBadInput:
                 read_trips(tmp_path / name, city(), unit=named.get("unit"))
             assert "ann" not in f"{caught.value} {other.value}"
 
-    def test_missing_file_folder_and_null_byte(self, tmp_path):
+    def test_a_missing_file_a_folder_and_a_null_byte_are_refused(self, tmp_path):
         for path, message in [
             (tmp_path / "nowhere.csv", "no file 'nowhere.csv'"),
             (tmp_path, "is a folder"),
@@ -333,7 +333,7 @@ class TestBadInput:
         named = Domain(NYC.lower, NYC.upper, names)
         assert len(read_records(path, named).points) == rows
 
-    def test_a_release_is_no_data(self, tmp_path):
+    def test_a_release_is_not_accepted_as_data(self, tmp_path):
         """Its rectangles were read as records without a place: a build of nothing was paid for."""
         built = dpviz.build(dpviz.from_points(POINTS, NYC, name="taxi", public=True), "ugrid", 1.0)
         (tmp_path / "days").mkdir()
@@ -450,7 +450,7 @@ class TestZip:
         assert len(read_records(path, NYC).points) == 3
         assert {*tmp_path.parent.rglob("*")} == before
 
-    def test_too_many_members_and_not_one_shapefile(self, tmp_path):
+    def test_an_archive_of_too_many_members_or_two_shapefiles_is_refused(self, tmp_path):
         def fill(archive, members):
             members.update({f"{k}.txt": b"" for k in range(1_001)})
 
@@ -468,7 +468,7 @@ class TestZip:
         ("nyc_taxi_4d", (*NYC.lower * 2, *NYC.upper * 2), 85_384),
     ],
 )
-def test_real_data(shared_data, name, bounds, rows):
+def test_real_data_sets_are_read_whole(shared_data, name, bounds, rows):
     records = read_records(shared_data / f"{name}.parquet", Domain.from_bounds(bounds))
     assert len(records.points) == rows
 

@@ -113,7 +113,7 @@ def test_coordinates_are_moved_to_the_crs_of_the_domain(tmp_path):
         ("no.csv", None, "no.csv"),
     ],
 )
-def test_what_is_no_prior_is_refused(source, weight, message):
+def test_an_invalid_prior_is_refused(source, weight, message):
     with pytest.raises(DataError, match=message):
         dpviz.prior(source, UNIT_SQUARE, weight)
 

@@ -61,7 +61,7 @@ def test_a_built_in_set_can_be_bounded():
         ({"source": "persons", "unit": "person", "max_per_unit": 0}, "give 1 or more"),
     ],
 )
-def test_bad_requests(arguments, message):
+def test_bad_requests_are_refused_in_one_line(arguments, message):
     with pytest.raises(DataError, match=message):
         dpviz.load(**arguments)
 

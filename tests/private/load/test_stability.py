@@ -121,7 +121,7 @@ def test_times_give_the_same_index_in_every_reader(domain, kind, folders):
         assert distance(file, index_of(dpviz.from_points(points, domain)).coarsened(12)) == 0
 
 
-def test_old_times_of_parquet_beyond_nanoseconds(folders):
+def test_old_parquet_times_beyond_nanoseconds_are_read_right(folders):
     """9999-12-31, which warehouses write for no end, was 1816-03-29."""
     years = 1, 1600, 2030, 3000, 9999
     when = pa.array([datetime(year, 12, 31) for year in years], pa.timestamp("us"))
@@ -187,7 +187,7 @@ steps = st.lists(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "edges", "nodes", "jsonl"])
-def test_trips(form, folders):
+def test_one_trip_more_moves_the_counts_by_at_most_its_bound(form, folders):
     @often(10)
     @given(steps, st.sampled_from(IDS[:12]), bounds, st.booleans())
     @example([(who, "1", STEPS[0]) for who in IDS[:12]], "1", 1, False)
@@ -222,7 +222,7 @@ BY_HOUR = Steps.of("when", "2024-03-04,2024-04-04", "6h", "Europe/Berlin", "week
     [("csv", BY_DAY), ("parquet", BY_HOUR), ("jsonl", BY_DAY), ("edges", BY_HOUR)],
     ids=["csv by day", "parquet by hour", "jsonl by day", "edges by hour"],
 )
-def test_trips_in_time(form, by, folders):
+def test_one_trip_more_moves_the_counts_of_steps_by_at_most_its_bound(form, by, folders):
     """Invalid times of one unit affect no other unit: at most K trips move in all steps."""
 
     @often(8)
@@ -271,7 +271,7 @@ def test_no_message_on_trips_names_a_node_or_a_number(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet", "visits", "jsonl", "lines"])
-def test_sequences(form, folders):
+def test_one_unit_more_moves_the_sequences_by_at_most_its_bound(form, folders):
     alphabet = Alphabet(STEPS[:4] + STEPS[6:], np.eye(6, k=1, dtype=bool) | np.eye(6, dtype=bool))
 
     @often(10)
@@ -324,7 +324,9 @@ UNTIMED = [
 @example(UNTIMED, "1", 1)
 @example([("7", "0.5", "0.5", when) for when in ("-1e308", "1e308")], "7", 1)  # no warning either
 @often(20)
-def test_places_in_time(folders, records, unit, most):
+def test_one_person_more_moves_sequences_of_places_by_at_most_the_bound(
+    folders, records, unit, most
+):
     def write(folder, each):
         lines = delimited([row[:3] for row in each]).splitlines()
         times = ["when", *(row[3] for row in each)]

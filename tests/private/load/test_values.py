@@ -74,7 +74,7 @@ def apart(read, cells, other):
 
 @pytest.mark.slow
 @given(st.lists(NUMBERS, min_size=1, max_size=5), st.sampled_from(NOTATIONS))
-def test_numbers_of_texts(cells, notation):
+def test_each_text_is_read_as_a_number_by_itself(cells, notation):
     def read(column):
         return numbers(pa.array(column, pa.string()), "x", notation)
 
@@ -147,7 +147,7 @@ def test_whole_numbers_are_read_by_their_digits_where_a_format_says_so():
 @example(["0000-01-01", "2030-01-01"], "UTC")
 @example(["0000-12-31T23:59-10:00", "2030-01-01Z", "2030-01-01T00:00Z", "1e3"], "UTC")
 @example(["2030-10-27T02:30", "2030-03-31 02:30", "2030-10-27T02:30+02:00", "7"], "Europe/Berlin")
-def test_plain_times_beside_odd_ones(cells, zone):
+def test_plain_times_are_read_the_same_beside_odd_ones(cells, zone):
     """Regression: year 0 was a valid time if every other cell was valid."""
 
     def read(column):
@@ -159,7 +159,7 @@ def test_plain_times_beside_odd_ones(cells, zone):
 @pytest.mark.slow
 @settings(max_examples=40)
 @given(cells=st.lists(NUMBERS.filter(lambda cell: not set(cell) & set("\t")), min_size=1))
-def test_numbers_of_delimited_text(tmp_path_factory, cells):
+def test_each_number_of_delimited_text_is_read_by_itself(tmp_path_factory, cells):
     path = tmp_path_factory.getbasetemp() / "numbers.csv"
 
     def read(column):
@@ -196,7 +196,7 @@ def test_a_row_longer_than_the_first_is_not_told(tmp_path):
     assert lines == {"no column 'zed' in a.xlsx: it has 'who', 'x', 'y'"}
 
 
-def test_compressed_json_lines_are_no_header(tmp_path):
+def test_the_first_compressed_json_line_is_a_record(tmp_path):
     """The first record was taken for a header, and its values stood in the message."""
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"who": "secret", "x": 0.5, "y": "0.5"}\nno\n'))

@@ -22,7 +22,7 @@ from tests.vault import index_of
 
 
 @given(st.lists(st.binary(max_size=8) | st.text("ab ,;\t\v\x1c\u2003", max_size=8), max_size=5))
-def test_lists_of_texts(cells):
+def test_each_list_of_texts_is_read_by_itself(cells):
     def read(column):
         start, items = lists(column, "edges")
         return [items[a:b].to_pylist() for a, b in pairwise(start.tolist())]
@@ -31,7 +31,7 @@ def test_lists_of_texts(cells):
     assert read(pa.array(bytes_of, pa.binary())) == read(cells) == [_items(cell) for cell in cells]
 
 
-def test_ids_of_python_values():
+def test_ids_of_python_values_are_their_texts_or_missing():
     one, two = uuid.UUID(int=1), uuid.UUID(int=2)
     ids = texts([Decimal("sNaN"), Decimal("1.50"), one, two, float("nan"), None], "who")
     assert ids.to_pylist() == [None, b"1.50", str(one).encode(), str(two).encode(), None, None]
@@ -106,7 +106,7 @@ def test_a_long_text_is_no_list():
         assert items[-2:].to_pylist() == [b"a", b"b"]
 
 
-def test_types_that_extend_another():
+def test_ids_of_type_uuid_are_their_texts_in_every_reader():
     """A UUID is its text, as Python and DuckDB write it, wherever in its column it stands."""
     ids = [
         *(uuid.UUID(int=each << 100 | each) for each in range(5)),
@@ -127,7 +127,7 @@ def test_types_that_extend_another():
     assert texts(pa.array([1, None], pa.int8()).cast(pa.bool8()), "who").to_pylist() == [b"1", None]
 
 
-def test_bytes_of_a_listed_name():
+def test_a_listed_name_is_matched_by_its_utf_8_bytes():
     """Names are UTF-8: in another encoding, as Windows-1252, accents match no listed name."""
     names = ("other", "caf\u00e9", "\u4e2d")
 

@@ -63,7 +63,7 @@ def test_every_part_of_a_table_name_is_quoted(name, names):
 
 
 @pytest.mark.parametrize("name", ["", ".", "a..b", "a.b.c.d", '"a', 'a"b', ".a", "a."])
-def test_names_that_are_no_table(name):
+def test_a_name_that_is_no_table_is_refused(name):
     with pytest.raises(DataError, match=r"give table, schema\.table"):
         table(name)
 
@@ -76,14 +76,14 @@ def test_names_that_are_no_table(name):
         ({"time": "t", "period": (0, 9), "zone": "Asia/Tokyo"}, "time", "zone='Asia/Tokyo', local"),
     ],
 )
-def test_what_only_files_are_read_for_is_refused_before_a_query_is_sent(facts, clock, words):
+def test_options_for_files_only_are_refused_before_a_query_is_sent(facts, clock, words):
     query = CellQuery(Domain.from_bounds([0, 0, 1, 1], **facts), ("a", "b"), 4, clock=clock)
     for write in (query.sql, query.records_sql):
         with pytest.raises(DataError, match=f"^{words}.*: export the rows to one file"):
             write(table("t"), "duckdb")
 
 
-def test_dialects_by_name():
+def test_dialects_are_found_by_any_of_their_names():
     assert checked_dialect(" PostgreSQL ") == "postgres"
     with pytest.raises(ParameterError, match=r"'bigquery' is not known: .* dpviz.cell_counts"):
         checked_dialect("bigquery")

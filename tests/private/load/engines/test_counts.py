@@ -116,7 +116,7 @@ def test_results_of_several_queries_in_a_folder_are_not_bounded_together(tmp_pat
         ([1, 2], [2**62, 2**62], r"the counts add up to more than 2\^53"),
     ],
 )
-def test_rows_that_no_query_gives(tmp_path, cell, n, message):
+def test_rows_that_no_query_gives_are_refused(tmp_path, cell, n, message):
     pq.write_table(pa.table({"cell": cell, "n": n}), tmp_path / "rows.parquet")
     with pytest.raises(DataError, match=message) as caught:
         dpviz.load(tmp_path / "rows.parquet", BOX)

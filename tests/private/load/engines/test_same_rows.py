@@ -20,7 +20,7 @@ def test_every_record_is_in_the_cell_that_numpy_says(source, name):
 
 
 @pytest.mark.parametrize("bits", [1, 26])
-def test_grids_of_other_steps(source, bits):
+def test_every_engine_counts_on_grids_of_other_steps(source, bits):
     case = CASES["plane1"]
     place, table = source("plane1")
     handle = dpviz.load(place, case.domain, table=table, bits=bits)

@@ -41,7 +41,7 @@ def test_the_name_of_a_folder_is_no_pattern(folder):
 
 
 @pytest.mark.slow
-def test_bad_folders(tmp_path, folder):
+def test_bad_folders_are_refused_in_one_line(tmp_path, folder):
     with pytest.raises(DataError, match="no column 'no' in day1x: it has 'lon', 'lat', 'who'"):
         dpviz.load(tmp_path / "day1x", CASE.domain, columns=["no", "lat"])
     empty = tmp_path / "empty"
@@ -133,7 +133,7 @@ def test_a_database_file_can_be_read_while_it_is_read(tmp_path):
     assert digest(index_of(handle)) == digest(CASE.expected())
 
 
-def test_a_table_of_postgres_by_an_evil_name(postgres):
+def test_a_postgres_table_with_an_evil_name_is_read_safely(postgres):
     name = "t; DROP TABLE evil; --"
     x, y = ('"' + column.replace('"', '""') + '"' for column in EVIL)
     with connected(postgres) as db:
@@ -162,7 +162,7 @@ def test_nothing_that_is_written_holds_a_password(postgres, tmp_path):
         assert b"postgresql" not in text
 
 
-def test_what_postgis_refuses(postgres):
+def test_shapes_that_are_not_points_are_refused_or_dropped_in_postgis(postgres):
     with connected(postgres) as db:
         create(db, "lines", "who int, geom geometry(LineString, 4326)")
         create(db, "mixed", "who int, geom geometry")
@@ -206,7 +206,7 @@ def test_an_engine_s_own_words_about_records_are_not_repeated(tmp_path, postgres
 
 
 @pytest.mark.parametrize("kind", ["bool", "date", "binary", "list", "text"])
-def test_a_column_of_a_folder_that_is_declared_to_hold_no_numbers(kind, tmp_path):
+def test_a_folder_column_declared_without_numbers_is_refused(kind, tmp_path):
     """All records would be dropped, and the release be paid; of bool they were at 0 and 1."""
     cells = {
         "bool": [True], "date": [date(2030, 1, 1)], "binary": [b"1"], "list": [[1.0]],

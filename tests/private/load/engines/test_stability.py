@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("one_salt")
 
 
 @pytest.mark.slow
-def test_postgres(postgres):
+def test_one_unit_more_moves_postgres_counts_by_at_most_its_bound(postgres):
     @often(6)
     @given(rows, units, bounds)
     @example([("1", "0.5", "0.5"), ("zed", "nan", "0.5")], "zed", 1)
@@ -112,7 +112,7 @@ MESSY = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("unit", "most"), [("zed", 3), (None, 1)])
-def test_spark(spark_session, tmp_path, unit, most):
+def test_one_unit_more_moves_spark_counts_by_at_most_its_bound(spark_session, tmp_path, unit, most):
     """A chosen table in place of drawn ones: a query takes Spark a second or more."""
     for name, each in (("here", MESSY), ("there", without(MESSY, unit))):
         pq.write_table(typed(each), tmp_path / f"{name}.parquet")
@@ -149,7 +149,7 @@ def test_times_of_postgres_are_those_of_a_file(postgres, kind):
 
 
 @pytest.mark.slow
-def test_ids_that_spark_finds_in_names_of_folders(spark_session, tmp_path):
+def test_ids_in_names_of_folders_stay_different_in_spark(spark_session, tmp_path):
     """01 and 1 are two units, whatever other folders are called."""
     for name, ids in (("here", ("01", "1")), ("there", ("01", "1", "zed"))):
         for who in ids:
