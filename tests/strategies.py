@@ -15,7 +15,7 @@ from dpviz.trees.lattice import Int
 
 
 def share(epsilon: float = 1.0) -> Share:
-    """It pays for any number of draws."""
+    """A budget that pays for any number of draws."""
     return Budget(epsilon).spend(epsilon, "test", theorem="test")
 
 

@@ -151,7 +151,7 @@ def test_the_whole_domain_can_be_asked_for_and_beyond_it_not():
 
 @pytest.mark.parametrize("method", ["privtree", "ladder_tree"])
 def test_numpy_s_settings_in_a_notebook_end_no_build(method):
-    """It failed after it was paid, and whether it did hung on how many records a cell had."""
+    """Regression: builds failed after payment, depending on the records in a cell."""
     queries = np.tile([0.1, 0.1, 0.4, 0.4], (3, 1))
     for epsilon in (1.0, 50.0):
         with np.errstate(all="raise"):

@@ -15,7 +15,7 @@ class StoppedError(dpviz.DpvizError):
 
 
 def stopping(after, reports):
-    """Reports are kept; the one after so many cancels."""
+    """A progress function that keeps its reports and cancels at a given one."""
 
     def progress(fraction, what):
         reports.append(what)

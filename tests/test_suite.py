@@ -55,6 +55,6 @@ def of_the_module():
 
 
 def test_fixtures_pay_from_a_ledger_of_the_test_run(ledgers, of_the_module):
-    """They are made before a test's own ledger is there, and outlive it."""
+    """Module fixtures are built before a test's own ledger exists, and outlive it."""
     assert of_the_module != Ledger().path
     assert of_the_module.parent == Ledger().path.parent == ledgers

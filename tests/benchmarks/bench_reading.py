@@ -52,7 +52,7 @@ def theirs(path):
 
 
 def sorted_codes(path):
-    """As many 64-bit codes, sorted: what no index does without."""
+    """The same number of 64-bit codes, sorted: the minimum of any index."""
     rows = 5 * CHUNK if path.suffix == ".csv" else 16 * CHUNK
     codes = np.random.default_rng(1).integers(0, 2**52, rows, dtype=np.uint64)
     start = time.process_time()

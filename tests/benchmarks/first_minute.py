@@ -119,7 +119,7 @@ def session_shift(entries):
 
 
 def visits(browser, address, titles, causes, rounds=1):
-    """The first page of a new visitor; then every page, through the navigation, so many times."""
+    """A new visitor's first page; then every page, through the navigation, this many times."""
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
         context.set_default_timeout(PATIENCE)
         page = context.new_page()

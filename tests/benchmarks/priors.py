@@ -102,7 +102,7 @@ def mirrored(box: tuple[float, ...], points: Float) -> Float:
 
 
 def uniform(box: tuple[float, ...], points: Float) -> Float:
-    """As many points anywhere."""
+    """The same number of points anywhere."""
     low, high = np.split(np.array(box), 2)
     return low + np.random.default_rng(3).random(points.shape) * (high - low)
 

@@ -210,7 +210,7 @@ def downloaded(page, button):
 
 
 def frames(page, count=3):
-    """Waits until so many pictures of the page have been drawn."""
+    """Waits until this many pictures of the page have been drawn."""
     page.evaluate(
         "n => new Promise(end => { const next = () =>"
         " n-- > 0 ? requestAnimationFrame(next) : end(); next(); })",

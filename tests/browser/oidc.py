@@ -15,7 +15,7 @@ CLIENT = "dpviz"
 
 @contextmanager
 def provider(claims, port=0):
-    """Its address; ``claims`` are read anew at every login."""
+    """Address of the provider; ``claims`` are read again at every login."""
     key = RSAKey.generate_key(2048, parameters={"kid": "1", "use": "sig", "alg": "RS256"})
     nonces = {}
 

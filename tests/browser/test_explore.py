@@ -75,7 +75,7 @@ def expected_of(answer):
 
 
 def what_is_shown_is_written(page, open_file, path, maps):
-    """By the app, whose page has its tab "Share" open, to a file of so many maps at this path.
+    """Save the app's file of this many maps at a path; the page's tab "Share" must be open.
 
     A busy server may be asked for a file before it has heard of the title: then it is asked again.
     """

@@ -37,7 +37,7 @@ def shown(page, title):
 
 
 def test_back_walks_through_all_pages_and_turns_a_chapter_of_learn_back(app, open_page):
-    """On the way, pages that no other test walks through look as they did."""
+    """Pages that no other test opens keep their look on the way."""
     names = {module.TITLE: name for module, name in zip(SHOWN, PAGES, strict=True)}
     titles = list(names)
     page = open_page(f"{app}/?data=city-50k")

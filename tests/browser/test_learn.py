@@ -46,7 +46,7 @@ NAVIGATION = 52
 
 
 def fits_one_screen(page, above=NAVIGATION):
-    """Title, ε, map and take-away are in sight at 1280 by 720, below so many pixels."""
+    """Title, ε, map and take-away are visible at 1280 by 720, below this many pixels."""
     page.set_viewport_size({"width": 1280, "height": 720})
     settled(page)
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")

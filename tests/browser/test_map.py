@@ -154,7 +154,7 @@ def test_one_map_has_room_fills_the_window_and_shows_what_it_is_asked(open_file,
 
 
 def the_map_alone_fills_the_window(page, map_view):
-    """Until the same key brings the page back."""
+    """Presenting lasts until the same key is pressed again."""
     before = map_view.bounding_box()
     page.locator("h1").click()
     page.keyboard.press("f")  # letter keys work only while the map has the focus
@@ -178,7 +178,7 @@ def the_map_alone_fills_the_window(page, map_view):
 
 
 def who_gives_up_a_drawing_has_the_shape_before_it(page, map_view):
-    """By keyboard a rectangle that was given up stayed, beside the answer of the one before it."""
+    """Regression: a rectangle cancelled by keyboard stayed, beside the previous answer."""
     drawn = "e => e.__dpviz.shape"
     before = map_view.evaluate(drawn)
     assert before == shape(map_view)
@@ -268,7 +268,7 @@ def a_blank_cell_has_words_and_raw_cells_are_a_switch(page, map_view, release):
 
 
 def the_picture_is_a_slide(page, map_view):
-    """With title, legend and the map, which stays as it was."""
+    """The picture has title, legend and the map, which does not change."""
     camera = "e => JSON.stringify(e.__dpviz.camera)"
     before = map_view.evaluate(camera)
     with page.expect_download() as saved:

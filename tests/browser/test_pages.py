@@ -127,7 +127,7 @@ def both_schemes_are_open_to_everyone(page, ready=settled):
 
 
 def a_phone_has_room_for_map_and_legend(page, map_view):
-    """Nothing has to be scrolled sideways."""
+    """Nothing needs sideways scrolling."""
     for each in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
         assert page.evaluate(f"{each}.scrollWidth") <= 390
     box = map_view.bounding_box()
@@ -139,7 +139,7 @@ def a_phone_has_room_for_map_and_legend(page, map_view):
 
 
 def unfold(page, least):
-    """Opens all that unfolds on a page, which is so many things at least."""
+    """Opens every collapsed part of a page; there must be at least this many."""
     closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
     assert closed.count() >= least
     while closed.count():
@@ -151,7 +151,7 @@ def unfold(page, least):
 def test_every_tab_and_dialog_of_a_page_is_open_to_everyone_and_what_is_not_is_found(
     app, open_page, open_file, tmp_path
 ):
-    """At an address that asks for a camera beyond the map, besides: it is brought back."""
+    """An address may ask for a camera beyond the map: it is brought back."""
     page = open_page(f"{app}/?data=city-50k&rect=14.5,-24.0,14.7,-23.8&camera=90,-90,24")
     settled(page)
     camera = page.get_by_test_id("dpviz-map").first.evaluate("e => e.__dpviz.camera")

@@ -63,7 +63,7 @@ def test_over_a_proxy_and_without_a_login_nobody_publishes(below, open_page):
 
 
 def a_double_click_pays(page, outcomes, delay):
-    """Not by its first half, and not twice."""
+    """Neither the first press alone pays, nor does the second pay twice."""
     before = outcomes()
     page.get_by_role("button", name="Publish: spend").click(click_count=2, delay=delay)
     sure = page.get_by_role("button", name="Spend it", exact=True)

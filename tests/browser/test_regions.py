@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_drawn_polygon_is_answered_and_kept_in_the_address(app, open_page):
-    """By the engine. Before and after, what else a page of this data has to show."""
+    """Answered by the engine; this page's other features are checked before and after."""
     page = open_page(f"{app}/?data=city-50k", scheme="dark", forced_colors="active")
     what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page)
     page.emulate_media(color_scheme="light", forced_colors="none")

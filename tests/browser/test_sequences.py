@@ -64,7 +64,7 @@ def test_a_visit_clicks_cells_and_paths_plays_trips_fits_a_phone_and_is_open_to_
 
 
 def more_epsilon_draws_another_map(page, map_view):
-    """By keyboard."""
+    """Controlled by keyboard."""
     hopeless = page.get_by_text("Most moves are within their noise")
     thumb = page.get_by_role("slider", name="ε")
     for key in (*3 * ["PageDown"], *2 * ["ArrowLeft"]):  # three large steps, then single ones

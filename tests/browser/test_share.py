@@ -34,7 +34,7 @@ def releases():
 
 
 def rectangles(domain, count, seed):
-    """As many at random, inside of this domain."""
+    """The same number of random rectangles inside this domain."""
     corners = np.random.default_rng(seed).uniform(domain.lower, domain.upper, (count, 2, 2))
     return np.sort(corners, axis=1).reshape(-1, 4)
 
@@ -123,7 +123,7 @@ def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to
 
 @pytest.mark.webgl
 def test_a_map_that_comes_while_sheets_are_made_is_on_them(open_file, releases):
-    """It was a white area: the copy was made where a map was there already, and only then."""
+    """Regression: the printed map was white: it was copied only if it was there already."""
     page = open_file(map_page(releases[:1], presentation=Presentation("demo")), media="print")
     copy = page.locator(".copy img")
     expect(copy).to_have_count(1)

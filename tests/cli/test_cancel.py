@@ -191,7 +191,7 @@ def test_an_interrupt_that_a_library_swallowed_is_raised_again():
 
 @pytest.mark.slow
 def test_sigterm_ends_a_command_as_ctrl_c_does_and_nohup_lets_it_go_on():
-    """It is how systems and containers end one; a child that a library forked dies of it."""
+    """Systems and containers end a process with it; a library's forked child dies of it."""
     code = (
         "import os, signal, time\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"  # as nohup does

@@ -89,7 +89,7 @@ def test_check_states_exact_facts_of_places_in_time(tmp_path):
 
 
 def test_another_time_format_is_advised_where_the_declared_one_reads_fewer(tmp_path):
-    """By the form of a time, never by its value; nothing is advised once all are read."""
+    """Judged by the form of a time, never by its value; no advice once all times can be read."""
     (tmp_path / "a.csv").write_text("t,lon,lat\n03/31/2024 10:00 AM,0.5,0.5\n")
     words = ("check", tmp_path / "a.csv", BOX, "--time", "t", "--period", "2024-01-01,2025-01-01")
     _, out, err = run(*words)
@@ -122,7 +122,7 @@ def test_another_time_format_is_advised_where_the_declared_one_reads_fewer(tmp_p
     ],
 )
 def test_a_slip_in_the_public_box_is_one_line_of_warning(visits, bounds, crs, line):
-    """On standard error, of the bounds alone: the exit code and the facts are as without."""
+    """A warning on standard error, from the bounds alone: exit code and facts do not change."""
     code, out, err = run("check", visits, f"--bounds={bounds}", "--crs", crs, "--json")
     assert code == 0
     assert json.loads(out)["facts"]["records read"] == 8
@@ -163,7 +163,7 @@ def test_a_table_in_memory_is_sent_to_the_right_door():
 
 
 def test_places_in_json_are_sequences_once_their_columns_are_named(tmp_path):
-    """Its refusal named an option that the command did not have."""
+    """Regression: the refusal named an option that the command did not have."""
     places = tmp_path / "p.json"
     places.write_text('[{"who": "a", "east": 0.5, "north": 0.5, "when": 0}]')
     words = ("build", places, BOX, "--time=when", "--unit=who", "--side=8", "--public")

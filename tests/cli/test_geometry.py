@@ -126,7 +126,7 @@ EWKT = "geom\nSRID={0};POINT(0.5 0.5)\nSRID=3857;POINT(0.5 0.5)\nSRID=0;POINT(0.
 
 
 def test_a_record_that_states_another_crs_than_its_column_has_no_place(tmp_path):
-    """Each was taken for one of the column's CRS, whatever it stated."""
+    """Regression: each was read in the CRS of the column, whatever it stated itself."""
     text, wkb, features, lines = (tmp_path / f"a.{e}" for e in ("csv", "parquet", "json", "ndjson"))
     text.write_text(EWKT.format(4326))
     assert kept(text, BOX) == 2

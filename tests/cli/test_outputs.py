@@ -57,7 +57,7 @@ def test_an_unused_ledger_is_not_overwritten(folder):
 def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
     folder, monkeypatch, evaluates
 ):
-    """Each build paid, and one release was left; each evaluation wrote every row."""
+    """Regression: each build paid and one release was left; each evaluation wrote every row."""
     module, name = dpviz, "load"
     words = ["build", "points.csv", BOX, "-o", "new.parquet"]
     if evaluates:
@@ -160,7 +160,7 @@ def test_no_command_writes_over_what_it_reads(folder, streets):
 
 
 def test_an_unwritable_folder_is_refused_before_the_work(folder, monkeypatch):
-    """It failed after minutes, when it wrote."""
+    """Regression: it failed after minutes, when it wrote."""
 
     def read_only(**_):
         raise OSError(30, "Read-only file system")

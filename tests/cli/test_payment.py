@@ -312,7 +312,7 @@ def test_a_full_disk_costs_nothing(words, tmp_path, monkeypatch):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is full")
 @pytest.mark.parametrize("shell", ['"$@" 2>/dev/full', '"$@" <&- >&- 2>&-'])
 def test_a_paid_build_ends_well_if_standard_files_are_closed_or_full(words, tmp_path, shell):
-    """Its first word, a note or progress, ended it: epsilon was spent for nothing."""
+    """Regression: writing a note or progress failed and ended the build after ε was spent."""
     output = tmp_path / "out.parquet"
     command = [sys.executable, "-m", "dpviz", *words["points"], "-o", str(output)]
     done = subprocess.run(["sh", "-c", shell, "sh", *command], timeout=100, check=False)

@@ -95,7 +95,7 @@ def test_report_and_picture_are_files_of_their_kind(releases, tmp_path):
 
 
 def test_the_guarantee_of_a_release_with_time_is_printed_once(tmp_path):
-    """Its guarantee stood once for every step, as if each step cost its ε."""
+    """Regression: the guarantee was printed for every step, as if each step cost its own ε."""
     box = dpviz.Domain.from_bounds([0, 0, 1, 1], time="at", period="2024-03-04,2024-03-06")
     data = dpviz.load(pd.DataFrame({"lon": [0.5], "lat": [0.5], "at": ["2024-03-05"]}), box)
     timed, plain, page = (tmp_path / name for name in ("t.parquet", "r.parquet", "map.html"))

@@ -91,7 +91,7 @@ def test_python_refuses_what_synthetic_data_have_no_use_for(source, kind, unfit)
 
 
 def test_built_in_points_have_their_own_crs_and_no_tables(tmp_path, monkeypatch):
-    """Their degrees were read as metres."""
+    """Regression: their degrees were read as metres."""
     monkeypatch.chdir(tmp_path)
     box = "--bounds=1590000,-2740000,1690000,-2690000"
     for unfit in (["--crs", "EPSG:3857", box], ["--crs", "EPSG:3857"], ["--table", "t"]):

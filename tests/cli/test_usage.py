@@ -106,7 +106,7 @@ def test_an_unknown_source_or_an_option_of_something_else_is_refused(folder, wor
 
 
 def test_the_app_refuses_a_file_that_is_not_a_release(folder, monkeypatch):
-    """It started, and a page had the error."""
+    """Regression: the server started, and a page showed the error."""
     monkeypatch.setattr("streamlit.web.cli.main", lambda: pytest.fail("a server started"))
     refused(folder, ("app", "points.csv"), "points.csv")
 

@@ -32,7 +32,7 @@ LAST_SPRING, LAST_AUTUMN = moment("2024-03-31T01:00"), moment("2024-10-27T01:00"
 @example("Europe/Berlin", int(LAST_AUTUMN))
 @example("Europe/Berlin", int(LAST_AUTUMN) - 1)
 def test_clocks_are_those_of_zoneinfo(zone, seconds):
-    """At any moment; and what clocks show is read back, or an hour later where it stands twice."""
+    """Clock times are read back, or an hour later where a time occurs twice."""
     there = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     shown = there.astimezone(ZoneInfo(zone))
     clocks = (shown.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()

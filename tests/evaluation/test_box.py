@@ -55,7 +55,7 @@ def random_setting(cls, random):
 
 
 def holds(structure, epsilon, unit):
-    """Its exact losses against its prices; where a unit has several records, against as many."""
+    """A method's exact losses compared with its prices, for units of one and several records."""
     assert isinstance(structure, Structure)
     structure = dataclasses.replace(structure, records=structure.records * unit)
     loss = max(chain_losses(structure, COUNTS))

@@ -18,7 +18,7 @@ DOMAIN = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"))
 
 
 def test_a_large_epsilon_is_not_said_to_hide_a_record():
-    """At ε = 10 one could "hardly tell", by a factor of 22,026."""
+    """Regression: at ε = 10, a factor of 22,026, one could "hardly tell"."""
     data = dpviz.from_points([[0.5, 0.5]], DOMAIN)
     header = dpviz.build(data, "ugrid", 1.0, cells=1, ledger=None).header
     assert "can hardly tell whether one record was" in statement(header)[1]
@@ -40,7 +40,7 @@ def test_the_privacy_unit_is_said_once():
 
 
 def test_three_records_of_each_person_are_a_sensitivity_of_three_wherever_prices_stand(tmp_path):
-    """It read "sensitivity 1", as of one record."""
+    """Regression: the text was "sensitivity 1", as for one record."""
     table = pd.DataFrame({"x": [0.2, 0.4, 0.6, 0.8], "y": 0.5, "id": list("aabb")})
     table.to_csv(tmp_path / "visits.csv", index=False)
     data = dpviz.load(tmp_path / "visits.csv", DOMAIN, unit="id", max_per_unit=3)

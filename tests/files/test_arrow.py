@@ -36,7 +36,7 @@ def test_a_null_is_read_as_the_given_number():
 
 @pytest.mark.slow
 def test_a_build_from_a_file_imports_no_pandas(tmp_path):
-    """It takes longer than the build, and swallows a Ctrl-C."""
+    """Importing pandas takes longer than the build, and swallows a Ctrl-C."""
     (tmp_path / "people.csv").write_text("lon,lat\n0.5,0.5\n")
     pq.write_table(pa.table({"lon": [0.5], "lat": [0.5]}), tmp_path / "people.parquet")
     (tmp_path / "people.geojson").write_text('{"type": "Point", "coordinates": [0.5, 0.5]}')

@@ -66,7 +66,7 @@ def grid(**edges):
 
 
 def test_a_name_of_four_million_letters_is_refused_in_one_line(little_memory, tmp_path):
-    """As a symbol, a street and a node."""
+    """Used as a symbol, a street and a node."""
     for name_it in (
         lambda: alphabet_of(f"a,{LONG}"),
         lambda: grid(edge=["a", LONG]),
@@ -180,7 +180,7 @@ def test_parquet_that_decodes_to_far_more_points_is_refused(tmp_path, little_mem
 @pytest.mark.skipif(not sandbox.CAN_FORK, reason="only a child has a limit of memory")
 @pytest.mark.parametrize("encoding", ["PLAIN_DICTIONARY", "DELTA_BYTE_ARRAY"])
 def test_parquet_that_repeats_a_long_id_stays_within_memory(encoding, tmp_path, monkeypatch):
-    """Its footer counts the text once: the file was called damaged, and a folder took gigabytes."""
+    """Regression: the footer counts the text once; a file was "damaged", a folder took gigabytes."""
     if encoding == "PLAIN_DICTIONARY":
         monkeypatch.setattr(duck, "MEMORY", "100MB")
     folder = tmp_path / "visits"
@@ -216,7 +216,7 @@ def test_parquet_that_decodes_to_far_longer_trips_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_a_workbook_with_a_cell_far_out_is_refused_in_one_line(tmp_path, little_memory):
-    """Its reader asks for 550 GB at once, which aborts the process that it is in."""
+    """The reader asks for 550 GB at once, which aborts its process."""
     far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     (tmp_path / "far.xlsx").write_bytes(workbook({"lon": [11.0], "lat": [50.5]}, far))
     with in_one_line(DataError, r"^far\.xlsx cannot be read within"):

@@ -117,7 +117,7 @@ def fork_server(monkeypatch):
 
 @pytest.mark.slow
 def test_no_module_of_the_current_folder_is_loaded(fork_server, tmp_path, monkeypatch):
-    """There a stranger's files may be: what the fork server loads runs without limits."""
+    """The working folder may hold a stranger's modules; the fork server runs without limits."""
     for planted in ("numpy", "pyarrow", "json", "dpviz"):
         (tmp_path / f"{planted}.py").write_text(f"open('{planted} ran', 'w')")
     monkeypatch.chdir(tmp_path)
@@ -134,7 +134,7 @@ def test_the_fork_server_holds_what_parses_and_nothing_that_releases(fork_server
 
 
 def test_a_child_has_no_driver_that_opens_other_files():
-    """So that it does not, whatever a check before it has missed."""
+    """GDAL opens nothing else, whatever an earlier check has missed."""
     names = set(run(drivers)["name"].to_pylist())
     assert {"ESRI Shapefile", "GPKG", "PMTiles"} <= names
     assert not set(sandbox.SANDBOXED["GDAL_SKIP"].split(",")) & names
@@ -220,7 +220,7 @@ def test_a_release_at_which_its_child_dies_is_one_clear_line(tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_stopping_ends_the_children_that_still_read():
-    """As Ctrl-C does: what a task holds open is closed without waiting for the task."""
+    """As with Ctrl-C: what a task holds open is closed without waiting for the task."""
     fork_server = sandbox._ForkServer()
     ours, theirs = os.pipe()
     with sandbox._sink() as sink:

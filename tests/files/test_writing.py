@@ -99,7 +99,7 @@ def test_a_name_that_is_too_long_is_refused_as_that(tmp_path):
 
 
 def test_a_release_whose_name_is_as_long_as_any_is_kept_beside_it_too(tmp_path):
-    """Its number made the name longer than the system takes: paid for, and lost."""
+    """Regression: its number made the name too long for the system: paid for, and lost."""
     for letter in "nλ":
         path = tmp_path / f"{letter * (247 // len(letter.encode()))}.parquet"
         path.touch()
@@ -117,7 +117,7 @@ def test_a_link_in_a_circle_is_refused(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no such folder here")
 def test_a_file_that_a_standard_file_leads_to_is_refused(tmp_path):
-    """As root /dev/stdout, a link, was replaced for all the machine."""
+    """Regression: as root, the link /dev/stdout was replaced for the whole machine."""
     with (tmp_path / "open.csv").open("w+b") as file:
         place = f"/proc/self/fd/{file.fileno()}"
         (tmp_path / "link.csv").symlink_to(place)

@@ -38,7 +38,7 @@ QUESTIONS = (
     (("next",), ("markov", "symbols"), ["--context=a"]),
     *((("info",), each, []) for each in (("privtree", "all"), ("markov", "places"))),
 )
-"""Commands of one meaning, of which the first that there is answers; a release; its options."""
+"""Equivalent commands (the first that exists answers), a release, and its options."""
 
 PAGES = (
     [("privtree", "plain")],

@@ -98,7 +98,7 @@ def test_intervals_of_large_queries_cover(name, dims):
 
 
 def widened_hold(release, data, sizes, queries):
-    """The answers to rectangles of each size, of which widened intervals hold 95 % at least."""
+    """Answers to rectangles of each size; at least 95 % of widened intervals hold the exact one."""
     for size in sizes:
         rects = workload(data.domain, size, queries, 3).rects
         answers = release.count(rects)
@@ -215,7 +215,7 @@ def test_the_noise_of_wavelets_is_not_taken_for_records(dims, log_cells):
 
 
 def in_time(place, days, end):
-    """Public records at these places, so many days after the beginning of 2030."""
+    """Public records at these places, this many days after the beginning of 2030."""
     stamp = pd.Timestamp("2030-01-01") + pd.to_timedelta(days, unit="D")
     frame = pd.DataFrame({"lon": place[:, 0], "lat": place[:, 1], "t": stamp})
     domain = dpviz.Domain.from_bounds([0, 0, 1, 1], time="t", period=("2030-01-01", end))

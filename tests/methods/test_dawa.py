@@ -171,7 +171,7 @@ def test_counts_of_both_stages_are_used():
 
 @pytest.mark.slow
 def test_the_first_stage_costs_less_than_the_published_one():
-    """Mean error of medium queries, fixed seeds: at most that of the stage that is not private
+    """Mean error of medium queries, fixed seeds: at most that of the stage without privacy
     (with noise on each candidate's cost it was 3 to 5 times that).
     """
     data = dpviz.load("city-50k")

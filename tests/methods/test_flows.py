@@ -25,7 +25,7 @@ FLOWS = dpviz.Flows(grid(), square())
 
 
 def commuters(n=3_000, seed=0):
-    """They begin in one of two districts, most in few wards."""
+    """Trips begin in one of two districts, most in few wards."""
     random = np.random.default_rng(seed)
     ends = np.column_stack([random.zipf(1.5, n) % 18, random.zipf(2, n) % 4])
     return FlowData("commuters", FLOWS, np.column_stack([np.zeros(n, int), ends]), public=True)

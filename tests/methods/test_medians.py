@@ -27,7 +27,7 @@ from tests.vault import index_of
 
 
 def column(cells, lo, hi, times=1):
-    """A column of cells, each a list of coordinates, some of them repeated; all so many times."""
+    """A column of cells, each a list of coordinates, some of them repeated; all this many times."""
     pairs = [np.unique(np.array(cell, dtype=np.int64), return_counts=True) for cell in cells]
     values, weights = (np.concatenate(part).astype(np.int64) for part in zip(*pairs, strict=True))
     sizes = np.tile([len(unique) for unique, _ in pairs], times)
@@ -215,7 +215,7 @@ def test_amplification_never_costs_more_than_was_paid():
 
 @pytest.mark.parametrize("rate", [1e-4, 0.01, 0.1])
 def test_sums_and_counts_of_one_sample_are_amplified_together(rate, monkeypatch):
-    """By themselves they cost ln(1 + p(e^{2ε} − 1)), and 2 ln(1 + p(e^ε − 1)) was paid."""
+    """Regression: alone they cost ln(1 + p(e^{2ε} − 1)), and 2 ln(1 + p(e^ε − 1)) was paid."""
     seen = []
 
     def watched(noise, shares, column):

@@ -34,7 +34,7 @@ def test_rectangle_and_answers_are_traits(pair):
 
 
 def test_maps_of_different_domains_are_linked_where_both_know_the_place(pair):
-    """One that lies beyond the other domain is an error, and moves the map of that nowhere."""
+    """A rectangle beyond the other domain raises an error, and does not change the other map."""
     wide = dpviz.Domain.from_bounds([14.0, -25.0, 16.0, -23.0])
     points = dpviz.from_points([[14.6, -23.9]], wide, public=True)
     first = dpviz.Map(pair[0])

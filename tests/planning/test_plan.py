@@ -200,7 +200,7 @@ def test_clumped_records_have_the_dimension_that_is_claimed():
 
 @pytest.mark.slow
 def test_a_square_is_planned_for_what_it_holds_and_says_so():
-    """By the owner's guess, beside a rectangle, too."""
+    """The owner's guess is used, also beside a rectangle."""
     stated, whole = "any 400 km2 of about 1000 ±600", "rect=2,48,3,49 ±2000"
     assert str(parse_all([stated])[0]) == "any 400 km² of about 1000 ±600 at 95%"
     for records in matching_clumps(DOMAIN, 4_000, 400.0, 1_000.0, proxy.FINE_WEIGHTS[0], 0):

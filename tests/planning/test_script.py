@@ -159,7 +159,7 @@ def test_text_of_a_header_is_inert_in_a_notebook(folder):
     "words", [f"build {FILE} --method=ugrid --set=cells=4", "build walks.txt --alphabet=a,b,c"]
 )
 def test_the_code_pays_from_the_account_that_the_release_did(folder, words):
-    """By the file's name it would be another one, and all of that spent once more."""
+    """The file's own name would be another account, whose whole budget could be spent again."""
     arguments = [each for each in shlex.split(words) if each not in ("--public", "--seed=7")]
     assert run(*arguments, "--dataset", "people", "-o", "first.parquet")[0] == 0
     source = arguments[arguments.index("build") + 1]

@@ -222,7 +222,7 @@ print(done)
 @pytest.mark.slow
 @pytest.mark.parametrize(("total", "granted"), [(1.0, 10), (None, 24)])
 def test_processes_together_cannot_overspend(ledger, tmp_path, total, granted):
-    """Also where they begin the ledger together."""
+    """Even if both create the ledger."""
     if total is not None:
         ledger.set_total("people", total)
     words = [sys.executable, "-c", SPENDER, str(ledger.path), str(tmp_path / "go")]
@@ -234,7 +234,7 @@ def test_processes_together_cannot_overspend(ledger, tmp_path, total, granted):
 
 @pytest.mark.parametrize(("step", "paid"), [("chain.append", 0), ("seal", 1), ("progress", 1)])
 def test_an_interrupt_leaves_a_failed_spend_or_none(ledger, monkeypatch, step, paid):
-    """Before the commit nothing is paid; after it the build ends, and its spend stays."""
+    """Before the commit nothing is paid; after it the build fails, and its spend stays."""
     ledger.set_total("people", 1)
     interrupts = iter([KeyboardInterrupt])
 
@@ -315,7 +315,7 @@ def test_a_ledger_that_cannot_be_used_is_refused_in_one_line(ledger, tmp_path, m
 
 
 def test_the_user_s_folder_is_no_folder_called_tilde(tmp_path, monkeypatch):
-    """No shell expands ``--ledger=~/a``: each folder one was in had a ledger of its own."""
+    """No shell expands ``--ledger=~/a``: each current folder would get its own ledger."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "ann"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "ann"))

@@ -141,7 +141,7 @@ def test_distribution_holds_the_exact_law(scale, bits):
 
 @given(st.integers(0, 2**64 - 1), st.sampled_from([0.55, 4.2]), st.booleans(), st.data())
 def test_a_draw_is_that_of_the_whole_uniform_number(drawn, scale, near, data):
-    """Also where the first 64 bits do not decide: at a bound of the table, and in its tail."""
+    """Even if the first 64 bits do not decide: at a bound of the table, and in its tail."""
     low, high = distribution(scale**2, 64)
     if near:
         drawn = data.draw(st.sampled_from([*low, *(each - 1 for each in high), 2**64 - 1]))

@@ -220,7 +220,7 @@ def test_rectangles_are_answered_by_whole_areas_and_shares(ugly):
 
 
 def test_a_rectangle_along_the_edges_of_areas_cuts_none(tmp_path):
-    """Its edges are moved to the domain's lattice, which had cut a strip off every neighbour."""
+    """Regression: moving the edges to the domain's lattice cut a strip off every neighbour."""
     steps = np.arange(7) / 10 - 74
     shapes = {f"{x} {y}": box(x, y + 114, x + 0.1, y + 114.1) for x in steps for y in steps}
     domain = dpviz.Domain((-74.0, 40.0), (-73.3, 40.7), ("lon", "lat"))

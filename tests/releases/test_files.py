@@ -118,7 +118,7 @@ def test_an_invalid_target_file_is_refused(release, tmp_path):
 
 
 def test_left_over_files_of_killed_processes_are_swept(tmp_path):
-    """Not what somebody else called so: an hour later a ledger was gone, and its seal with it."""
+    """Regression: files of others with such names were deleted, such as a ledger and its seal."""
     made = []
     files.write_file(tmp_path / "a.txt", lambda name: made.append(Path(name)) or made[0].touch())
     stale, beside = made[0], Path(f"{made[0]}-journal")

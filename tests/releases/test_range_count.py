@@ -59,7 +59,7 @@ def brute_force(nodes, lo, hi, raw=False):
 @settings(max_examples=40)
 @given(data=st.data())
 def test_both_walks_equal_brute_force(dims, data):
-    """Also of raw leaves, of which they assume another uniformity."""
+    """The compiled walk also handles raw leaves, which assume another uniformity."""
     nodes = data.draw(trees(dims))
     lo, hi = data.draw(boxes(64, dims))
     exact, raw = (

@@ -306,7 +306,7 @@ def test_a_file_without_regions_is_one_clear_line(content, tmp_path):
     ("values", "names"), [(["a", None, " "], ("a", "2", "3")), ([7, None, 9], ("7", "2", "9"))]
 )
 def test_a_region_without_a_name_is_called_by_its_row(values, names, tmp_path):
-    """It was "None", and "nan" among numbers, which were "7.0" then."""
+    """Regression: a missing name was "None", and among numbers "nan" beside "7.0"."""
     shapes = [shapely.box(10, 50, 10.5, 51)] * 3
     frame = geopandas.GeoDataFrame({"ward": values}, geometry=shapes, crs="EPSG:4326")
     frame.to_file(tmp_path / "wards.gpkg")

@@ -39,7 +39,7 @@ def test_bounds_are_west_south_east_north():
 
 
 def test_large_counts_are_shown_to_the_last_digit():
-    """On the map 123,456,827 was 123,456,824."""
+    """Regression: on the map 123,456,827 was 123,456,824."""
     large = release((123_456_827.0, 123_456_427.0, 300.0, 60.0, 40.0))
     table = cells(large).table
     assert table["count"].to_pylist() == large.nodes.count.tolist()

@@ -78,7 +78,7 @@ def test_borders_of_a_mesh_are_hairlines_in_the_colour_of_the_land():
 
 
 def test_of_a_district_that_reaches_beyond_the_domain_its_part_inside_is_drawn_and_measured():
-    """Its records were spread over all of it, and a map of nothing but 1 % of it looked empty."""
+    """Regression: a district's records were spread over all of it; a map of 1 % looked empty."""
     wide = [shapely.box(10.5, 49, 40, 51), shapely.box(20, 50, 30, 51), shapely.box(12, 50, 13, 51)]
     regions = regions_of(wide, DOMAIN)
     counts = np.column_stack([[6000.0, 0, 0], np.ones(3), np.zeros(3), np.ones(3)])

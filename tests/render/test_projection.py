@@ -22,7 +22,7 @@ def on_map(boxes):
 
 
 def test_cells_beside_each_other_share_a_side():
-    """Else what lies between them is seen as lines across every map in such a CRS."""
+    """Otherwise lines would cross every map in such a CRS."""
     west, south, east, north = np.moveaxis(on_map(grid()), -1, 0)
     np.testing.assert_allclose(west[:, 1:], east[:, :-1], rtol=0, atol=1e-9)
     np.testing.assert_allclose(south[1:], north[:-1], rtol=0, atol=1e-9)

@@ -116,7 +116,7 @@ def test_few_records_lie_under_the_first_bound():
 
 
 def test_where_nothing_stands_out_of_the_noise_the_legend_says_so():
-    """It offered seven classes of which none was on the map, and "100 %" beside "100.0 %"."""
+    """Regression: seven classes were listed, none on the map, and "100 %" beside "100.0 %"."""
     domain = dpviz.Domain.from_bounds([14, -24, 15, -23])
     points = np.random.default_rng(0).uniform([14, -24], [14.2, -23.8], (2_000, 2))
     data = dpviz.from_points(points, domain, public=True)

@@ -45,7 +45,7 @@ def test_graphml_keeps_parallel_edges_and_loops(odd, tmp_path):
 
 
 def test_coordinates_that_nothing_is_computed_with_are_refused_in_one_line(tmp_path):
-    """They overflowed on the way to a length, with a warning, and an error about the length."""
+    """Regression: coordinates overflowed in a length: a warning, and an error about the length."""
     table = tmp_path / "nodes.csv"
     table.write_text("node,x,y\na,-1.7e308,0\nb,1.7e308,1\n")
     (tmp_path / "edges.csv").write_text("src,dst\na,b\n")
@@ -145,7 +145,7 @@ def test_workloads_are_read_by_word_and_from_files(streets, tmp_path):
 
 
 def test_a_graph_in_a_crs_that_nobody_knows_is_refused_before_trips_are_read(tmp_path):
-    """As :func:`dpviz.build` would refuse it, once all trips have been read."""
+    """:func:`dpviz.build` would refuse it only after all trips have been read."""
     (tmp_path / "nodes.csv").write_text("node,x,y\na,0,0\nb,1,0\n")
     (tmp_path / "edges.csv").write_text("edge,src,dst\n1,a,b\n")
     with pytest.raises(DomainError, match="CRS 'EPSG:9x9x' is unknown"):

@@ -101,7 +101,7 @@ def test_synthetic_sequences_follow_the_model():
 
 
 def test_synthetic_sequences_know_where_they_begin():
-    """After the opening a comes b; after b, a comes a third symbol, which only the start tells."""
+    """After the first a comes b; after b, a comes a third symbol, known only from the start."""
     rows = [[0, 1], [1, 0, 2, 2]]
     model = model_of(rows * 50, l_top=30, max_depth=4)
     assert model.depth >= 2

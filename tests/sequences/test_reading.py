@@ -122,7 +122,7 @@ def test_the_first_sequence_does_not_decide_what_a_file_is(tmp_path, first):
 
 
 def test_text_that_is_a_table_by_its_name_is_read_as_one(tmp_path):
-    """Its lines were taken for sequences: all were dropped, and a release of nothing paid for."""
+    """Regression: its lines were read as sequences and dropped; an empty release was paid for."""
     wide, rows = tmp_path / "a.csv", tmp_path / "b.TSV"
     for content in ("who,sequence\np7,a b c\n", "p7 a\nb c\n", "a\n", ""):
         wide.write_text(content)
@@ -146,7 +146,7 @@ def test_text_that_is_a_table_by_its_name_is_read_as_one(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b'{"visits": ["a"]}\n', b'{"sequence": ["a"]}\n'])
 def test_the_column_of_json_is_named_and_never_guessed(tmp_path, content):
-    """Without its name every sequence was empty: a release of nothing was built, and paid for."""
+    """Regression: without it all sequences were empty; an empty release was paid for."""
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
     with pytest.raises(

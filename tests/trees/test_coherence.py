@@ -34,7 +34,7 @@ def test_common_errors_of_leaves_equal_brute_force(nodes):
 
 
 def halved(moved):
-    """16 columns of places, halved in time, each with 100 records of which some moved."""
+    """16 columns of places, halved in time, each with 100 records; some have moved."""
     at = np.arange(16)
     low = np.stack([at, np.zeros(16, int), np.zeros(16, int)], axis=1)
     one = np.array([1, 64, 64])

@@ -102,7 +102,7 @@ def test_what_a_piece_raises_or_a_listener_ends_the_rest(two, monkeypatch):
 
 
 def test_a_release_is_the_same_on_one_core_and_on_two(monkeypatch):
-    """To the last bit, with levels and strips enough for both."""
+    """Identical to the last bit, with levels and strips enough for both."""
     monkeypatch.setattr("dpviz.trees.density.STRIP_ROWS", 256)
     points = np.random.default_rng(1).beta(2, 5, (20_000, 2))
     handle = dpviz.from_points(points, DOMAIN, public=True)

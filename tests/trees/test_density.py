@@ -82,7 +82,7 @@ def test_a_leaf_leans_to_where_there_are_more():
 
 
 def test_a_leaf_leans_less_where_noise_is_large():
-    """As above, two deviations of 1 more for every leaf: of the smaller cells there are four."""
+    """As above, with two more deviations of 1 for every leaf; four of the smaller cells count."""
     quarter = dict(leaf_counts(refine(uneven(), 2.0)))
     west = 1.0 / (1.0 + (32.0 / 27.0) ** POWER)
     north = 1.0 / (1.0 + (32.0 / 2.0) ** POWER)

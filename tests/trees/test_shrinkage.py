@@ -17,7 +17,7 @@ from dpviz.trees.shrinkage import (
 
 
 def level(n, seed=0):
-    """Counts of which most are zero, half of them of leaves, with noise of three scales."""
+    """Counts, mostly zero, half of them of leaves, with noise of three scales."""
     random = np.random.default_rng(seed)
     exact = np.where(random.random(n) < 0.6, 0.0, random.gamma(0.5, 20.0, size=n))
     leaf = random.random(n) < 0.5

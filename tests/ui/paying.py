@@ -8,7 +8,7 @@ def price(app):
 
 
 def pay(app):
-    """Both presses."""
+    """Presses Publish and confirms."""
     price(app).click().run()
     return confirm(app)
 

@@ -80,7 +80,7 @@ def test_an_address_that_nobody_vouches_for_counts_only_where_the_owner_says_so(
     ],
 )
 def test_no_user_passes_for_another(monkeypatch, email, sub, name):
-    """Neither for the owner nor in the ledger, nor in the folder of releases."""
+    """Neither the owner, nor the ledger, nor the folder of releases mixes them up."""
     claims = {**ANN, "email": email, "sub": sub}
     mine = allowed(monkeypatch, claims, {"owners": ["kate@example.org", "kate"]})
     assert (mine.name, mine.owner) == (name, False)

@@ -41,7 +41,7 @@ def test_a_build_is_paid_and_named_in_the_release():
 
 
 def test_a_file_that_was_paid_for_under_another_name_is_not_public_after_that():
-    """Its exact total stood on the page a press later: only the file's own name was looked up."""
+    """Regression: after a click the exact total was shown: only the file's own name was checked."""
     rows = "lon,lat\n" + "14.6,-23.9\n" * 317
     app = opened_page(data="Your own file")
     bounded(uploaded(app, "explore.file", "survey.csv", rows), "explore")
@@ -166,7 +166,7 @@ def test_built_in_records_that_count_as_confidential_are_the_visitor_s_own(page,
 
 
 def test_a_file_in_place_of_another_has_its_own_name_unless_one_was_typed():
-    """It paid from the account of the one before it, and its release was called so."""
+    """Regression: the file was paid from the account of the previous one, under its name."""
     app, rows = opened_upload("visits.csv"), "lon,lat\n14.5,-23.5\n"
     field = lambda: app.text_input(key="explore.dataset")  # noqa: E731
     uploaded(app, "explore.file", "others.csv", rows)

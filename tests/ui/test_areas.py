@@ -184,7 +184,7 @@ def test_the_map_as_a_table_begins_with_what_stands_out_of_the_noise(tmp_path):
 
 
 def test_the_map_as_a_table_rounds_to_the_noise_and_says_whether_all_is_there(tmp_path):
-    """It had −0.0044 per km² beside a count of 0, and of 4 cells "the 4 densest"."""
+    """Regression: −0.0044 per km² stood beside a count of 0, and 4 cells were "the 4 densest"."""
     domain = dpviz.Domain.from_bounds([-10, 50, -9, 51])
     data = dpviz.from_points([[-9.9, 50.1]] * 900, domain, public=True)
     release = dpviz.build(data, "ugrid", 1.0, cells=2, seed=0)

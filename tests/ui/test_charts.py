@@ -67,7 +67,7 @@ def test_an_axis_of_times_writes_all_of_them_in_one_way():
 
 
 def test_an_axis_of_counts_begins_with_0_and_not_with_0k():
-    """By Vega's format of an axis all its labels take one unit."""
+    """In Vega's own format all labels of an axis have one unit."""
     table = pandas.DataFrame(
         [{"start": 0, "end": 1, "count": 5_000.0, "low": 0.0, "high": 9_000.0}]
     )

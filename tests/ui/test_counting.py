@@ -222,7 +222,7 @@ def test_areas_beyond_the_box_are_refused_and_hexagons_are_in_the_address():
 
 
 def test_kinds_one_a_line_may_hold_commas_and_are_shown_as_they_were_read():
-    """They were cut there: half the records of a file were left out, and the review hid it."""
+    """Regression: lines were cut there; half of a file's records were lost, and no page said so."""
     script = """
 from dpviz.ui.points.attributes_form import attributes_form
 import streamlit as st

@@ -150,7 +150,7 @@ def test_a_rectangle_outside_is_one_clear_line_however_time_is_looked_at(view):
 
 
 def test_a_rectangle_is_asked_before_a_polygon_that_the_address_has_beside_it():
-    """The map showed the one, and the answer was that of the other."""
+    """Regression: the map showed one shape, and the answer belonged to the other."""
     both = metrics(healthy(opened(rect=RECT, ring=RING)))["Noisy count"]
     assert both == metrics(opened(rect=RECT))["Noisy count"]
     assert both != metrics(opened(ring=RING))["Noisy count"]
@@ -278,7 +278,7 @@ def test_a_slip_in_the_area_is_one_warning():
 
 @pytest.mark.slow
 def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
-    """For confidential uploads only, in one element that is marked as the owner's."""
+    """Confidential uploads only, in one element that is marked as the owner's."""
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
     assert app.selectbox(key="explore.unit").label.startswith("Privacy unit")
     facts = exact_facts(app)
@@ -453,7 +453,7 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
 
 
 def test_the_table_of_the_map_is_of_the_window_that_a_touch_moved_on(monkeypatch):
-    """A touch of the map runs that part alone: the table below it stayed that of the old window."""
+    """Regression: after a click on the map, the table below still showed the old window."""
     app = healthy(opened(**COARSE, period="2030-06-01,2030-07-01", tab="Table"))
     before = table(app, "per km²")
     named(app.button, "Later").click()

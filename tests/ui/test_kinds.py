@@ -134,7 +134,7 @@ def test_a_kind_that_is_chosen_on_the_map_is_that_of_the_totals_below_it(path, m
 
 
 def test_the_table_of_a_published_map_is_of_the_kind_that_it_shows(path):
-    """It was of all kinds together, below a map of one."""
+    """Regression: the table counted all kinds, below a map of one."""
     app = AppTest.from_function(published_page, args=(str(path),), default_timeout=60)
     app.query_params["kind"] = "walk"
     open_tab(app, "Table", "publish")
@@ -147,7 +147,7 @@ def test_the_table_of_a_published_map_is_of_the_kind_that_it_shows(path):
 
 
 def test_a_kind_in_a_district_has_the_error_of_its_own(path):
-    """It had the digits of the noise of all kinds, and nothing of the cells that borders cut."""
+    """Regression: digits followed the noise of all kinds, and cut cells were ignored."""
     import geopandas
     import shapely
 

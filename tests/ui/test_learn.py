@@ -42,7 +42,7 @@ CONTROLS = {
 
 
 def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
-    """By its number; its address restores all, and the next chapter has none of its controls.
+    """A chapter opens by its number; its address restores all choices and none of the last one's.
 
     Nothing is revealed before a prediction is made.
     """
@@ -96,7 +96,7 @@ def test_one_metre_finds_one_person():
 
 
 def test_every_attack_is_run_on_all_five_publications():
-    """At ε = 1 the attack made for each is right in all tries but on noise.
+    """At ε = 1 the attack made for each publication is always right, except against noise.
 
     The picture beside the question is the exact one, which gives no answer.
     """
@@ -113,7 +113,7 @@ def test_every_attack_is_run_on_all_five_publications():
 
 @pytest.mark.parametrize("draws", [1, 100_000])
 def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws):
-    """At the most draws that there are, more cannot be had."""
+    """At the largest number of draws, more cannot be requested."""
     app = opened(chapter="noise", epsilon="10", at=f"guess:{SHOWN};draws:{draws}")
     (message,) = (each.value for each in app.info if "A ratio needs" in each.value)
     assert message.endswith("lower ε." if draws > 1 else "draw more.")

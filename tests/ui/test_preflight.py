@@ -57,7 +57,7 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
 
 
 def test_a_date_that_cannot_be_read_is_refused_at_once_beside_its_field():
-    """It was ignored until the other end of the period was given too."""
+    """Regression: one date was ignored until the other end of the period was given too."""
     app = published("iso.csv", "t,lon,lat\n" + "2024-03-05,-87.62,41.88\n" * 100)
     named(app.selectbox, "Column of the time").set_value("t").run()
     app.text_input(key="publish.from").set_value("03/01/2024").run()

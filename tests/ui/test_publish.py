@@ -30,7 +30,7 @@ def opened(data="city-50k", **address):
 
 
 def test_the_price_and_what_to_expect_stand_before_the_payment():
-    """On the step Budget alone: what to expect takes seconds to compute."""
+    """Opens the step Budget only: computing the expected errors takes seconds."""
     assert not opened().dataframe
     app = opened(step="2")
     assert "has spent ε = 0 in all" in texts(app)

@@ -190,7 +190,7 @@ def answers(app):
 
 @pytest.mark.slow
 def test_an_answer_stands_in_the_history_of_its_release_alone(stored):
-    """One list held those of every release of the visit, without a word of which gave them."""
+    """Regression: one list held the answers of all releases without naming them."""
     app = opened_page(data="city-50k", rect="14.6,-23.9,14.75,-23.75", epsilon="0.5", tab="History")
     app.select_slider(key="explore.epsilon").set_value(1.0).run()
     assert answers(app) == 2  # both answers are about the same records: ε is a column
@@ -287,7 +287,7 @@ def test_an_upload_that_is_no_release_is_called_the_file():
 def test_a_release_that_cannot_be_read_is_called_one_and_is_no_file_of_districts(
     header, why, release, tmp_path
 ):
-    """It was called no release, and its cells were counted as districts."""
+    """Regression: the file was called no release, and its cells were counted as districts."""
     path = dpviz.save(release, tmp_path / "r.parquet")
     pq.write_table(pq.read_table(path).replace_schema_metadata({"dpviz": header}), path)
     with pytest.raises(ReleaseError, match=why):

@@ -71,14 +71,14 @@ def test_a_hopeless_epsilon_is_said_plainly():
 
 @pytest.mark.slow
 def test_lengths_that_noise_hides_estimate_no_share_of_visits():
-    """It was a number of any size, most of it noise above zero."""
+    """Regression: a number of any size was shown, most of it noise above zero."""
     hidden = metrics(opened(epsilon="0.01", seed="1"))
     assert hidden["Visits counted (estimate)"] == "below the noise"
     assert metrics(opened(epsilon="1"))["Visits counted (estimate)"].endswith("%")
 
 
 def test_no_method_is_offered_by_its_internal_name():
-    """One of them was: its own title was typed nowhere else."""
+    """Regression: one method's title was written nowhere else, so its name was shown."""
     titles = opened().selectbox(key="roads.method").options
     assert len(set(titles)) == len(names("roads"))
     assert not {*titles} & {*names("roads")}
@@ -203,7 +203,7 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane):
 
 
 def test_the_built_in_city_is_on_its_own_ground(release):
-    """Also in a file: the Earth has a coast where it lies."""
+    """Files too: the Earth has a coast where the release lies."""
     marks = [mark.id for mark in city_ground()]
     assert [mark.id for mark in ground(release.frame.graph, "city")] == marks
     page = scene_page(release)

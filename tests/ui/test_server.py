@@ -120,7 +120,7 @@ LOOPBACK = {"http://127.0.0.1": "0100007F", "http://[::1]": f"{'0' * 24}01000000
 
 @pytest.fixture
 def trap():
-    """Where all that leaves by HTTP would come to, and the environment that leads there."""
+    """The trap for all outgoing HTTP, and the environment that leads there."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
         names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy")
@@ -188,7 +188,7 @@ def test_the_settings_of_an_installed_app_are_where_streamlit_looks_for_them(tmp
 
 
 def keeps_to_itself(address, trap):
-    """It listens on this machine alone, answers no page of another site, calls nothing outside."""
+    """It listens on this machine only, refuses other sites' pages, and calls no other server."""
     where, _, port = address.rpartition(":")
     if sys.platform == "linux":
         assert listening(int(port)) == {LOOPBACK[where]}
@@ -266,7 +266,7 @@ def test_our_command_listens_on_this_machine_alone_and_what_ends_it_is_no_traceb
 
 @pytest.mark.slow
 def test_requests_to_other_servers_reach_the_trap(trap):
-    """So that its silence says something: what Streamlit asks by default at a start."""
+    """Proves that the trap works, with a request that Streamlit makes by default at start-up."""
     listener, outside = trap
     code = "from streamlit import net_util; net_util.get_external_ip()"
     control = subprocess.Popen(

@@ -48,7 +48,7 @@ NO_TEXT = re.compile(
 
 
 def test_per_cent_stands_after_a_space():
-    """Neither a format that ends in % nor a digit right before the sign."""
+    """No format ends in %, and no digit stands right before the sign."""
     tight = re.compile(r":[^{}'\"\s]*%\}|[\"~]\.?[0-9]?~?%[\"']|[0-9}]%")
     places = [
         f"{file.name}:{number}"

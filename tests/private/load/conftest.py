@@ -19,7 +19,7 @@ def one_salt(monkeypatch):
 
 @pytest.fixture
 def folders(tmp_path):
-    """One for each of the two."""
+    """One salt for each of the two."""
     both = tmp_path / "one", tmp_path / "two"
     for each in both:
         each.mkdir()

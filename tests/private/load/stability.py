@@ -75,7 +75,7 @@ LINES = (
     '{{"k\\ud800": 1, "who": "{who}", "x": "{x}", "y": "{y}"}}',
     '{{"who": {x}, "x": [{x}], "y": {{}}}}',
 )
-"""Lines that are no record: open quotes, other numbers of fields, what is left of a binary."""
+"""Invalid lines: open quotes, wrong numbers of fields, fragments of a binary."""
 
 rows = st.lists(
     st.tuples(st.sampled_from(IDS), st.sampled_from(CELLS), st.sampled_from(CELLS)), max_size=12
@@ -89,7 +89,7 @@ units = st.one_of(st.none(), st.sampled_from(IDS))
 
 
 def often(examples):
-    """So many examples, each of which writes files."""
+    """This many examples; each writes files."""
     return settings(max_examples=examples, suppress_health_check=list(HealthCheck))
 
 

@@ -61,7 +61,7 @@ def test_the_order_of_rows_does_not_matter(data, rows, k, key):
 @given(records, SLOTS, st.integers(1, 8))
 @often(50)
 def test_the_lemmas_hold_where_all_hashes_are_equal(rows, slot, k):
-    """No step needs a good hash: equal priorities are told apart by slot and number."""
+    """No step needs a good hash: equal priorities are separated by slot and number."""
     with patch.object(bounding, "_mixed", np.zeros_like):
         assert apart(kept(rows, k, b"k"), kept([*rows, (0, slot)], k, b"k")) <= 2
         assert kept(rows[::-1], k, b"k") == kept(rows, k, b"k")

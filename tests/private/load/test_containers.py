@@ -111,7 +111,7 @@ def test_a_crs_that_a_geopackage_calls_undefined_is_none(number, tmp_path):
 
 
 def test_a_shapefile_of_one_record_has_the_declared_types(tmp_path):
-    """With several columns, one without records was called damaged."""
+    """Regression: with several columns, a file without records was called damaged."""
     domain = dpviz.Domain.from_bounds(BOX.bounds, ("x", "y"), kind="kind", kinds=("bike", "other"))
     paths = []
     for rows in (0, 1):
@@ -135,7 +135,7 @@ def test_a_time_is_no_number_by_its_declared_type(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not sandbox.CAN_FORK, reason="two SQLites in one process undo their locks")
 def test_rows_that_are_not_yet_in_the_file_are_read(tmp_path, monkeypatch):
-    """Such as of a GeoPackage that is open in QGIS: they wait in a journal beside it."""
+    """For instance of a GeoPackage open in QGIS: they wait in a journal beside it."""
     monkeypatch.undo()
     path = geopackage(tmp_path, "REAL", [1])
     with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(path)) as reader:

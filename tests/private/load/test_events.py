@@ -166,7 +166,7 @@ def refused(**how):
 
 
 def test_columns_of_json_are_named_and_never_guessed(tmp_path):
-    """Without names records were read as trips without edges: a release of nothing was paid for."""
+    """Regression: they were read as trips without edges: an empty release was paid for."""
     steps = [
         {"trip": trip, "edge": edge, "edges": [edge], "nodes": [0, 1], "lon": -9.145, "lat": 38.72}
         for trip, edge in ((1, "across"), (1, "along"), (2, "along"))
@@ -250,7 +250,7 @@ def test_the_command_reads_events_and_its_release_says_so(tmp_path, monkeypatch)
 
 
 def test_columns_of_longitude_and_latitude_are_degrees_whatever_the_crs_of_the_streets():
-    """They were read as metres of the graph's CRS, and all of them were dropped."""
+    """Regression: degrees were read as metres of the graph's CRS, and all events were dropped."""
     x, y = pyproj.Transformer.from_crs(4326, 32629, always_xy=True).transform(*LISBON.xy.T)
     edges = {"edge": ["across", "along"], "src": [0, 1], "dst": [1, 2]}
     metres = road_graph({"node": [0, 1, 2], "x": x, "y": y}, edges, crs="EPSG:32629")

@@ -72,7 +72,7 @@ FORMATS = (
     "geopandas",
 )  # fmt: skip
 TEXT = ("csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json")
-"""Formats of which a line may be no record at all."""
+"""Formats in which a line may be invalid."""
 
 ODD = (
     "None", "-inf", "1e308", "-1e308", "9" * 400, "½", "\t0.5", "0.5\x0b", "\ufeff0.5", "\u00a00.5",
@@ -224,7 +224,7 @@ def test_shapes_that_are_no_points_are_dropped_alone(shape, tmp_path):
 @pytest.mark.parametrize("odd", [b"\xff\xfe", "\u00e9".encode(), b"\xed\xa0\x80", b"00", b"", None])
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_shapes_that_are_no_hexadecimal_text_are_dropped_alone(kind, odd, tmp_path):
-    """One that is no UTF-8 refused the whole file as damaged."""
+    """Regression: one text that is not UTF-8 made the whole file "damaged"."""
     among_points(tmp_path, odd, POINT.hex().encode(), kind)
 
 
@@ -269,7 +269,7 @@ def test_empty_points_of_a_frame_are_dropped():
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.binary_view(), pa.large_string()])
 def test_bytes_that_are_no_text_affect_no_other_record(kind, tmp_path):
-    """As an id, a kind or a time: SQLite keeps such in columns of text, and so others."""
+    """Used as an id, a kind or a time: SQLite, for one, stores such bytes in text columns."""
     domain = dpviz.Domain.from_bounds(
         YEAR.without_time.bounds, ("x", "y"), period="2024-01-01,2025-01-01", time="when",
         kind="kind", kinds=("bike", "other"),
@@ -387,7 +387,7 @@ def test_a_folder_that_duckdb_refuses_is_refused_in_one_line(odd, tmp_path):
 
 @pytest.mark.parametrize("kind", ["category", "object"])
 def test_a_far_date_of_a_data_frame_is_no_time_and_refuses_no_other(kind):
-    """Its library's own error named the year."""
+    """Regression: the library's own error named the year."""
     days = np.array(["2030-01-01"] * 3 + ["20000-01-01"], "datetime64[s]")
     frame = pd.DataFrame({"u": list("abcd"), "lon": 0.5, "lat": 0.5, "t": pd.Series(days)})
     frame["t"] = frame["t"].astype(kind)

@@ -79,7 +79,7 @@ def write(folder, form, table=None, crs="EPSG:4326"):
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_damaged_crs_that_is_found_out_late_is_one_clear_line(axis):
-    """Without the unit of an axis PROJ makes a transformation, and then cannot read its own CRS."""
+    """Without an axis unit PROJ makes a transformation, but cannot read its own CRS again."""
     stated = pyproj.CRS("EPSG:4326").to_json_dict()
     del stated["coordinate_system"]["axis"][axis]["unit"]
     with pytest.raises(DataError, match="unknown CRS"):
@@ -87,7 +87,7 @@ def test_a_damaged_crs_that_is_found_out_late_is_one_clear_line(axis):
 
 
 def test_proj_asks_nobody_outside_for_the_grids_of_records(monkeypatch):
-    """It did where PROJ_NETWORK=ON: which grids, and parts of them, betrayed where people are."""
+    """Regression: with PROJ_NETWORK=ON, the requested grids revealed where people are."""
     asked = []
 
     def listened(function):
@@ -322,7 +322,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("content", [b"", b'{"longitude": -74.0, "latitude": 40.7}\n'])
     def test_columns_of_json_lines_are_named_and_never_guessed(self, tmp_path, content):
-        """They were taken for lon and lat: a release of nothing was built, and paid for."""
+        """Regression: they were taken for lon and lat; an empty release was paid for."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(content)
         with pytest.raises(DataError, match=r"^a\.jsonl does not declare .*columns\), such as lon"):
@@ -334,7 +334,7 @@ class TestBadInput:
         assert len(read_records(path, named).points) == rows
 
     def test_a_release_is_not_accepted_as_data(self, tmp_path):
-        """Its rectangles were read as records without a place: a build of nothing was paid for."""
+        """Regression: its rectangles were read as records; an empty release was paid for."""
         built = dpviz.build(dpviz.from_points(POINTS, NYC, name="taxi", public=True), "ugrid", 1.0)
         (tmp_path / "days").mkdir()
         pq.write_table(pa.table(frame()), tmp_path / "days/monday.parquet")

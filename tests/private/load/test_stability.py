@@ -59,7 +59,7 @@ pytestmark = pytest.mark.usefixtures("one_key", "one_salt")
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_gives_the_same_index(form, folders):
-    """Also in what is no id: a record without one is of no unit."""
+    """Also for missing ids: a record without an id belongs to no unit."""
     people = ("1", "01", "ann", "")
     records = [(who, "0.25", cell) for who in people for cell in ("0.5", "0.75", "9")]
     write("csv", folders[0] / "a.csv", records)
@@ -247,7 +247,7 @@ def test_one_trip_more_moves_the_counts_of_steps_by_at_most_its_bound(form, by, 
 
 
 def test_trips_by_their_nodes_are_in_the_step_of_their_time():
-    """Their times were lost: all of them counted, in no step, and a build failed once paid."""
+    """Regression: their times were lost; all counted in no step, and a build failed once paid."""
     edges, nodes = [["1"], ["1", "01"], ["7"], ["7"]], [["1", "01"], ["1", "01", "caf\u00e9"]]
     nodes += [["zed", "1"]] * 2
     when = ["2024-03-04T08:00", "2024-03-05", "2024-03-05", "noon"]

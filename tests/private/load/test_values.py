@@ -130,7 +130,7 @@ def test_a_time_that_no_calendar_or_clock_has_is_none(pattern, cell):
 
 
 def test_whole_numbers_are_read_by_their_digits_where_a_format_says_so():
-    """Else they are seconds; a column of timestamps takes no format."""
+    """Other numbers are seconds; a column of timestamps takes no format."""
     column = pa.array([20240305, None])
     assert times(column, "t")[0] == 20240305
     assert times(column, "t", "UTC", Notation(time_format="iso"))[0] == 1_709_596_800
@@ -210,7 +210,7 @@ def test_the_first_compressed_json_line_is_a_record(tmp_path):
 
 @pytest.mark.parametrize(("digits", "scale"), [(12, 7), (38, 10), (20, -2)])
 def test_a_decimal_is_the_nearest_number_to_it(digits, scale):
-    """As its text in CSV is, and as engines have it: one beside it may be in another cell."""
+    """The same as its text in CSV and its value in engines: rounding may change the cell."""
     whole = np.random.default_rng(digits).integers(-(10 ** min(digits, 17)), 10**12, 500).tolist()
     cells = [Decimal(each).scaleb(-scale) for each in whole]
     column = pa.array([*cells, None], pa.decimal128(digits + 6 if digits < 30 else 38, scale))

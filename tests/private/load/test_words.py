@@ -55,7 +55,7 @@ FLOATS = (
 @given(st.lists(st.floats(), max_size=20))
 @example([*FLOATS, *(-each for each in FLOATS)])
 def test_a_float_has_one_text(kind, cells):
-    """By itself, beside others and in lists; whole ones are those of whole numbers."""
+    """Read by itself, beside others and in lists; a whole float has a whole number's text."""
     with np.errstate(all="ignore"):
         values = np.array(cells, dtype=kind)
     column = pa.array(values)
@@ -97,7 +97,7 @@ def test_odd_python_values_are_ids_of_their_own_or_none():
 
 
 def test_a_long_text_is_no_list():
-    """One of 50 million symbols ended the build; beyond a MiB no line of a file is read either."""
+    """Regression: a list of 50 million symbols ended the build; no line over 1 MiB is read."""
     fits = "a " * (MAX_LINE // 2)
     cells = ["a b", fits, fits + "b", None, "b"]
     for column in (cells, pa.array(cells), [cell and cell.encode() for cell in cells]):

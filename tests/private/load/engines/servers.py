@@ -64,7 +64,7 @@ def installed_postgres():
 
 @dataclass(frozen=True)
 class PostgresServer:
-    """Where the server listens."""
+    """Address where the server listens."""
 
     port: int
 

@@ -89,7 +89,7 @@ def test_a_bounded_result_brings_its_bound(tmp_path):
 
 @pytest.mark.slow
 def test_results_of_several_queries_in_a_folder_are_not_bounded_together(tmp_path):
-    """Each keeps K records of a unit: together they had 2 K, and the noise was of K."""
+    """Regression: each result keeps K records of a unit; together they had 2 K, noise for K."""
     query, read = CellQuery(BOX, ("lon", "lat"), 16, "who", 3), {"unit": "who", "max_per_unit": 3}
     files = [tmp_path / name for name in ("one.parquet", "two.parquet")]
     for salt, path in zip("ab", files, strict=True):

@@ -57,7 +57,7 @@ def test_one_unit_more_moves_postgres_counts_by_at_most_its_bound(postgres):
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
 def test_ids_that_a_column_takes_for_the_same_are_those_of_two_units(engine, request, tmp_path):
-    """Each keeps its own records: else one unit more would take away the other's, too."""
+    """Each keeps its own records: otherwise one more unit could remove those of the other."""
     if engine == "postgres":
         url = request.getfixturevalue("postgres")
         with connected(url) as db:
@@ -95,7 +95,7 @@ def rows_of(ids):
     ("kind", "least"), [("int2", -(2**15)), ("int4", -(2**31)), ("int8", -(2**63))]
 )
 def test_the_least_whole_number_of_postgres_refuses_no_other_record(postgres, kind, least):
-    """It has no absolute value of its type."""
+    """The smallest integer has no absolute value of its type."""
     with connected(postgres) as db:
         rows = [(0, 1), (least, 1), (1, least)]
         create(db, "whole", f"x {kind}, y {kind}", rows)
