@@ -180,7 +180,7 @@ def test_parquet_that_decodes_to_far_more_points_is_refused(tmp_path, little_mem
 @pytest.mark.skipif(not sandbox.CAN_FORK, reason="only a child has a limit of memory")
 @pytest.mark.parametrize("encoding", ["PLAIN_DICTIONARY", "DELTA_BYTE_ARRAY"])
 def test_parquet_that_repeats_a_long_id_stays_within_memory(encoding, tmp_path, monkeypatch):
-    """Regression: the footer counts the text once; a file was "damaged", a folder took gigabytes."""
+    """Regression: the footer counts the text once; a file was "damaged", a folder took GBs."""
     if encoding == "PLAIN_DICTIONARY":
         monkeypatch.setattr(duck, "MEMORY", "100MB")
     folder = tmp_path / "visits"

@@ -93,7 +93,7 @@ def test_every_kind_of_release_shows_itself_and_markup_in_names_stays_text(relea
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["areas", "roads", "places"])
 def test_areas_streets_and_moves_are_maps_that_need_no_network(kind, city):
-    """Nothing is loaded: the page's policy forbids it, and it has no address; its size is limited."""
+    """Nothing is loaded: the policy forbids it, and the page has no address; size is bounded."""
     if kind == "areas":
         release = dpviz.build(city, areas="h3:6", seed=1)
     else:
