@@ -199,10 +199,10 @@ ABLATIONS: dict[str, list[tuple[object, str, object]]] = {
     "no sub-cells, slopes instead": [(cell_tree.ShrunkTree, "with_cells", None)],
     "estimates as without a prior": [(cell_tree, "guided_estimates", None)],
     "thresholds as without": [(prior, "MAX_TIMES", 1.0)],
-    "trusted wherever it is used": [(prior, "CLOSE", np.inf), (prior, "BETTER", 0.0)],
+    "trusted wherever it is used": [(prior, "MAX_MISFIT", np.inf), (prior, "MIN_GAIN", 0.0)],
     "γ = 1 and a = 1 only": [(prior, "KINDS", ((0.0, 1.0), (1.0, 1.0)))],
-    "z = 1.5 instead of 2.5": [(prior, "DOUBT", 1.5)],
-    "sub-cells down to level 11": [(prior, "FINEST", 11)],
+    "z = 1.5 instead of 2.5": [(prior, "MIN_EVIDENCE_SDS", 1.5)],
+    "sub-cells down to level 11": [(prior, "FINEST_LEVEL", 11)],
 }
 """Name → attributes that are replaced."""
 
@@ -221,12 +221,12 @@ def ablated(name: str, cases: list[Case], seeds: int) -> dict[str, float]:
             if attribute == "guided_estimates":
                 value = lambda parent, raw, fits, share: shrink_tree(parent, *raw)[0]  # noqa: E731
             stack.enter_context(patch.object(owner, attribute, value))
-            if attribute == "FINEST":
-                stack.enter_context(patch.object(priors, "FINEST", value))
+            if attribute == "FINEST_LEVEL":
+                stack.enter_context(patch.object(priors, "FINEST_LEVEL", value))
         means = {}
         for case in cases:
             public = case.prior
-            if any(attribute == "FINEST" for _, attribute, _ in changes):
+            if any(attribute == "FINEST_LEVEL" for _, attribute, _ in changes):
                 public = coarse(case)
             ratios = []
             for epsilon in EPSILONS:
