@@ -22,7 +22,7 @@ from dpviz.lazy import pa, pq, shapely
 UNITS_PER_DEGREE = 1_000  # coordinates are stored as integers; the sources are no more precise
 COARSE, FINE, NAMES = "basemap.parquet", "shores.parquet", "places.parquet"
 SQUARE_DEGREES = 5
-"""Degrees across of the squares that fine land is cut into."""
+"""Side in degrees of the squares that fine land is cut into."""
 SHAPES = "Natural Earth"
 PLACES = "GeoNames (CC BY 4.0)"
 """Credits that a map with these shapes or names shows."""
@@ -30,18 +30,18 @@ PLACES = "GeoNames (CC BY 4.0)"
 Bounds = tuple[float, float, float, float]
 WORLD: Bounds = (-180.0, -90.0, 180.0, 90.0)
 KM_PER_DEGREE = 111.2
-"""Kilometres from south to north."""
+"""Kilometres per degree from south to north."""
 MARGIN = 0.5
-"""Degrees, at most, by which the box of a country or state is wider on each side than its shape."""
+"""Largest margin in degrees around the shape of a country or state in its box."""
 MIN_TOWN_PEOPLE = 60_000
-"""People from which a place has an area by name."""
+"""Smallest population of a place whose area can be searched by name."""
 TOWN_RADIUS_KM = {5_000_000: 30.0, 1_000_000: 20.0, 200_000: 12.0, MIN_TOWN_PEOPLE: 8.0}
-"""Kilometres from a town's centre to the sides of its box, by the fewest people that have them."""
+"""Kilometres from a town's centre to the sides of its box, by minimum population."""
 POLYGON = 3
 """Shapely's number of the type."""
 
 STATES_WIDTH = {1: 100.0, 0: 300.0}
-"""Degrees across up to which borders of states are shown, by their rank; rivers likewise."""
+"""Largest width in degrees of a map with borders of states, by their rank; rivers likewise."""
 
 LINES = ("state", "border", "river", "coast")
 FILLED = ("land", "water")

@@ -25,10 +25,10 @@ FADE = (8.0, 9.0)
 """Zooms over which the bundled outlines (1:50m) fade: nearer they would be off by a kilometre."""
 
 FINE_FADE = (10.5, 11.5)
-"""The same of those of 1:10m, which are off by 200 m."""
+"""The same for the outlines of 1:10m, which are off by 200 m."""
 
 FINE_DEGREES = 5.0
-"""Degrees across that are shown with the finer outlines at most."""
+"""Largest width in degrees that is shown with the finer outlines."""
 
 VARIABLE = "DPVIZ_BASEMAP"
 """Environment variable with an owner's base map file: see :mod:`dpviz.render.basemap_file`."""
@@ -54,8 +54,8 @@ WEST, EAST = -540.0, 540.0
 """Ends of the sea that is drawn around the world."""
 
 NEAR_MARGIN, NEAR_ZOOMS = 0.5, 2.5
-"""Margin, in sizes of the rectangle, within which more places are named, and by how many zooms a
-visitor may come closer and find all that there is room for."""
+"""Margin, in sizes of the rectangle, within which more places are named; number of zooms for which
+names are prepared."""
 
 
 @lru_cache(maxsize=16)

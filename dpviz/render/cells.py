@@ -26,22 +26,22 @@ from dpviz.trees.consistency import sum_up
 from dpviz.trees.lattice import Float, Int
 
 ALWAYS = 255
-"""The last level at which a raw leaf is drawn (all below its own), and the zoom that never ends."""
+"""As the last level of a raw leaf: drawn at every deeper one; as a zoom: a range without end."""
 
 ZOOM_STEPS = 10
-"""Zooms travel as whole tenths: what is equal stays equal, so the rows still tile the domain."""
+"""Zooms are sent as whole tenths, so that equal ones stay equal and rows still tile the domain."""
 
 ENCLOSED = 4
 """Kind of a quiet node on the map that is hatched with :func:`hatch_density`."""
 
 UPPER_SDS = 2.12
-"""Standard deviations above a count that is within its noise: what may be none is below, 98 %."""
+"""Standard deviations above a count within its noise: the true count is lower with 98 %."""
 
 FAINT = 0.5
-"""Opacity of what is shown by the answer of a coarser cell; the map hatches it."""
+"""Opacity of cells that show the answer of a coarser cell; the map hatches them."""
 
 MIN_DENSITY_KM2 = 1e-4
-"""Area in km² from which a cell has a density: a smaller one has records, and no surroundings."""
+"""Smallest area in km² of a cell with a density: for a smaller one only its records are shown."""
 
 HOLE = "at most this many"
 
@@ -53,7 +53,7 @@ def node_bounds(release: PointRelease) -> Float:
 
 
 MAX_DEGREES = 540.0
-"""Degrees from the meridian or the equator: beyond it nothing is on a map of the Earth."""
+"""Largest longitude or latitude in degrees that a map of the Earth can show."""
 
 
 def domain_bounds(domain: Domain) -> Bounds:
@@ -80,7 +80,7 @@ def on_map(rect: Bounds, domain: Domain) -> Bounds:
 
 
 _adaptive: WeakKeyDictionary[PointRelease, Detail] = WeakKeyDictionary()
-"""Ends with its release: a visitor who leaves takes both along."""
+"""Adaptive detail of releases, freed with them, for instance when a visitor leaves."""
 
 _tables: WeakKeyDictionary[PointRelease, tuple[pa.Table, list[float]]] = WeakKeyDictionary()
 """Tables of the cells that maps draw, and their origins."""

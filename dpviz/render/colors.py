@@ -122,7 +122,7 @@ def theme_json() -> dict[str, Any]:
 
 
 CELL_ALPHA = 0.94
-"""Opacity of a cell on the ground of our own."""
+"""Opacity of a cell on the bundled base map."""
 
 FIRST = 0.09
 """Position of the lowest class on the ramp: a step away from the ground."""

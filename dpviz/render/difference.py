@@ -32,11 +32,11 @@ from dpviz.render.zoomed import STEPS, ZoomedBoxes
 from dpviz.trees.lattice import Float, Int
 
 MIN_SDS = 3.0
-"""Standard deviations of its larger error from which a difference is drawn: there are many looks,
-and two signs."""
+"""A difference is drawn from this many standard deviations of its larger error: many boxes are
+compared, and in both directions."""
 
 MIN_SDS_CUT = 4.0
-"""Likewise where boxes cut the cells of a release: how records lie in cells has heavier tails."""
+"""The same for boxes that cut cells: the error from uneven cells has heavier tails."""
 
 SIDES = 4
 """Classes on either side."""
@@ -45,10 +45,10 @@ ERRORS = (2.0, 4.0, 8.0, 16.0)
 """Classes of an error on either side, in standard deviations of the noise."""
 
 SQUARE_HALVINGS = 5
-"""Halvings of the domain's sides that make the squares of an error map, all in sight: 32 × 32."""
+"""Halvings of the domain's sides that give the squares of an error map of the whole: 32 × 32."""
 
 FINEST_HALVINGS = 7
-"""Halvings of the domain's sides at which boxes of releases that do not nest are finest."""
+"""Most halvings of the domain's sides for boxes of releases that do not nest."""
 
 
 def difference_scene(

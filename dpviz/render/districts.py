@@ -29,14 +29,14 @@ OPAQUE_ALPHA, BLANK_ALPHA = 240, 1
 """Opacities, 0–255; a blank district still has a tooltip."""
 
 BORDER_PIXELS = (8.0, 24.0)
-"""Pixels across, of a middling district, over which borders come: before, ink is for counts."""
+"""Widths in pixels of a median district between which borders fade in: smaller ones show counts."""
 
 HAIRLINE: dict[str, Any] = {"color": LAND.faint(115), "width": 0.5}
-"""Between cells of a mesh, whose borders are nowhere on the ground; blank cells, which may lie on
-water, have none."""
+"""Line between cells of a mesh, whose borders have no meaning on the ground; blank cells, which may
+be on water, have none."""
 
 MAX_LABELS = 2_000
-"""Districts with a name on the map: each zoom has room for a few."""
+"""Most districts with a name on the map: each zoom has room for a few."""
 
 DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""

@@ -42,10 +42,10 @@ VISITED_ALPHA = 110
 """Opacity (0–255) of visited cells behind arrows and lines."""
 
 MIN_CHANCE = 0.005
-"""Chance of the faintest arrow that is drawn."""
+"""Smallest probability of a next place that is drawn as an arrow."""
 
 MAX_NEXT = 12
-"""Arrows to next places at most."""
+"""Most arrows to next places."""
 
 MIN_SHAFT, MAX_SHAFT = 0.018, 0.17
 """Width of an arrow's shaft, in sides of a cell."""

@@ -38,7 +38,7 @@ STRENGTHS = 4
 """Classes of density, as strengths of a kind's colour."""
 
 MIN_STRENGTH = 0.3
-"""Weakest strength of a kind's colour: its share in the mix with the ground."""
+"""Smallest share of a kind's colour in the mix with the ground's colour."""
 
 KIND_COLORS = Themed(
     stops("0d4f94 b4520a 17906c 5b2470 b09a1a 56606c"),
@@ -54,7 +54,7 @@ MAX_SHARE_WIDTH = 0.5
 
 
 WIDER = " in the cells around"
-"""Words after the answer of a coarser cell."""
+"""Text after the answer of a coarser cell."""
 
 HATCHED = Swatch("hatched: of the cells around", FRAME, hatch=True)
 
@@ -112,7 +112,7 @@ class KindCells(ZoomedBoxes, KindCounts):
 
 
 Answer = Callable[[KindCounts], tuple[Sequence[NDArray[Any]], NDArray[np.bool_]]]
-"""What a map says of areas, columns of shape (n,), and whether it says anything."""
+"""A map's texts about areas, columns of shape (n,), and whether there are any."""
 
 
 def answered(

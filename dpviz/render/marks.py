@@ -23,8 +23,8 @@ from dpviz.render.projection import rings_of
 from dpviz.render.scene import Mark, Row
 
 NEGLIGIBLE = 0.01
-"""Standard deviations of the noise by which a count may be off where it is shown: the last digit of
-one that is shown beside its noise is worth five times that at least."""
+"""Largest rounding error of a displayed count, in standard deviations of its noise: the last digit
+of a count with its noise is worth at least five times as much."""
 
 LINES = {
     "width_units": "pixels",

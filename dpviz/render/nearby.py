@@ -23,9 +23,9 @@ MIN_DISTANCE_SHARE = 0.02
 MAX_SIDE_KM = 20.0
 """Longest side of the square around a place, in kilometres."""
 HERE_KM = 1.0
-"""Kilometres within which something is at a place, not beside it."""
+"""Distance in kilometres below which a record is "at" a place, not beside it."""
 COMPASS = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
-"""Of the compass, from the east on."""
+"""Points of the compass, anticlockwise from the east."""
 
 
 def place_rows(release: PointRelease) -> list[dict[str, str]]:

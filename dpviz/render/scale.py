@@ -16,10 +16,10 @@ SERIES = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 """Bounds within a decade, the finest first."""
 
 MAX_CLASSES, MIN_CLASSES = 8, 5
-"""Classes of a scale."""
+"""Largest and smallest number of classes of a scale."""
 
 UNDER_SHARE, LAST_SHARE = 0.025, 0.05
-"""Shares of the shown records that may lie under the first bound, and in the last class."""
+"""Largest shares of the shown records below the first bound, and in the last class."""
 
 LINE_WIDTHS = (1.0, 1.6, 2.4, 3.4, 4.8)
 """Pixels of the five classes of lines."""

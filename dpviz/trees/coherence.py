@@ -15,8 +15,8 @@ from dpviz.trees.density import uniformity_variance
 from dpviz.trees.lattice import Float
 
 FINER_FACTOR = 2.0
-"""Common errors of leaves, in those of their parents: a release cannot see those of its leaves. For
-week-long and yearly data, bursts and office hours, twice the parents' covers 95 %."""
+"""Common errors of leaves as a multiple of their parents', since a release cannot measure them. For
+weekly and yearly data, bursts and office hours, twice the parents' error covers 95 %."""
 
 MOMENTS = 255
 """Number of moments, evenly spaced in time, at which parents are examined."""

@@ -17,10 +17,10 @@ from dpviz.trees.prior import Fit, Fitting, Prior
 from dpviz.trees.shrinkage import project, shrink_level
 
 MIN_LOG2, MAX_LOG2 = -6.0, 6.0
-"""Logarithms to base 2 of the least and largest class of expectations, in standard deviations."""
+"""Smallest and largest class of expectations: log2 of their number of standard deviations."""
 
 MIN_CLASS_NODES = 60
-"""Nodes of a class at least: fewer are added to the next lower class."""
+"""Least nodes of a class: smaller classes join the next lower one."""
 
 MIN_RECORDS = 5.0
 """Records below which no cell is divided further."""

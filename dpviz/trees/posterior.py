@@ -12,13 +12,13 @@ STEPS = 128
 """Points of the quadrature over counts, in equal ratios."""
 
 NEAR_SDS = 12.0
-"""Noise scales up to which a count is always weighed by quadrature."""
+"""Counts up to this many noise scales are always weighed by quadrature."""
 
 MAX_SLOPE = 0.9
-"""Greatest change of the prior's logarithm over one noise scale that counts as a straight line."""
+"""Largest change of the prior's logarithm over one noise scale that is treated as linear."""
 
 ROWS = 10_000
-"""Counts weighed at once; of more, this many, evenly spread, choose the shape."""
+"""Counts weighed at once; the shape is fitted to at most this many, evenly spread."""
 
 RATIO = 0.01
 """Step to which logarithms of guesses are rounded: of more counts than :data:`ROWS` with one scale,

@@ -26,7 +26,7 @@ MIN_EVIDENCE_SDS = 2.5
 """z: a prior is used if it describes noisy counts better than area by this many deviations."""
 
 MIN_FAMILIES = 6.0
-"""Families, with those handed on, below which a level is not fitted."""
+"""A level with fewer families, including those from the level above, is not fitted."""
 
 NEXT_LEVEL_WEIGHT = 0.5
 """Weight of the families of a level in the fit of the next one."""

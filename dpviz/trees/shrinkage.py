@@ -45,7 +45,7 @@ mean square error is 0.9 to 1.3 times the least-squares deviation, whatever the 
 """
 
 ROWS = 1500
-"""Nodes that a level's prior is fitted to, evenly spread; of more than that, tables are made."""
+"""Nodes that a level's prior is fitted to, evenly spread; with more nodes, tables are used."""
 
 STEPS = 40
 """Steps of expectation–maximisation."""
