@@ -244,7 +244,7 @@ LOOK, SUBTRACT, BEST = ATTACKS = (
     "the attack made for it",
 )
 TIE = 1e-9
-"""Evidence below it is rounding of floating-point sums."""
+"""Differences of evidence below it are floating-point rounding."""
 
 
 def equal_error(town: People, epsilon: float, seed: int) -> dict[str, tuple[float, float]]:

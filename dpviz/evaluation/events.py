@@ -20,7 +20,7 @@ QUANTILES = 14
 """Thresholds tried for each feature."""
 
 CAUTION_SE = 3.0
-"""Standard errors that are taken off the score of an event, so that luck does not choose."""
+"""Standard errors subtracted from the score of an event, so that luck does not choose it."""
 
 
 @dataclass(frozen=True)

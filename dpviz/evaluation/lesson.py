@@ -26,14 +26,14 @@ METRES_PER_DEGREE = 111_320.0
 """Metres in one degree of latitude, to 0.6 % anywhere."""
 
 SIDE_METRES, SHIFT_METRES = 200.0, 8
-"""Side of the rectangle of a lesson, and how far it is moved, in metres: the record that it singles
-out is met half-way."""
+"""Side of the rectangle of a lesson, and how far it is moved, in metres; half-way its edge meets
+the isolated record."""
 
 TRIED_RECORDS = 500
 """Records that are tried at each distance from the middle."""
 
 NOISELESS_EPSILON = 1e6
-"""An ε at which the geometric mechanism's noise is 0 but for odds of e^(−10^6)."""
+"""An ε at which the geometric mechanism's noise is 0, except with probability e^(−10^6)."""
 
 Rect = tuple[float, float, float, float]
 

@@ -17,7 +17,7 @@ from dpviz.trees.boxpairs import near_pairs
 from dpviz.trees.lattice import Float, Int, unmorton
 
 MAX_MATCHES = 20_000_000
-"""Pairs of places within the distance that are looked at one by one."""
+"""Most pairs of places within the distance: each pair is checked by itself."""
 
 ROWS = 20_000
 

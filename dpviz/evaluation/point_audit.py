@@ -18,7 +18,7 @@ DEEP_LEVELS = 12
 """Levels of the deep chain: with two or four records beside every step of it."""
 
 THRESHOLDS = ("threshold", "theta", "prune")
-"""Parameters whose value is a number of records at which a method changes its mind."""
+"""Parameters that are a number of records at which a method's decision changes."""
 
 
 def point_subject(method: PointMethod, epsilon: float) -> Subject:

@@ -21,9 +21,9 @@ SHORT_LIST = 3
 """Inputs that get a second look before one is chosen."""
 
 MIN_RUNS = 7
-"""Runs of each input that is tried, at least, also where that is more than the trials.
+"""Minimum runs of each input that is tried, even if together they exceed the trials.
 
-Of 100 trials, splits on exact counts are then caught by every seed; with five runs by none.
+With 100 trials, every seed then detects splits on exact counts; with five runs no seed does.
 """
 
 REPORT_EVERY = 100

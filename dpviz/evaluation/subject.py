@@ -17,8 +17,8 @@ from dpviz.private.mechanisms.noise import Noise
 Row = tuple[int, ...]
 
 Pair = tuple[str, tuple[tuple[Row, int], ...], Row]
-"""Two sets of sequences that differ by one: what they are in words; the smaller one, with how often
-each sequence is there; the one sequence more."""
+"""Two sets of sequences that differ by one: a description; the smaller one, with the number of
+copies of each sequence; the additional sequence."""
 
 
 @dataclass(frozen=True, eq=False)

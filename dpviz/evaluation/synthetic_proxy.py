@@ -26,7 +26,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.trees.lattice import Float
 
 CITIES = {2: "city-250k", 3: "year", 4: "trips-200k"}
-"""The synthetic data set that is the proxy, by dimensions; the third one is time."""
+"""The synthetic data set used as proxy, by dimensions; the third dimension is time."""
 
 MAX_RECORDS = 1_000_000
 """Records of the largest proxy. The noise in a count hardly depends on their number."""

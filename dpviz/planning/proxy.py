@@ -31,7 +31,7 @@ CELL_WEIGHTS = (2.0,) * 6
 """Weights of the cascade inside the cells of an earlier release."""
 
 FINE_WEIGHTS = (0.3, 1.0, 4.0)
-"""Weights of the cascades below the size of a square: many, some, hardly any shared places."""
+"""Weights of cascades below the size of a square: many, some, and hardly any shared places."""
 
 DRAWS = 4
 """Draws of each cascade: a plan must hold in each, since real records are one draw.

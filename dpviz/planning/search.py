@@ -32,7 +32,7 @@ MAX_PER_UNIT = 1_000_000_000
 """Most records of one privacy unit."""
 
 EPSILON_RATIO = 1.1
-"""Ratio of each ε tried to the one before."""
+"""Ratio of two consecutive ε that are tried."""
 
 MIN_STEPS_BETTER = 2
 """Steps of ε by which a later candidate must beat the best one before it."""

@@ -38,7 +38,7 @@ SHARES = {1: "0.327", 7: "0.26", 28: "0.413"}
 a running total of a year, which makes its variance least. They add up to one exactly."""
 
 EVERY = {1: "1d", 7: "1w", 28: "4w"}
-"""The step of time of a node, by its length in days: all begin on Mondays but days."""
+"""The step of time of a node, by its length in days; all but single days begin on Mondays."""
 
 BLOCK = 28
 MONDAY = 4

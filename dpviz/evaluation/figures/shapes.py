@@ -24,7 +24,7 @@ DATA = "city-1m"
 METRIC = "median_relative_error"
 QUERIES = 600
 DRAWS = 20
-"""Queries drawn for each that is asked for: most thin ones hold a record, some do not."""
+"""Queries drawn for each one used: some thin ones hold no record."""
 
 SHAPES = {"(1, 1)": (1, 1), "(5, 5)": (5, 5), "(10, 10)": (10, 10), "(15, 0.2)": (15, 0.2)}
 """Sides in degrees on the paper's domain."""

@@ -23,7 +23,7 @@ WORKLOADS = {
     "hot": "squares of less than 1 % of the domain's side, where records are",
     "districts": "areas of about equally many records that fill the domain, such as wards",
 }
-"""Workloads that a release may be tuned for, by word."""
+"""Workloads that a release may be tuned for, by name."""
 
 HOT_BELOW = 0.01
 """Queries with a typical side below this share of the domain's side are hot, others uniform."""

@@ -32,7 +32,7 @@ USUAL_LOSS, LOSS_DEVIATION = 0.1, 0.15
 guess, to which an uncertain measured loss is shrunk."""
 
 MAX_GROWTH = 3.0
-"""Greatest factor by which counts grow."""
+"""Largest factor that corrects a count for losses."""
 
 STEP_FACTOR = 2.0
 """Factor of the step from an edge to the next over (2 · trips / nodes)², the square of the mean

@@ -27,17 +27,17 @@ from dpviz.trees.lattice import Float, Int
 
 THEOREM = "PrivTree, theorem 4.1"
 LARGE_ALPHABET = 32
-"""Symbols from which on the root is split by rule, and measured by itself, and shares are mixed."""
+"""Number of symbols from which the root is always split, and measured, and shares are mixed."""
 
 TINY = 1e-300
-"""Instead of a divisor of 0."""
+"""Replaces a divisor of 0."""
 
 # Constants of large alphabets: assets/docs/results/sequences.md, "Large alphabets".
 ROOT_SHARE = 0.2
 """Share of the counts' ε for single symbols."""
 
 PRIOR_SCALES = 3.0
-"""Noise scales that the shares of the next shorter context weigh."""
+"""Weight of the shares of the next shorter context, in noise scales."""
 
 SINGLE = "each event has one next symbol, so sensitivity l_top"
 

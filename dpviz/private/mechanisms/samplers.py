@@ -35,7 +35,7 @@ MIN_RATE = 2.0**-57
 """Rates below it would need more than 62 bits."""
 
 MAX_DRAW = 1 << 62
-"""Draws are cut to ±2^62."""
+"""Draws are clipped to ±2^62."""
 
 
 def two_sided(words: Source, n: int, rates: ArrayLike) -> Int:

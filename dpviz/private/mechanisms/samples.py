@@ -13,7 +13,7 @@ from dpviz.private.mechanisms.samplers import Int
 from dpviz.private.mechanisms.sources import Noise
 
 SAMPLE_BLOCK = 1 << 20
-"""Records whose coins are thrown at once."""
+"""Records that are sampled at once."""
 
 
 def uniform_below(noise: Noise, bounds: ArrayLike) -> Int:

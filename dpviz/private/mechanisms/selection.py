@@ -26,7 +26,7 @@ from dpviz.private.mechanisms.samplers import Int
 from dpviz.private.mechanisms.sources import Noise
 
 UNITS = 2.0**38
-"""Integer weight of the best candidate in the first round, at most."""
+"""Largest integer weight of the best candidate in the first round."""
 
 MARGIN = 4
 """Units of doubt per candidate: rounding of its weight (1), error of the exponential (less than 1),

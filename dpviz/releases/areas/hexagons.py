@@ -34,7 +34,7 @@ POLAR_LATITUDE = 85.0
 """Latitude up to which hexagons are drawn: cells around a pole have no outline on a map."""
 
 PIECE_DEGREES = 60.0
-"""Degrees of longitude that H3 fills at once: it takes a wide edge for one across 180°."""
+"""Degrees of longitude that H3 fills at once: H3 reads a wider edge as one across 180°."""
 
 BORDER_SAMPLES = 64
 """Sample points per side of a box's border, to find cells that only reach into the box."""

@@ -30,7 +30,7 @@ MEMORY = "2GB"
 """DuckDB's memory limit; beyond it, DuckDB spills to its own temporary folder."""
 
 _POLL = 0.1
-"""Seconds between two interrupts of a connection whose time is over."""
+"""Seconds between two interrupts of a connection that has used up its time."""
 
 _FILES = "dpviz_files"
 

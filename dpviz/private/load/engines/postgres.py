@@ -22,7 +22,7 @@ SELECT string_agg(int8send(cell) || int8send(n), ''::bytea) FROM (
   SELECT cell, n, (row_number() OVER () - 1) / 65536 AS block FROM ({query}) AS counted (cell, n)
 ) AS numbered GROUP BY block
 """
-"""Rows as blocks of big-endian numbers, since a driver takes rows one by one."""
+"""Rows as blocks of big-endian numbers: the driver would fetch rows one by one."""
 
 
 class Postgres(Engine):
