@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -58,7 +60,7 @@ def update(
     from dpviz.domain.units import TimeUnits
     from dpviz.domain.zones import zone_name
     from dpviz.private.budget import positive_epsilon
-    from dpviz.private.ledger import Ledger
+    from dpviz.private.ledger import Ledger, account_key
     from dpviz.releases import series as nodes
     from dpviz.releases.series import day_number, day_text
 
@@ -80,10 +82,21 @@ def update(
     data = replace(data, units=replace(data.units, per="day"))
     areas, how = data.arguments(source)
     how["name"] = dataset
-    frame = _frame(data, areas, dataset, epsilon, start=day_text(first), zone=units.zone)
-    Path(folder).mkdir(exist_ok=True)
-    with locked(str(Path(folder) / "series.parquet")):
-        _require_same(folder, frame)
+    kinds = data.attributes.axis()
+    frame = nodes.series_frame(
+        areas,
+        dataset=account_key(dataset),
+        epsilon=float(epsilon),
+        unit=data.units.unit,
+        max_per_unit=data.units.max_per_unit,
+        start=day_text(first),
+        zone=units.zone,
+        time=data.clock.time,
+        kind=kinds.get("kind"),
+        kinds=list(kinds.get("kinds", ())),
+    )
+    with _folder(folder), locked(str(Path(folder) / "series.parquet")):
+        nodes.require_frame(folder, frame)
         account, number = Ledger(ledger), nodes.identity(frame)
         paid = {spend.purpose for spend in account.account(dataset).spends}
         new_files, lost_files = [], []
@@ -146,33 +159,18 @@ def table(
     emit({"rows": rows}, as_json, shown)
 
 
-def _frame(data: Data, areas: Any, dataset: str, epsilon: float, **time: str) -> dict[str, Any]:
-    """Facts that all releases of a series share."""
-    from dpviz.private.ledger.names import account_key
-    from dpviz.releases.series import area_facts, identity
-
-    kinds = data.attributes.axis()
-    units = {"unit": data.units.unit, "max_per_unit": data.units.max_per_unit}
-    named = {"dataset": account_key(dataset), "epsilon": float(epsilon), **units, **time}
-    named |= {"time": data.clock.time, "areas": identity(area_facts(areas))}
-    return named | {"kind": kinds.get("kind"), "kinds": list(kinds.get("kinds", ()))}
-
-
-def _require_same(folder: str, frame: dict[str, Any]) -> None:
-    """Refuse a folder that holds a series with another frame.
-
-    Raises:
-        ParameterError: areas, kinds, zone, unit, bound, start or ε differ.
-    """
-    from dpviz.releases.series import node_facts, node_files
-
-    for file in node_files(folder)[:1]:
-        before = node_facts(dpviz.read(file, "areas"), file)["frame"]
-        for name in (each for each, now in frame.items() if before.get(each) != now):
-            was = "other areas" if name == "areas" else f"{name} {before.get(name)!r}"
-            raise ParameterError(
-                f"folder {folder!r} holds a series with {was}: give the same, or a new folder"
-            )
+@contextmanager
+def _folder(name: str) -> Iterator[None]:
+    """Make the folder of a series where there is none, and remove it if nothing was released."""
+    folder = Path(name)
+    new = not folder.exists()
+    folder.mkdir(exist_ok=True)
+    try:
+        yield
+    finally:
+        if new:
+            with suppress(OSError):  # it holds releases
+                folder.rmdir()
 
 
 def _records(data: Data, source: str, areas: Any, how: dict[str, Any], node: Node) -> AreaData:

@@ -296,7 +296,9 @@ class CountRelease(Comparisons, Release, Generic[F]):
         raise DomainError("this release has no kinds: leave the kind out")
 
     def sample(self, n: int | None = None, seed: int | None = None) -> Float:
-        """Synthetic points; costs no ε; see :mod:`dpviz.releases.points.sample`."""
+        """Synthetic points of one of points; costs no ε: :mod:`dpviz.releases.points.sample`."""
+        if not is_points(self):
+            raise ReleaseError(f"a release of {self.kind} cannot be sampled: give one of points")
         return sample(self.domain, self.nodes, n, seed)
 
     @property

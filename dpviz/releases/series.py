@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from dpviz.checks import require_path
-from dpviz.errors import DomainError, ReleaseError
+from dpviz.errors import DomainError, ParameterError, ReleaseError
 from dpviz.lazy import pd, shapely
 from dpviz.releases.answers import INTERVAL_SDS, interval
 from dpviz.releases.areas.partition import Areas
@@ -132,6 +132,27 @@ def node_facts(release: AreaRelease, file: Path) -> dict[str, Any]:
     if stated.get("file") != file.name:
         raise ReleaseError(f"{file.name} was called {stated.get('file')!r}: give its name back")
     return stated
+
+
+def series_frame(areas: Areas, **facts: Any) -> dict[str, Any]:
+    """Facts that all releases of a series share: plain values, with a hash of the areas."""
+    return {**facts, "areas": identity(area_facts(areas))}
+
+
+def require_frame(folder: str | os.PathLike[str], frame: dict[str, Any]) -> None:
+    """Refuse a folder that holds a series with another frame.
+
+    Raises:
+        ParameterError: areas, kinds, zone, unit, bound, start or ε differ.
+    """
+    for file in node_files(folder)[:1]:
+        before = node_facts(read(file, "areas"), file)["frame"]
+        for name in (each for each, now in frame.items() if before.get(each) != now):
+            was = "other areas" if name == "areas" else f"{name} {before.get(name)!r}"
+            raise ParameterError(
+                f"folder {Path(folder).name!r} holds a series with {was}: give the same, or a new "
+                "folder"
+            )
 
 
 def weights(nodes: Int, variance: Float, windows: Int, *, final: bool = False) -> Float:

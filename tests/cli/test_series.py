@@ -98,7 +98,7 @@ def test_a_run_that_is_killed_before_the_payment_leaves_nothing(folder):
     killed = patch.object(dpviz.Ledger, "spend", side_effect=KilledError)
     with killed, pytest.raises(KilledError):
         run("series", "update", "daily", "visits.csv", *WORDS, "--until=2024-03-19")
-    assert not [*(folder / "daily").iterdir()]
+    assert not (folder / "daily").exists()
     assert not dpviz.Ledger().account("visits").spends
 
 
@@ -167,6 +167,12 @@ def test_a_changed_frame_is_refused_in_one_line(folder, word, line):
     begin()
     update("03-19")
     refused(folder, ["series", "update", "daily", "visits.csv", *WORDS, word], line)
+
+
+def test_a_refused_first_run_leaves_no_folder(folder):
+    words = ["series", "update", "daily", "visits.csv", *WORDS, "--until=2024-03-19"]
+    assert "has no calendar" in fails(*words)
+    assert not (folder / "daily").exists()
 
 
 def test_a_folder_of_several_series_or_of_renamed_releases_is_not_read(folder):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpviz
-from dpviz.errors import ParameterError, PrivacyError
+from dpviz.errors import ParameterError, PrivacyError, ReleaseError
 from dpviz.evaluation.area_audit import square
 from dpviz.evaluation.audit import audit
 from dpviz.methods.flows import pairs
@@ -212,6 +212,13 @@ def test_flows_that_do_not_fit_are_one_line(monkeypatch):
 def test_questions_that_are_not_pairs_of_names_are_refused(query):
     with pytest.raises(dpviz.DpvizError, match="is not a pair: give"):
         dpviz.build(commuters(), seed=0).count(query)
+
+
+def test_flows_have_no_synthetic_points():
+    """Lattice positions of pairs were taken for places: numbers without a meaning."""
+    release = dpviz.build(commuters(), epsilon=1.0, seed=1)
+    with pytest.raises(ReleaseError, match="a release of flows cannot be sampled"):
+        release.sample(5)
 
 
 def test_two_pairs_are_compared_and_steps_make_a_timeline(tmp_path):
