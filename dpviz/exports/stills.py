@@ -12,6 +12,7 @@ from dpviz.exports.presentation import Presentation
 from dpviz.exports.scenes import MAX_EDGES, release_scene
 from dpviz.exports.views import maps_of
 from dpviz.releases.counts import CountRelease, PointRelease, is_areas, is_points, is_roads
+from dpviz.releases.flows.release import is_flows
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.window import during
 from dpviz.releases.release import Release
@@ -120,7 +121,7 @@ def has_picture(release: Release) -> bool:
         return release.domain.without_time.dims in (2, 4)
     if is_roads(release):
         return len(release.frame.graph) <= MAX_EDGES
-    return is_areas(release) or "cells" in release.header.extra
+    return is_areas(release) or is_flows(release) or "cells" in release.header.extra
 
 
 def _scene_picture(release: Release, words: Words, size: Size) -> bytes | None:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import Mapped, quotient_words
+from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.counts import (
     AreaRelease,
@@ -20,6 +22,7 @@ from dpviz.releases.counts import (
     is_points,
     is_roads,
 )
+from dpviz.releases.flows.release import FlowRelease, is_flows
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.window import window_cuts
 from dpviz.releases.release import Release
@@ -28,10 +31,13 @@ from dpviz.render.flows import path_words
 from dpviz.render.nearby import place_rows
 from dpviz.render.numbers import count_words, with_noise
 from dpviz.sequences.moves import frequent, visit_sd, visits
-from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float, Int
 
 MAX_ROWS = 30
 """Most rows of a table: those with the highest counts."""
+
+MAX_ENDS = 6
+"""Most origins and destinations of a matrix in a file."""
 
 COUNT = "Noisy count"
 
@@ -45,18 +51,21 @@ class Table:
         head: names of the columns; the first names each row.
         rows: texts.
         of: number of rows of the whole release; ``rows`` are those with the highest counts.
+        sums: number of rows of sums, which stand first in ``rows`` and are not in ``of``.
     """
 
     title: str
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     of: int
+    sums: int = 0
 
     @property
     def summary(self) -> str:
         """Title and number of rows."""
-        if self.of > len(self.rows):
-            return f"{self.title}: {len(self.rows)} of {self.of:,}, those with the most records"
+        listed = len(self.rows) - self.sums
+        if self.of > listed:
+            return f"{self.title}: {listed} of {self.of:,}, those with the most records"
         return f"{self.title}: {self.of:,}"
 
 
@@ -68,6 +77,8 @@ def tables_of(release: Release) -> list[Table]:
         return _places(release)
     if is_areas(release):
         return [*_categories(release), *_steps(release), *_areas(release)]
+    if is_flows(release):
+        return [flow_matrix(release, level) for level in release.frame.levels[::-1]]
     if is_points(release):
         return [*_categories(release), *_steps(release), *_named_places(release)]
     return []
@@ -135,6 +146,52 @@ def _areas(release: AreaRelease) -> list[Table]:
             rows, head = [(name, words) for name, _, words in rows], (level, COUNT)
         tables.append(Table(level, head, rows, len(order)))
     return tables[::-1]
+
+
+def flow_matrix(release: FlowRelease, level: str, most: int = MAX_ENDS) -> Table:
+    """Counts from origins (rows) to destinations (columns) of a level, and their sums.
+
+    Args:
+        release: a release of flows.
+        level: name of a level of pairs.
+        most: most origins, and most destinations: those with the largest sums.
+    """
+    flows = release.frame
+    ends = [_ends(release, level, end) for end in (0, 1)]
+    ranks = [answers.count for _, answers in ends]
+    if flows.to is None:
+        ranks = [ranks[0] + ranks[1]] * 2
+    order = [np.argsort(-rank, kind="stable")[:most] for rank in ranks]
+    one, two = (rows[each] for (rows, _), each in zip(ends, order, strict=True))
+    pairs = flows.boxes(np.repeat(one, len(two)), np.tile(two, len(one)))
+    words = _words(release.count_boxes(*pairs)).reshape(len(one), len(two))
+    outs, ins = (_words(answers)[each] for (_, answers), each in zip(ends, order, strict=True))
+    rows = [
+        (flows.origins.labels[row], out, *each)
+        for row, out, each in zip(one.tolist(), outs, words, strict=True)
+    ]
+    total = ("All origins", count_words(release.count([flows.everything])), *ins)
+    names = [flows.destinations.labels[row] for row in two.tolist()]
+    head = ("From (row) to (column)", "All destinations", *names)
+    title = f"Flows, {' to '.join(map(level_words, level.split(' to ')))}"
+    return Table(title, head, [total, *rows], len(ranks[0]), sums=1)
+
+
+def _ends(release: FlowRelease, level: str, end: int) -> tuple[Int, RangeAnswers]:
+    """Areas of one end of a level of pairs, and the sums over all areas of the other end."""
+    flows = release.frame
+    areas = (flows.origins, flows.destinations)[end]
+    part = areas.slices[flows.depths[flows.levels.index(level)][end]]
+    rows = np.arange(part.start, part.stop)
+    low, high = np.zeros((len(rows), 2), dtype=np.int64), np.tile(flows.shape, (len(rows), 1))
+    low[:, end], high[:, end] = (side[rows, 0] for side in areas.intervals)
+    return rows, release.count_boxes(low, high)
+
+
+def _words(answers: RangeAnswers) -> NDArray[np.object_]:
+    """Counts with the larger of their errors, (q,)."""
+    words = map(with_noise, answers.count.tolist(), answers.larger_error.tolist())
+    return np.array([*words], dtype=object)
 
 
 def _streets(release: RoadRelease) -> Table:

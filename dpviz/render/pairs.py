@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dpviz.lazy import shapely
 from dpviz.releases.answers import Answers, interval
+from dpviz.releases.flows.frame import Flows
 from dpviz.releases.flows.release import FlowRelease
 from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.flow_legends import pair_legend
 from dpviz.render.flows import move_marks
 from dpviz.render.marks import paths, polygons
-from dpviz.render.scene import Camera, Row, Scene
+from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.render.view import domain_scene
 from dpviz.sequences.moves import Strings
 from dpviz.trees.lattice import Int
@@ -62,32 +65,14 @@ def flow_scene(
     """
     flows = release.frame
     origin, destination, answers = pairs_of(release, level, area)
-    shapes, starts, names = [], [], list[str]()
-    for areas, depth in zip(
-        (flows.origins, flows.destinations), flows.depths[flows.levels.index(level)], strict=True
-    ):
-        starts.append(areas.slices[depth].start)
-        shapes.append(shapes_in_degrees(areas.outlines(areas.levels[depth]), areas.domain))
-        names += areas.names[areas.slices[depth]]
+    shapes, starts, names = _areas_of(flows, level)
     first = len(shapes[0])
     ends = np.column_stack([origin - starts[0], destination - starts[1] + first])[:MAX_ARROWS]
     moves = Strings(
         tuple(map(tuple, ends.tolist())), answers.count[:MAX_ARROWS], answers.noise_sd[:MAX_ARROWS]
     )
-    outlines = np.concatenate(shapes if flows.to is not None else shapes[:1])
-    parts, owner = shapely.get_parts(outlines, return_index=True)
-    rings = [shapely.get_coordinates(each) for each in shapely.get_exterior_ring(parts)]
-    marks = [
-        polygons(
-            "areas",
-            rings,
-            color=(0, 0, 0, 1),
-            rows=(Row("area", "name"),),
-            extra={"name": np.array(names)[owner]},
-        ),
-        paths("area-borders", rings, themed=90, width=0.7),
-        *move_marks(shapely.bounds(np.concatenate(shapes)), names, moves),
-    ]
+    marks, rings, owner = _outlines(flows, shapes, names)
+    marks += move_marks(shapely.bounds(np.concatenate(shapes)), names, moves)
     if area is not None:
         chosen = [ring for ring, row in zip(rings, owner, strict=True) if row == area - starts[0]]
         marks.append(paths("chosen", chosen, width=2.5))
@@ -103,3 +88,43 @@ def flow_scene(
         picks=True,
         title="Flows",
     )
+
+
+def frame_scene(flows: Flows, camera: Camera | None = None) -> Scene:
+    """The finest areas alone, before a release exists."""
+    shapes, _, names = _areas_of(flows, flows.levels[-1])
+    marks, *_ = _outlines(flows, shapes, names)
+    description = "The areas; no release has been built yet"
+    return domain_scene(flows.domain, marks, None, description, camera=camera, tools=())
+
+
+def _areas_of(flows: Flows, level: str) -> tuple[list[Any], list[int], list[str]]:
+    """Outlines in degrees of both ends of a level, their first rows, and all names."""
+    shapes, starts, names = [], [], list[str]()
+    for areas, depth in zip(
+        (flows.origins, flows.destinations), flows.depths[flows.levels.index(level)], strict=True
+    ):
+        starts.append(areas.slices[depth].start)
+        shapes.append(shapes_in_degrees(areas.outlines(areas.levels[depth]), areas.domain))
+        names += areas.names[areas.slices[depth]]
+    return shapes, starts, names
+
+
+def _outlines(
+    flows: Flows, shapes: list[Any], names: list[str]
+) -> tuple[list[Mark], list[Any], Int]:
+    """Marks of the areas of both ends, their rings, and the area of each ring."""
+    outlines = np.concatenate(shapes if flows.to is not None else shapes[:1])
+    parts, owner = shapely.get_parts(outlines, return_index=True)
+    rings = [shapely.get_coordinates(each) for each in shapely.get_exterior_ring(parts)]
+    marks = [
+        polygons(
+            "areas",
+            rings,
+            color=(0, 0, 0, 1),
+            rows=(Row("area", "name"),),
+            extra={"name": np.array(names)[owner]},
+        ),
+        paths("area-borders", rings, themed=90, width=0.7),
+    ]
+    return marks, rings, owner

@@ -9,6 +9,7 @@ import pytest
 import dpviz
 from dpviz.errors import ReleaseError
 from dpviz.exports import Presentation, has_picture, release_page, release_picture, report_page
+from dpviz.private.flows import FlowData
 from dpviz.render.nearby import place_rows
 from tests.wards import voronoi
 
@@ -38,6 +39,13 @@ def areas(table, **attributes):
     return dpviz.build(
         data, "areas", 2.0, areas=voronoi(domain.without_time.counts_only, 9, 0), seed=1, **every
     )
+
+
+def flows(_table):
+    wards = voronoi(dpviz.Domain((0.0, 0.0), (1.0, 1.0)), 9, 0)
+    ends = np.random.default_rng(9).zipf(1.5, (400, 2)) % 9
+    cells = np.column_stack([np.zeros(400, dtype=int), ends])
+    return dpviz.build(FlowData("walks", dpviz.Flows(wards), cells, public=True), seed=1)
 
 
 def boxes(dims):
@@ -72,6 +80,7 @@ RELEASES = {
     "time and categories": lambda table: points(table, **YEAR, **KINDS),
     "areas": areas,
     "areas by month and category": lambda table: areas(table, **YEAR, **KINDS, every="1d"),
+    "flows": flows,
     "roads": roads,
     "moves": moves,
     "symbols": symbols,
@@ -94,6 +103,9 @@ def test_every_kind_has_a_page_a_report_a_picture_and_data(kind, table, tmp_path
             assert re.search(r">theft</th><td class=number>[^<]*±", seen)
         if "time" in kind or "month" in kind:
             assert re.search(r">March 2024</th><td class=number>[^<]*±", seen)
+        if kind == "flows":
+            assert "Flows, ward: 6 of 9, those with the most records" in seen
+            assert re.search(r">All origins</th><td class=number>[^<]*±", seen)
     report = report_page([release], presentation=WORDS)
     assert ('src="data:image/png' in report) == has_picture(release) == (kind not in WITHOUT_MAP)
     if has_picture(release):

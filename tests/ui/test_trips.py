@@ -1,17 +1,25 @@
 """Trips without a browser: two rectangles make one 4-D query; no exact count is shown."""
 
+import json
 from contextlib import nullcontext
 from functools import partial
 
+import pyarrow as pa
 import pytest
 
 import dpviz
+from dpviz import Ledger
+from dpviz.datasets import DATASETS
 from dpviz.errors import ReleaseError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.export import export
 from dpviz.render import with_noise
+from dpviz.render.numbers import count_words
+from dpviz.ui.flows.map_answer import MAX_ENDS
 from dpviz.ui.shared.downloads import FORMATS, WITHOUT_SHAPES
-from tests.ui.opening import metrics, opened_page
+from dpviz.ui.shared.upload_form import UPLOAD
+from tests.ui.files import uploaded
+from tests.ui.opening import metrics, named, opened_page, table
 from tests.ui.paying import pay
 
 START, END = (14.5, -24.0, 14.6, -23.8), (14.6, -24.0, 14.75, -23.85)
@@ -68,3 +76,46 @@ def test_sensitive_trips_wait_for_the_button_and_show_no_exact_number():
     assert "Trips that begin here" in metrics(app)
     assert "Exact (public data)" not in metrics(app)
     assert any("differentially private" in each.value for each in app.markdown)
+
+
+def test_flows_of_the_demo_are_a_map_and_a_matrix_of_origins_by_destinations():
+    app = opened(tab="Table", data="trips-50k", count="areas", areas="h3:5")
+    domain = dpviz.Domain.from_bounds([14.4, -24.1, 15.0, -23.6])
+    records = pa.table(dict(DATASETS["trips-50k"].table()))
+    flows = dpviz.Flows(dpviz.hexagons(5, domain))
+    data = dpviz.load(records, flows, columns=records.column_names, public=True, name="trips-50k")
+    release = dpviz.build(data, "pairs", 1.0, seed=0)
+    assert metrics(app) == {"Trips (noisy)": count_words(release.count([(None, None)]))}
+    shown = table(app, "All destinations")
+    names = [*shown.columns[2:]]
+    assert len(names) == min(MAX_ENDS, flows.shape[0])
+    rows = {row.pop("From (row) to (column)"): row for row in shown.to_dict("records")}
+    assert [*rows] == ["All origins", *names]
+    for origin, destination in ((0, 1), (3, 3), (None, 2), (4, None)):
+        asked = [None if at is None else names[at] for at in (origin, destination)]
+        answer = release.count([tuple(asked)])
+        cell = rows[asked[0] or "All origins"][asked[1] or "All destinations"]
+        assert cell == with_noise(answer.count[0], answer.larger_error[0])
+
+
+@pytest.mark.parametrize("records", ["elsewhere,w1\n", ""], ids=["unknown area", "no records"])
+def test_records_in_no_pair_of_areas_are_refused_before_payment(records):
+    app = opened(data=UPLOAD, count="areas")
+    app = uploaded(app, "trips.file", "commutes.csv", f"home,work\n{records}")
+    app.segmented_control(key="trips.ends").set_value("Names of areas").run()
+    for label, column in (("Origin", "home"), ("Destination", "work")):
+        named(app.selectbox, label).set_value(column)
+    app.run()
+    app.segmented_control(key="trips.counted").set_value("Districts of a file").run()
+    wards = {"type": "FeatureCollection", "features": [ward("w1", 14.4), ward("w2", 14.5)]}
+    app = uploaded(app, "trips.areas.file", "wards.geojson", json.dumps(wards))
+    assert any("No record can be used" in each.value for each in app.error)
+    assert not [each for each in app.button if each.label.startswith("Publish: spend")]
+    assert Ledger().accounts() == ()
+
+
+def ward(name, west):
+    """A square ward."""
+    ring = [[west, -24], [west + 0.1, -24], [west + 0.1, -23.9], [west, -23.9], [west, -24]]
+    geometry = {"type": "Polygon", "coordinates": [ring]}
+    return {"type": "Feature", "properties": {"name": name}, "geometry": geometry}

@@ -59,7 +59,7 @@ class PairCounts(FlowMethod):
     """
 
     name: ClassVar[str] = "pairs"
-    title: ClassVar[str] = "Counts of pairs of areas, pruned"
+    title: ClassVar[str] = "Counts of pairs of areas"
     paper: ClassVar[str] = (
         "F. Boninsegna, F. Silvestri: Differential Privacy Releasing of Hierarchical "
         "Origin/Destination Data with a TopDown Approach. PETS 2025"

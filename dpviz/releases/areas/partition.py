@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -141,6 +142,15 @@ class Areas(Frame):
     def parent_names(self) -> list[str | None]:
         """Name of each area's parent; None on the first level."""
         return [self.names[row] if row >= 0 else None for row in self.parent.tolist()]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Names, with that of the area above where several areas have one name."""
+        several = Counter(self.names)
+        return [
+            name if several[name] == 1 or above is None else f"{above}/{name}"
+            for name, above in zip(self.names, self.parent_names, strict=True)
+        ]
 
     def ancestors(self, depth: int) -> Int:
         """Row of each finest area's ancestor at a depth (0 is the coarsest level)."""

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpviz.domain import Domain
 from dpviz.domain.calendar import fixed_step, step_words
+from dpviz.domain.crs import DEGREES
 from dpviz.errors import DomainError, DpvizError
 from dpviz.lazy import h3
 from dpviz.methods import of_kind
@@ -22,6 +23,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.projection import areas as surfaces
 from dpviz.ui.points.columns_form import POINT_STEPS
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, parameters_form
 from dpviz.ui.shared.panels import ErrorsShown, refuse
@@ -53,14 +55,7 @@ def areas_choice(
         epsilon: epsilon of the release.
         saved: parameters from a permalink, as text.
     """
-    counted = st.segmented_control(
-        "Count by",
-        [HEXAGONS, POLYGONS],
-        default=HEXAGONS,
-        required=True,
-        key=f"{prefix}.counted",
-        help="Fixed beforehand, and public. Districts: a file of wards that add up to districts.",
-    )
+    counted = _counted(prefix)
     every = _step(prefix, domain)
     if every is None and domain.time is not None:
         return None
@@ -71,15 +66,58 @@ def areas_choice(
     if areas is None:
         return None
     areas = replace(areas, every=every)
-    sizes = [part.stop - part.start for part in areas.areas.slices]
-    st.caption(
-        ", ".join(
-            f"{level_title(level)} ({size:,})"
-            for level, size in zip(areas.areas.levels, sizes, strict=True)
-        )
-    )
+    _describe(areas.areas)
     parameters = parameters_form(f"{prefix}.{METHOD}", of_kind(METHOD)[METHOD], {}, saved)
     return Choice(METHOD, parameters, epsilon, areas=areas)
+
+
+def frame_areas(prefix: str, crs: str, box: Domain | None = None) -> ChosenAreas | None:
+    """Areas that records are read into; None while they are missing.
+
+    Args:
+        prefix: prefix of the widgets' keys.
+        crs: of the records, and so of the areas.
+        box: the public box; by default hexagons ask for theirs, and districts lie in their extent.
+    """
+    areas = None
+    with ErrorsShown():
+        if _counted(prefix) == POLYGONS:
+            areas = _polygons(prefix, box, crs)
+        elif (box := box or _box(prefix, crs)) is not None:
+            areas = _hexagons(prefix, box)
+    if areas is not None:
+        _describe(areas.areas)
+    return areas
+
+
+def _box(prefix: str, crs: str) -> Domain | None:
+    bounds = public_box(prefix, crs, None)
+    if bounds is None:
+        return None
+    box = Domain.from_bounds(bounds, crs=crs)
+    checked_area(box)
+    return box
+
+
+def _counted(prefix: str) -> str:
+    """Ask for the kind of areas."""
+    return str(
+        st.segmented_control(
+            "Count by",
+            [HEXAGONS, POLYGONS],
+            default=HEXAGONS,
+            required=True,
+            key=f"{prefix}.counted",
+            help="Fixed beforehand, and public. Districts: a file of wards that add up to "
+            "districts.",
+        )
+    )
+
+
+def _describe(areas: Areas) -> None:
+    """Levels of areas, with their numbers."""
+    levels = zip(areas.levels, areas.slices, strict=True)
+    st.caption(", ".join(f"{level_title(name)} ({p.stop - p.start:,})" for name, p in levels))
 
 
 def _step(prefix: str, domain: Domain) -> str | None:
@@ -188,7 +226,7 @@ def _square_km(domain: Domain) -> float:
     return float(surfaces([domain_bounds(domain)])[0])
 
 
-def _polygons(prefix: str, domain: Domain) -> ChosenAreas | None:
+def _polygons(prefix: str, domain: Domain | None, crs: str = DEGREES) -> ChosenAreas | None:
     file = st.file_uploader(
         "Areas: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
         key=f"{prefix}.areas.file",
@@ -204,9 +242,10 @@ def _polygons(prefix: str, domain: Domain) -> ChosenAreas | None:
         path, key = f"{upload}{layer}", f"{file.file_id}{layer}"
         columns = cached(f"{prefix}.areas.columns", key, lambda: area_columns(path))
         levels = _levels(prefix, columns, key)
-        place = f"{prefix}.areas.read"
         areas = cached(
-            place, (key, levels, domain), lambda: _drawable(areas_of(path, domain, levels=levels))
+            f"{prefix}.areas.read",
+            (key, levels, domain, crs),
+            lambda: _drawable(areas_of(path, domain, levels=levels, crs=crs)),
         )
     except DpvizError as error:
         refuse(str(error).replace(upload.name, "the file"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,6 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import part_counts, rank_limits
 from dpviz.releases.counts import AreaRelease
 from dpviz.render import Camera, with_noise
@@ -120,25 +118,16 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
 
 def _compare(prefix: str, release: AreaRelease) -> None:
     """Compare two areas, at first the two with the most records."""
-    labels = area_labels(release.frame)
+    labels = release.frame.labels
     finest = len(labels) - release.frame.leaves
     largest = np.argsort(-release.nodes.count[finest:], kind="stable")[:2] + finest
     places = {WHOLE: None} | {label: label for label in labels}
     compare_panel(prefix, release, places, [labels[row] for row in largest[[0, -1]]])
 
 
-def area_labels(areas: Areas) -> list[str]:
-    """Names of the areas of all levels, with the area above where several have one name."""
-    several = Counter(areas.names)
-    return [
-        name if several[name] == 1 or above is None else f"{above}/{name}"
-        for name, above in zip(areas.names, areas.parent_names, strict=True)
-    ]
-
-
 def _timeline(prefix: str, release: AreaRelease, window: TimeWindow) -> None:
     """Show the counts of one area, or of all, in every step."""
-    names = [WHOLE, *area_labels(release.frame)]
+    names = [WHOLE, *release.frame.labels]
     area = str(st.selectbox("Area", names, key=f"{prefix}.timeline.area", format_func=plain))
     line = release.timeline() if area == WHOLE else release.timeline_of(area)
     steps_timeline(line, window, "all areas" if area == WHOLE else plain(area))

@@ -3,31 +3,50 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import streamlit as st
 
+from dpviz.exports.tables import flow_matrix
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.flows.release import FlowRelease
 from dpviz.render import Camera
 from dpviz.render.cells import domain_bounds
-from dpviz.render.numbers import count_words
+from dpviz.render.numbers import count_words, half_width_words
 from dpviz.render.pairs import flow_scene, pairs_of
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import map_view
 from dpviz.ui.map.component import events
+from dpviz.ui.points.attributes import kinds_view
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, tabs
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.panels import rows_in_words, sortable
+from dpviz.ui.shared.panels import rows_in_words, sortable, worded_numbers
+from dpviz.ui.shared.sources import NoRecords
 from dpviz.ui.shared.text import level_title, plain
+from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, window_part
+from dpviz.ui.shared.timeline import PERIOD
+
+MAX_ENDS = 12
+"""Most origins and destinations of the matrix on a page."""
+
+NO_SOURCE = PointSource(data=NoRecords(), key="", title="")
+"""Releases of flows show no exact counts."""
+
+PAIR_ERROR_HELP = "Half of the 95 % interval of the noise, for a typical pair of areas."
 
 
 @fragment
 def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
-    """Map of a level, the answer for the chosen area, and tabs below; a click reruns this."""
+    """Map of a level, the answer for the chosen area, and tabs below; a click reruns this.
+
+    Of a release with categories or steps of time, the map shows one category and a window.
+    """
     flows = release.frame
     with st.container(horizontal=True, key="dpviz-controls"):
         level = str(
@@ -41,6 +60,9 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
                 label_visibility="collapsed",
             )
         )
+        of_kind, *_ = kinds_view(prefix, release, NO_SOURCE, looks=False)
+        window = chosen_window(prefix, of_kind)
+    shown = window_part(f"{prefix}.part", of_kind, window)
     depth = flows.depths[flows.levels.index(level)][0]
     part, key = flows.origins.slices[depth], f"{prefix}.area.{len(flows.origins)}.{level}"
     area: int | None = st.session_state.get(key)
@@ -49,8 +71,8 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
     with map_container():
         scene = cached(
             f"{prefix}.flows",
-            (release, level, area),
-            lambda: flow_scene(release, level, area, camera),
+            (shown, level, area),
+            lambda: flow_scene(shown, level, area, camera),
         )
         map_view(
             scene, key=f"{prefix}.flowmap", on_pick=partial(_picked, prefix, key, release, depth)
@@ -60,12 +82,23 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
                 "Area",
                 range(part.start, part.stop),
                 index=None,
-                format_func=lambda row: flows.origins.names[row],
+                format_func=flows.origins.labels.__getitem__,
                 placeholder="All: choose one, or click it",
                 key=key,
             )
-            _answer(release, area)
-    tabs(prefix, {"Table": partial(_table, release, level, area), **panels})
+            _answer(shown, area)
+    own: Panels = {"Table": partial(_table, shown, level, area)}
+    if window is not None:
+        own["Timeline"] = partial(_timeline, of_kind, window, area)
+    tabs(prefix, {**own, **panels})
+    permalink.write_address(prefix, (PERIOD,))
+
+
+def pair_error(release: FlowRelease) -> tuple[str, str]:
+    """Noise of a typical pair of the finest areas, and what it is."""
+    nodes = release.parts[0].nodes
+    half = INTERVAL_SDS * float(np.sqrt(np.median(nodes.variance[nodes.leaf])))
+    return f"**± {half_width_words(half)}** per pair", PAIR_ERROR_HELP
 
 
 def _answer(release: FlowRelease, area: int | None) -> None:
@@ -73,7 +106,7 @@ def _answer(release: FlowRelease, area: int | None) -> None:
     if area is None:
         st.metric("Trips (noisy)", count_words(release.count([(None, None)])))
         return
-    name = release.frame.origins.names[area]
+    name = release.frame.origins.labels[area]
     low, high = (side[area, 0] for side in release.frame.origins.intervals)
     for label, end in (("begin", 0), ("end", 1))[: 2 if release.frame.to is None else 1]:
         box = [[0, 0], list(release.frame.shape)]
@@ -82,17 +115,32 @@ def _answer(release: FlowRelease, area: int | None) -> None:
         st.metric(f"Trips that {label} in {plain(name)}", count_words(counted))
 
 
+def _timeline(release: FlowRelease, window: TimeWindow, area: int | None) -> None:
+    """Trips of each step: all, or those that begin in the chosen area."""
+    labels = release.frame.origins.labels
+    of = "all trips" if area is None else f"trips that begin in {plain(labels[area])}"
+    begins = None if area is None else release.frame.origins.names[area]
+    steps_timeline(release.timeline((begins, None)), window, of)
+
+
 def _table(release: FlowRelease, level: str, area: int | None) -> None:
-    """Show the pairs with the largest counts."""
+    """Matrix of the areas with the most trips, and the pairs with the largest counts."""
+    matrix = flow_matrix(release, level, MAX_ENDS)
+    columns = dict(zip(matrix.head, map(list, zip(*matrix.rows, strict=True)), strict=True))
+    st.dataframe(columns, hide_index=True, column_config=worded_numbers(*matrix.head[1:]))
+    st.caption(
+        f"Trips from the area of a row to that of a column, ± the 95 % interval of the noise. "
+        f"{rows_in_words(len(matrix.rows) - 1, matrix.of, 'areas', 'most trips')}"
+    )
     origin, destination, answers = pairs_of(release, level, area)
     flows, most = release.frame, min(MAX_ROWS, len(origin))
-    columns = {
-        "from": [flows.origins.names[row] for row in origin[:most].tolist()],
-        "to": [flows.destinations.names[row] for row in destination[:most].tolist()],
+    listed: dict[str, Any] = {
+        "from": [flows.origins.labels[row] for row in origin[:most].tolist()],
+        "to": [flows.destinations.labels[row] for row in destination[:most].tolist()],
     }
     half = INTERVAL_SDS * answers.noise_sd[:most]
     counts = count_columns(answers.count[:most], half)
-    st.dataframe(pa.table(columns | counts), hide_index=True, column_config=sortable(*counts))
+    st.dataframe(pa.table(listed | counts), hide_index=True, column_config=sortable(*counts))
     st.caption(rows_in_words(most, len(origin), "pairs", "largest counts"))
 
 

@@ -2,37 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
+
+import streamlit as st
 
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.flows.release import FlowRelease, is_flows
 from dpviz.ui.flows.map_answer import show_flows
+from dpviz.ui.flows.source import flow_source, show_frame
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.trip_maps import FIELDS, ends_table, maps_and_answer
+from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import show_domain
 from dpviz.ui.shared.downloads import release_panels
 from dpviz.ui.shared.frame import tabs
-from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.skeleton import run
+from dpviz.ui.shared.method_form import Choice, method_form
+from dpviz.ui.shared.skeleton import Slots, method_link, run
+from dpviz.ui.shared.timeline import PERIOD
 
 TITLE, ORDER = "Trips", 5
 MENU = "Movement"
 KEY = "trips"
+PLACES, AREAS = "places", "areas"
+COUNTED = {PLACES: "Between any two places", AREAS: "Between areas (flows)"}
+COUNT = permalink.choice("count", COUNTED, PLACES)
 
 
 def page() -> None:
     """The page."""
-    run(
-        point_slots(
-            KEY,
-            4,
-            "trips",
-            fields=FIELDS,
-            before=partial(show_domain, KEY),
-            show=_show,
-        )
+    permalink.restore_address(KEY)
+    counted = st.session_state.get(COUNT.place(KEY)) or COUNT.read(COUNT.name)
+    run(_flow_slots() if counted == AREAS else _place_slots())
+
+
+def _place_slots() -> Slots:
+    """Trips between any two places, in cells of four dimensions."""
+    slots = point_slots(
+        KEY,
+        4,
+        "trips",
+        fields=(*FIELDS, COUNT, PERIOD),
+        before=partial(show_domain, KEY),
+        show=_show,
     )
+    return replace(slots, source=partial(_counted, slots.source))
+
+
+def _flow_slots() -> Slots:
+    """Flows between public areas."""
+
+    def choose(source: Any) -> Choice:
+        start, saved = permalink.parameter("method"), permalink.pairs("set")
+        return method_form(KEY, kind="flows", public=source.public, start=start, saved=saved)
+
+    def source() -> Any:
+        sensitive = permalink.parameter("sensitive") == "1"
+        return flow_source(KEY, permalink.parameter("data"), sensitive=sensitive)
+
+    return replace(
+        _place_slots(),
+        source=partial(_counted, source),
+        choose=choose,
+        before=partial(show_frame, KEY),
+        link=lambda source, choice: {**source.link, **method_link(choice), "count": AREAS},
+    )
+
+
+def _counted(source: Callable[[], Any]) -> Any:
+    """Ask for what is counted, above the form of its source."""
+    place = COUNT.place(KEY)
+    permalink.set_initial(place, PLACES)
+    st.segmented_control(
+        "Count trips",
+        list(COUNTED),
+        format_func=COUNTED.__getitem__,
+        required=True,
+        key=place,
+        on_change=partial(permalink.write, dict.fromkeys(("method", "set", "count"))),
+        help="Flows: one count for each pair of hexagons or districts, with a table of the pairs.",
+    )
+    return source()
 
 
 def _show(release: PointRelease | FlowRelease, source: PointSource, choice: Choice | None) -> None:

@@ -43,17 +43,21 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     Returns:
         Empty for places alone; None while a list or a clip is missing.
     """
-    with st.expander("Categories", icon=":material/category:"):
-        kinds = _kinds(prefix, names, file_id)
+    kinds = kinds_form(prefix, names, file_id)
     with st.expander("Values", icon=":material/functions:"):
         values = _values(prefix, names, file_id)
-    for given, missing in (
-        (kinds, "the public list of categories"),
-        (values, "the clip: from, and to"),
-    ):
-        if given is None:
-            st.info(f"Give {missing}.", icon=":material/rule:")
+    if values is None:
+        st.info("Give the clip: from, and to.", icon=":material/rule:")
     return None if kinds is None or values is None else kinds | values
+
+
+def kinds_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+    """Ask for kinds alone; arguments and result as of :func:`attributes_form`."""
+    with st.expander("Categories", icon=":material/category:"):
+        kinds = _kinds(prefix, names, file_id)
+    if kinds is None:
+        st.info("Give the public list of categories.", icon=":material/rule:")
+    return kinds
 
 
 def _column(label: str, names: list[str], placeholder: str, key: str, words: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 from dpviz.releases.flows.release import is_flows
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
+from dpviz.ui.flows.map_answer import pair_error
 from dpviz.ui.points.accuracy import typical_error
 from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
@@ -56,7 +57,7 @@ def point_slots(
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=partial(choose_domain, key),
         before=before,
-        error=lambda release, *_: None if is_flows(release) else typical_error(release),
+        error=lambda release, *_: (pair_error if is_flows(release) else typical_error)(release),
         show=partial(_show_on_map, show),
         link=lambda source, choice: {
             "data": source.name or UPLOAD,

@@ -33,6 +33,7 @@ REASONS = {
         "gs": "groups streets",
         "dwork": "simplest",
     },
+    "flows": {"pairs": "for many areas", "all-pairs": "for few areas"},
 }
 """First methods on the list of a kind, each with a reason; the first is the default.
 
