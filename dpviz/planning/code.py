@@ -61,7 +61,7 @@ class Code:
         made = {"method": self.method, "set": set_to, "epsilon": repr(self.epsilon)}
         given = [*self.options.items(), *self.reading.items(), *made.items()]
         given += [*self.building.items(), ("output", output)]
-        typed = [word for name, value in given for word in _option(name, value)]
+        typed = [word for name, value in given for word in option_words(name, value)]
         return shlex.join(
             ["dpviz", "build", f"./{source}" if source.startswith("-") else source, *typed]
         )
@@ -103,14 +103,14 @@ class Code:
         return json.dumps({"cells": cells} | facts, indent=1, ensure_ascii=False)
 
 
-def _option(name: str, value: Any) -> list[str]:
+def option_words(name: str, value: Any) -> list[str]:
     """Argument as words of a command; a value that starts with a minus is joined by =.
 
-    >>> _option("max_per_unit", 3), _option("kinds", ("bike", "bus, tram")), _option("public", True)
-    (['--max-per-unit', '3'], ['--kinds', 'bike,"bus, tram"'], ['--public'])
+    >>> option_words("max_per_unit", 3), option_words("kinds", ("bike", "bus, tram"))
+    (['--max-per-unit', '3'], ['--kinds', 'bike,"bus, tram"'])
     """
     if isinstance(value, list):
-        return [word for each in value for word in _option(name, each)]
+        return [word for each in value for word in option_words(name, each)]
     if value is True:
         return FLAGS.get(name, [f"--{name.replace('_', '-')}"])
     if isinstance(value, tuple):

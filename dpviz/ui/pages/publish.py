@@ -15,6 +15,8 @@ from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
 from dpviz.ui.points.source_form import InSteps, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
+from dpviz.ui.series.job import series_panel
+from dpviz.ui.series.view import series_link
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import over_budget_message
 from dpviz.ui.shared.area_form import sides_in_words
@@ -31,6 +33,7 @@ from dpviz.ui.shared.upload_form import UPLOAD
 TITLE, ORDER = "Publish", 2
 KEY = "publish"
 STEPS = ("Data", "Area", "Budget", "Publish")
+ONCE, EVERY_DAY = "Once", "Every day"
 
 
 def _step(name: str) -> int:
@@ -70,6 +73,7 @@ def page() -> None:
             next_step(KEY, 0, ready=described)
         with right:
             your_releases(KEY)
+            series_link(KEY)
     with area:
         with form[1]:
             if at == 1 and (source is None or source.name is None):
@@ -93,14 +97,30 @@ def page() -> None:
             st.info("Choose data and area first.", icon=":material/arrow_back:")
         elif (made := publication(KEY, source)) is not None:
             published(KEY, made, source, shown=at == 3)
-        else:
+        elif _once():
             payment(KEY, source, choice)
+        else:
+            series_panel(KEY, source, choice)
     chosen, done = st.session_state[f"{KEY}.data"], publication(KEY, source) is not None
     others = {} if choice is None else {**method_link(choice), **areas_link(choice)}
     others["data"] = chosen if chosen != UPLOAD or described else None
     others[PARAMETER] = st.session_state.get(f"{KEY}.own") if done else None
     permalink.write_address(KEY, FIELDS, others)
     head(described, source is not None, affordable and at >= 2, done)
+
+
+def _once() -> bool:
+    """Ask whether to publish once or every day."""
+    chosen = st.segmented_control(
+        "Publish",
+        (ONCE, EVERY_DAY),
+        default=ONCE,
+        required=True,
+        key=f"{KEY}.often",
+        help="Every day: a series of releases that cost one day of a person ε, not ε a day. Its "
+        "promise is weaker for longer times.",
+    )
+    return chosen == ONCE
 
 
 def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
@@ -133,4 +153,5 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
             bound = source.data.max_per_unit
             people = source.unit is not None or bound > 1
             expectation_panel(KEY, domain, choice, bound, people=people, shown=shown)
-    return choice, choice is not None and not over_budget_message(account, more)
+    each_day = account.frame.startswith("day ")  # a series may be paid, which checks it by itself
+    return choice, choice is not None and (each_day or not over_budget_message(account, more))

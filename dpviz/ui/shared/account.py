@@ -64,9 +64,9 @@ def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool
     name = name.strip() or suggestion
     names = st.session_state.setdefault(f"names.{suggestion}", {})
     if not public:
-        names[name] = _account_name(name)
+        names[name] = account_name(name)
         return name
-    for each, account in {name: _account_name(name), **names}.items():
+    for each, account in {name: account_name(name), **names}.items():
         if Ledger().sensitive(account):
             raise PrivacyError(
                 f"{each!r} is confidential, as the ledger records: it cannot be public too. Choose "
@@ -80,11 +80,11 @@ def _same_people(field: str, name: str, schema: tuple[int, Sequence[str]]) -> No
 
     A proposal rests on the file's name, or on its size or columns as this visit has seen them.
     """
-    mine, seen = _account_name(""), st.session_state.setdefault("names.schemas", {})
+    seen = st.session_state.setdefault("names.schemas", {})
     accounts = {
         account_key(shown_name(each.dataset)): each
         for each in Ledger().accounts()
-        if each.dataset.startswith(mine) and (mine or not each.dataset.startswith(UPLOADS))
+        if is_own(each.dataset)
     }
     known = {each: shown_name(account.dataset) for each, account in accounts.items()}
     key = account_key(name)
@@ -130,11 +130,18 @@ def charge_visitor(data: Data) -> Data:
     These are accounts of the login, or of this visit. The local user of a server that only this
     computer reaches is its owner, and uses the accounts of the command line.
     """
-    data.account = _account_name(data.account)
+    data.account = account_name(data.account)
     return data
 
 
-def _account_name(name: str) -> str:
+def is_own(account: str) -> bool:
+    """Return whether an account is one of this visitor's."""
+    mine = account_name("")
+    return account.startswith(mine) and bool(mine or not account.startswith(UPLOADS))
+
+
+def account_name(name: str) -> str:
+    """Name in the ledger of a data set that this visitor calls so."""
     who = visitor()
     return name if who == "here" else f"{UPLOADS}{who[:17].replace(':', '.')}.{name}"
 
@@ -333,7 +340,7 @@ def over_budget_message(account: Account, epsilon: float) -> str:
         each, _, zone = account.frame.partition(" ")
         return (
             f"“{plain(shown_name(account.dataset))}” has a calendar by {each} in {plain(zone)}: "
-            f"publish its records with “dpviz build --per {each}” on the command line."
+            f"publish its records every day in the last step, or with “dpviz build --per {each}”."
         )
     if account.left is None or epsilon <= account.left:
         return ""

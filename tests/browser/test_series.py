@@ -1,0 +1,86 @@
+"""A series in a real Chromium: set up on page Publish, paid once, and read as it grows."""
+
+import shlex
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from dpviz.releases.series import node_files
+from tests.browser.conftest import idle, onward, pay, segment, upload
+from tests.browser.test_pages import violations
+from tests.commands import as_json
+
+pytestmark = pytest.mark.browser
+
+DAYS = 14
+PLACE = "bounds=14.4,-24.1,15.0,-23.6&areas=h3:5&method=areas"
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """Records of the last days, and the first of them."""
+    rows, random = 2_000, np.random.default_rng(0)
+    start = datetime.now(UTC).replace(hour=0, minute=0, second=0) - timedelta(days=DAYS)
+    hours = random.integers(0, 24 * DAYS, rows)
+    table = pd.DataFrame({"lon": random.uniform(14.4, 15, rows)})
+    table["lat"] = random.uniform(-24.1, -23.6, rows)
+    table["person"] = np.arange(rows) // 4
+    table["time"] = [f"{start + timedelta(hours=int(each)):%Y-%m-%dT%H:%M}" for each in hours]
+    table.to_csv(tmp_path / "everyday.csv", index=False)
+    return tmp_path / "everyday.csv", f"{start:%Y-%m-%d}"
+
+
+def published(page, address, visits, **changed):
+    """Page Publish at its last step, every day, with a described file."""
+    path, start = visits
+    given = {"unit": "person", "bound": "2", "zone": "UTC", "epsilon": "1", "time_column": "time"}
+    given |= {"start": start, "end": "2035-01-01", "time_step": "1d", **changed}
+    query = "&".join(f"{name}={value}" for name, value in given.items())
+    page.goto(f"{address}/publish?{PLACE}&{query}")
+    upload(page, path)
+    for step in range(3):
+        onward(page, step)
+    segment(page, "Every day").click()
+    idle(page)
+
+
+def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
+    app, open_page, ledgers, visits, monkeypatch
+):
+    page = open_page(f"{app}/publish", height=720)
+    published(page, app, visits)
+    page.get_by_role("button", name="Begin the calendar").press("Enter")
+    pay(page)
+    folder = ledgers / "releases" / "everyday.series"
+    expect(page.get_by_text("Every finished day is released.")).to_be_visible()
+    many = len(node_files(folder))
+    assert DAYS < many <= DAYS + 2  # and a week or two
+    page.get_by_text("Every day, by itself").click()
+    printed = page.get_by_text("dpviz series update")
+    expect(printed).to_be_visible()
+    idle(page)
+    monkeypatch.chdir(visits[0].parent)
+    job = as_json(*shlex.split(printed.inner_text().partition("dpviz ")[2]))
+    assert (job["released"], job["lost"], job["spent"]) == ([], [], 1.0)
+    assert not violations(page)
+    a_changed_frame_and_zone_are_refused_in_one_line(page, app, visits)
+    assert len(node_files(folder)) == many
+    page.goto(f"{app}/every_day?series=everyday")
+    timeline = page.get_by_test_id("stVegaLiteChart")
+    expect(timeline).to_be_visible()
+    segment(page, "running total").click()
+    expect(page.get_by_text(f"{visits[1]} to before")).to_be_visible()
+    idle(page)
+    assert not violations(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(timeline).to_be_in_viewport()
+
+
+def a_changed_frame_and_zone_are_refused_in_one_line(page, app, visits):
+    published(page, app, visits, zone="Europe/Berlin", time_step="1h")
+    expect(page.get_by_text("holds a series with zone 'UTC'")).to_be_visible()
+    published(page, app, visits, bound="3")
+    expect(page.get_by_text("holds a series with max_per_unit 2")).to_be_visible()

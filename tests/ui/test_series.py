@@ -1,0 +1,68 @@
+"""A series on page Publish without a browser: its prices, and what refuses it unpaid."""
+
+import pytest
+
+from dpviz import Ledger
+from dpviz.ui.shared.upload_form import UPLOAD
+from tests.ui.files import uploaded
+from tests.ui.opening import named, opened_page, table, texts
+
+VISITS = "lon,lat,person,time\n14.5,-23.9,a,2024-03-04T12:00\n14.6,-23.8,b,2024-03-05T09:00\n"
+CHOICES = {
+    "data": UPLOAD,
+    "unit": "person",
+    "bounds": "14.4,-24.1,15,-23.6",
+    "method": "areas",
+    "areas": "h3:5",
+    "time_column": "time",
+    "start": "2024-03-04",
+    "end": "2030-01-01",
+    "time_step": "1d",
+    "zone": "UTC",
+}
+
+
+def every_day(**changed):
+    """Page Publish with a file and these choices, every day."""
+    app = opened_page("publish", **{**CHOICES, **changed})
+    app = uploaded(app, "publish.file", "visits.csv", VISITS)
+    return app.segmented_control(key="publish.often").set_value("Every day").run()
+
+
+def test_a_series_states_the_price_of_a_day_a_week_a_month_and_for_ever_before_it_is_paid():
+    app = every_day(epsilon="0.5")
+    (planned,) = table(app, "week", "for ever").to_dict("records")
+    assert [*planned.values()] == ["planned", "0.5", "3.5", "15.5", "+ 0.5 a day"]
+    named(app.button, "Begin the calendar").click().run()
+    (account,) = Ledger().accounts()
+    assert (account.frame, account.spent) == ("day UTC", 0)
+    assert named(app.button, "Publish: spend ε = 0.5 on each day")
+    _, spent = table(app, "week", "for ever").to_dict("records")
+    assert [*spent.values()] == ["spent so far", "0", "0", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"unit": ""}, "choose the column that names the person"),
+        ({"time_column": ""}, "choose the column of the time"),
+        ({"method": "ladder_tree", "areas": ""}, "choose hexagons or districts"),
+        ({"zone": "UTC"}, "has a calendar by day in Europe/Berlin, not by day in UTC"),
+        ({"zone": "Europe/Berlin", "time_step": "1h"}, "choose a smaller ε"),
+    ],
+    ids=["no persons", "no time", "no areas", "another zone", "a smaller total"],
+)
+def test_what_refuses_a_series_is_one_line_and_nothing_is_paid(changed, line):
+    Ledger().begin_calendar("visits", "day", "Europe/Berlin")
+    Ledger().set_total("visits", 0.75)
+    app = every_day(**changed)
+    (refusal,) = [each.value for each in app.error if line in each.value]
+    assert "\n" not in refusal
+    assert not [each for each in app.button if each.label.startswith("Publish: spend")]
+    assert Ledger().account("visits").spends == ()
+
+
+def test_a_step_that_no_period_holds_is_refused_before_the_last_step():
+    app = opened_page("publish", **CHOICES | {"zone": "Europe/Berlin", "end": "2024-03-05T07:30"})
+    app = uploaded(app, "publish.file", "visits.csv", VISITS)
+    assert "not a whole number of steps" in texts(app)
