@@ -2,25 +2,30 @@
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import dpviz
 from dpviz import Ledger
 from dpviz.datasets import DATASETS
+from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.export import export
 from dpviz.render import with_noise
 from dpviz.render.numbers import count_words
 from dpviz.ui.flows.map_answer import MAX_ENDS
+from dpviz.ui.server import OPENED
 from dpviz.ui.shared.downloads import FORMATS, WITHOUT_SHAPES
 from dpviz.ui.shared.upload_form import UPLOAD
 from tests.ui.files import uploaded
-from tests.ui.opening import metrics, named, opened_page, table
+from tests.ui.opening import metrics, named, open_tab, opened_page, table
 from tests.ui.paying import pay
+from tests.wards import voronoi
 
 START, END = (14.5, -24.0, 14.6, -23.8), (14.6, -24.0, 14.75, -23.85)
 opened = partial(opened_page, "trips")
@@ -119,3 +124,29 @@ def ward(name, west):
     ring = [[west, -24], [west + 0.1, -24], [west + 0.1, -23.9], [west, -23.9], [west, -24]]
     geometry = {"type": "Polygon", "coordinates": [ring]}
     return {"type": "Feature", "properties": {"name": name}, "geometry": geometry}
+
+
+def test_flows_by_month_and_category_show_one_category_in_a_window(tmp_path, monkeypatch):
+    domain = dpviz.Domain((14.4, -24.1), (15.0, -23.6), kinds=Kinds("mode", ("bike", "bus")))
+    areas = replace(voronoi(replace(domain, kinds=None), 9, 3), domain=domain)
+    wards = areas.names[areas.first_leaf :]
+    random = np.random.default_rng(0)
+    records = {end: random.choice(wards, 2_000).tolist() for end in ("home", "work")}
+    records["mode"] = random.choice(["bike", "bus"], 2_000, p=[0.8, 0.2]).tolist()
+    records["at"] = [f"2024-0{month}-15" for month in random.integers(1, 7, 2_000)]
+    time = {"time": "at", "period": ("2024-01-01", "2024-07-01"), "every": "1mo"}
+    flows, ends = dpviz.Flows(areas), ("home", "work")
+    data = dpviz.load(pa.table(records), flows, columns=ends, public=True, name="rides", **time)
+    release = dpviz.build(data, seed=0)
+    monkeypatch.setenv(OPENED, str(release.save(tmp_path / "rides.parquet")))
+    app = opened_page()
+    total = {"Trips (noisy)": count_words(release.count([(None, None)]))}
+    assert metrics(app) == total
+    box = next(each for each in app.selectbox if each.key.startswith("trips.kind"))
+    box.select_index(2).run()
+    app.select_slider[-1].set_value((0, 2)).run()
+    part = release.of("bus").during(("2024-01-01", "2024-03-01"))
+    assert metrics(app) == {"Trips (noisy)": count_words(part.count([(None, None)]))}
+    assert metrics(app) != total
+    app = open_tab(app, "Timeline", "trips")
+    assert len(table(app, "from", "to", "low")) == 6

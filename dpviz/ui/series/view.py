@@ -62,7 +62,7 @@ def show_series(prefix: str, account: str) -> None:
     series: Series = cached(f"{prefix}.read", key, lambda: read_series(folder))
     if longer := Ledger().account(account).longer:
         st.caption(
-            f"A person's records of one day are protected at ε = {longer['day']:g}. {WEAKER}"
+            f"So far a person's day is protected at ε = {longer['day']:g}. {WEAKER}"
             f"{longer_words(longer)}."
         )
     with st.container(horizontal=True, vertical_alignment="bottom", key="dpviz-controls"):
