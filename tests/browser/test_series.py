@@ -52,6 +52,8 @@ def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
 ):
     page = open_page(f"{app}/publish", height=720)
     published(page, app, visits)
+    page.get_by_text("I know that it cannot be changed").locator("visible=true").click()
+    idle(page)
     page.get_by_role("button", name="Begin the calendar").press("Enter")
     pay(page)
     folder = ledgers / "releases" / "everyday.series"

@@ -33,6 +33,8 @@ def test_a_series_states_the_price_of_a_day_a_week_a_month_and_for_ever_before_i
     app = every_day(epsilon="0.5")
     (planned,) = table(app, "week", "for ever").to_dict("records")
     assert [*planned.values()] == ["planned", "0.5", "3.5", "15.5", "+ 0.5 a day"]
+    assert named(app.button, "Begin the calendar").disabled
+    app.checkbox(key="publish.calendar.sure").check().run()
     named(app.button, "Begin the calendar").click().run()
     (account,) = Ledger().accounts()
     assert (account.frame, account.spent) == ("day UTC", 0)
@@ -47,10 +49,11 @@ def test_a_series_states_the_price_of_a_day_a_week_a_month_and_for_ever_before_i
         ({"unit": ""}, "choose the column that names the person"),
         ({"time_column": ""}, "choose the column of the time"),
         ({"method": "ladder_tree", "areas": ""}, "choose hexagons or districts"),
+        ({"set": "budget:uniform"}, "choose the method's own parameters"),
         ({"zone": "UTC"}, "has a calendar by day in Europe/Berlin, not by day in UTC"),
         ({"zone": "Europe/Berlin", "time_step": "1h"}, "choose a smaller ε"),
     ],
-    ids=["no persons", "no time", "no areas", "another zone", "a smaller total"],
+    ids=["no persons", "no time", "no areas", "parameters", "another zone", "a smaller total"],
 )
 def test_what_refuses_a_series_is_one_line_and_nothing_is_paid(changed, line):
     Ledger().begin_calendar("visits", "day", "Europe/Berlin")

@@ -49,8 +49,8 @@ LENGTHS = {"day": 1, "week": 7, "month": 31}
 class SeriesPlan:
     """A described series: its account, ε of a person's day, days of its zone, and first day.
 
-    ``options`` are further ones of the command, ``files`` paths of the records and of any file of
-    areas, by their names.
+    ``options`` are further ones of the command, ``files`` names and paths of the records and of any
+    file of areas.
     """
 
     account: str
@@ -58,7 +58,7 @@ class SeriesPlan:
     units: TimeUnits
     start: int
     options: Mapping[str, Any]
-    files: Mapping[str, str]
+    files: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, prefix: str, source: PointSource, choice: Choice) -> SeriesPlan:
@@ -74,6 +74,7 @@ class SeriesPlan:
             "the column of the time and its first day, in step Data": domain.time is not None,
             "dates and not hours of a cycle, in step Data": domain.cycle is None,
             "hexagons or districts as the method, in step Budget": areas is not None,
+            "the method's own parameters, in step Budget": not choice.parameters,
         }
         if missing := [each for each, there in needed.items() if not there]:
             raise DpvizError(f"a series counts persons' days by area: choose {missing[0]}")
@@ -96,13 +97,13 @@ class SeriesPlan:
         require_frame(folder_of(source.account), frame)
         given = {**code.options, **code.reading, **code.building, "name": source.account}
         records = upload_path(f"{prefix}.file", st.session_state[f"{prefix}.file"])
-        files = {source.title: str(records)}
+        files = [(source.title, str(records))]
         if areas.uploaded:
             shown = st.session_state[f"{prefix}.areas.file"]
             layer = areas.source.removeprefix(shown.name)
-            files[areas.source] = f"{upload_path(f'{prefix}.areas', shown)}{layer}"
+            files.append((areas.source, f"{upload_path(f'{prefix}.areas', shown)}{layer}"))
         options = {name: value for name, value in given.items() if name not in ONCE}
-        return cls(source.account, choice.epsilon, units, start, options, files)
+        return cls(source.account, choice.epsilon, units, start, options, tuple(files))
 
     @property
     def due(self) -> list[Node]:
@@ -167,7 +168,9 @@ def _has_calendar(prefix: str, plan: SeriesPlan, account: Account) -> bool:
         f"“{plain(name)}” needs a calendar by day in {plain(plan.units.zone)}, so that a release "
         f"charges only the days that it reads. It is permanent.{twice}"
     )
-    if st.button("Begin the calendar", icon=":material/calendar_month:", key=f"{prefix}.calendar"):
+    sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.calendar.sure")
+    label, key = "Begin the calendar", f"{prefix}.calendar"
+    if st.button(label, icon=":material/calendar_month:", key=key, disabled=not sure):
         Ledger().begin_calendar(plan.account, "day", plan.units.zone)
         st.rerun()
     return False
@@ -212,7 +215,8 @@ def _outcome(plan: SeriesPlan) -> str:
         ReleaseError: it was refused.
     """
     Shelf().ready()
-    words = [sys.executable, "-m", "dpviz", *plan.command(*plan.files.values()), "--json"]
+    command = plan.command(*(path for _, path in plan.files))
+    words = [sys.executable, "-m", "dpviz", *command, "--json"]
     folder, many = folder_of(plan.account), len(plan.due)
     before, bar = len(node_files(folder)), st.progress(0.0, "Publishing …")
     pipe = subprocess.PIPE
@@ -237,7 +241,7 @@ def _outcome(plan: SeriesPlan) -> str:
 def _without_paths(plan: SeriesPlan, line: str) -> str:
     """A line of the command with the visitor's names in place of paths of this server."""
     line = line.removeprefix("error: ").replace(str(folder_of(plan.account)), plan.account)
-    for name, path in plan.files.items():
+    for name, path in plan.files:
         line = line.replace(path, name).replace(path.rpartition("/")[2], name)
     return line
 
@@ -248,8 +252,8 @@ def _daily_job(prefix: str, plan: SeriesPlan) -> None:
         return
     with st.expander("Every day, by itself", icon=":material/schedule:"):
         paths = [
-            st.text_input(f"Path of {plain(name)}", name, key=f"{prefix}.path.{name}")
-            for name in plan.files
+            st.text_input(f"Path of {plain(name)}", name, key=f"{prefix}.path.{path}")
+            for name, path in plan.files
         ]
         line = shlex.join(["dpviz", *plan.command(*paths)]).replace("%", r"\%")  # cron ends at %
         st.code(f"15 4 * * * {line}", language=None, wrap_lines=True)
