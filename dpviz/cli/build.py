@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from filecmp import cmp
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,6 +78,7 @@ def build(
     from dpviz.methods.points.declared import Declared
     from dpviz.methods.request import DEFAULT_METHODS
     from dpviz.private.ledger import Ledger
+    from dpviz.private.load.priors import refuse_own_records
     from dpviz.queries.wishes import parse_all
 
     kind = data.kind(source)
@@ -91,6 +91,8 @@ def build(
     workload_for = workload_rule(workload) if kind == POINTS else lambda _: workload
     name, parameters = method or DEFAULT_METHODS[RELEASES[kind]], settings(common.parameters)
     chosen = method_with(name, RELEASES[kind], parameters)
+    if prior is None and prior_weight is not None:
+        raise ParameterError("--prior-weight requires --prior: give both, or neither")
     if want:
         parse_all(want)
     if delta == 0:
@@ -99,7 +101,6 @@ def build(
     with locked(common.output):
         account = Ledger(common.ledger)
         require_free(common.output, source, workload, prior, *data.files, ledger=common.ledger)
-        refuse_own_records(prior, prior_weight, source)
         started = time.perf_counter()
         if common.declare_public and not common.public:
             raise ParameterError("--declare-public requires --public: give both, or neither")
@@ -112,6 +113,7 @@ def build(
             )
         public_prior = None
         if prior is not None:
+            refuse_own_records(Path(prior), Path(source))
             public_prior = dpviz.prior(prior, handle.domain, prior_weight)
         queries = workload_for(handle)
         if isinstance(queries, Declared):
@@ -158,23 +160,6 @@ def build(
     }
     lines = [f"{common.output}: {first}, {seconds:.2f} s", release.header.guarantee, *rest]
     emit(facts, common.as_json, "\n".join(lines), made=common.output)
-
-
-def refuse_own_records(prior: str | None, weight: str | None, source: str) -> None:
-    """Refuse the file of the records as their own prior; only the data owner sees this message.
-
-    Raises:
-        ParameterError: a prior with the same path or bytes, or a weight without a prior.
-    """
-    if prior is None:
-        if weight is not None:
-            raise ParameterError("--prior-weight requires --prior: give both, or neither")
-        return
-    one, other = Path(prior), Path(source)
-    if one.is_file() and other.is_file() and (one.samefile(other) or cmp(one, other, False)):
-        raise ParameterError(
-            f"--prior {prior!r} is the file of the records: a prior must be PUBLIC, leave it out"
-        )
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:

@@ -38,6 +38,7 @@ def compare(
         min=0,
         max=1_000,
     ),
+    prior: str | None = option("File of the public prior that the release follows."),
     as_json: Json = False,
 ) -> None:
     """Compare two areas, rectangles, kinds or periods, with a 95 % interval.
@@ -49,6 +50,8 @@ def compare(
         raise ParameterError("--ratio and --trend exclude each other: give one")
     if trend and replicates:
         raise ParameterError("--replicates is for differences and ratios: leave it out")
+    if prior is not None and not replicates:
+        raise ParameterError("--prior requires --replicates: give both, or neither")
     if sum(each is not None for each in (area, rect, path)) > 1:
         raise ParameterError("--area, --rect and --path exclude each other: give one of them")
     for name, each in given.items():
@@ -67,7 +70,11 @@ def compare(
     if replicates:
         from dpviz.evaluation.replicates import replicated
 
-        basis = {"replicates": replicated(opened, replicates)}
+        followed = None
+        if prior is not None:
+            stated = opened.header.extra.get("prior", {})
+            followed = dpviz.prior(prior, opened.domain.without_kinds, stated.get("weight"))
+        basis = {"replicates": replicated(opened, replicates, prior=followed)}
     if trend:
         answer, name = opened.trend(one), "records per step"
     elif ratio:

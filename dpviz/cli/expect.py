@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import dpviz
 from dpviz.cli.groups import MISSING, grouped, option
 from dpviz.cli.options import TimeOptions
 from dpviz.cli.root import (
@@ -18,6 +19,7 @@ from dpviz.cli.root import (
     public_box,
     settings,
 )
+from dpviz.errors import ParameterError
 
 
 @app.command()
@@ -37,6 +39,11 @@ def expect(
         "Your guess of the mean number of records per unit; it shows how many records "
         "--max-per-unit drops."
     ),
+    prior: str | None = option(
+        "PUBLIC data about the same place, see 'dpviz build': shows the error with it in the best "
+        "case, where records lie exactly as they say."
+    ),
+    prior_weight: str | None = option("Column of weights of --prior, such as inhabitants."),
     delta: float | None = option(
         "Delta such as 1e-6: also show the noise of one count of persons for several bounds."
     ),
@@ -60,15 +67,18 @@ def expect(
 
     domain = public_box(numbers(bounds, "--bounds"), (), DEGREES, {**clock.axis()})
     chosen = method_with(method, "points", settings(parameters)).parameters()
-    rows = expected_errors(
-        domain, method, epsilon, records, max_per_unit=max_per_unit, per_unit=per_unit, **chosen
-    )
+    if prior is None and prior_weight is not None:
+        raise ParameterError("--prior-weight requires --prior: give both, or neither")
+    public = None if prior is None else dpviz.prior(prior, domain, prior_weight)
+    how: dict[str, Any] = {"max_per_unit": max_per_unit, "per_unit": per_unit, "prior": public}
+    rows = expected_errors(domain, method, epsilon, records, **how, **chosen)
     counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
-    lines = [f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'left out':>12}{'mean error':>14}"]
+    head = f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'left out':>12}{'mean error':>14}"
+    lines = [head + ("" if public is None else f"{'with prior, at best':>22}")]
     lines += [
         f"{row.size:<10}{row.count:>12,.0f}{half_width_words(row.interval):>16}"
         f"{row.left_out:>12,.0f}"
-        f"{row.error:>14,.0f}"
+        f"{row.error:>14,.0f}" + ("" if row.at_best is None else f"{row.at_best:>22,.0f}")
         for row in rows
     ]
     facts: dict[str, Any] = {"records": min(records, MAX_RECORDS)}
@@ -90,6 +100,11 @@ def expect(
             for row in facts["persons"]
         ]
         lines.append("Exact, for one count of persons in a slot: a cell, in a step, of a kind.\n")
-    lines.append("From a synthetic city scaled to the box, NOT from your records.")
+    lines.append(
+        "From a synthetic city scaled to the box, NOT from your records."
+        if public is None
+        else "From synthetic records that lie exactly as the prior says, NOT from your records: "
+        "yours follow it less, so expect an error between both."
+    )
     lines += filter(None, [proxy_size_note(round(records * counted))])
     emit(facts, as_json, "\n".join(lines))

@@ -27,6 +27,7 @@ from dpviz.private.handle import DataHandle
 from dpviz.releases.counts import CountRelease, PointRelease, is_points
 from dpviz.releases.subset import Subset
 from dpviz.trees.lattice import Float
+from dpviz.trees.prior import Prior
 
 COUNT = 25
 """Replicates by default: the root mean square of their errors is known to about 14 %."""
@@ -69,17 +70,20 @@ class Replicates:
         )
 
 
-def replicated(release: CountRelease[Any], count: int = COUNT) -> Replicates:
+def replicated(
+    release: CountRelease[Any], count: int = COUNT, *, prior: Prior | None = None
+) -> Replicates:
     """Simulate releases like one of points; equal for equal releases.
 
     Args:
         release: a release of points, without values.
         count: number of replicates.
+        prior: the public prior that the release follows, if it follows one.
 
     Raises:
         ReleaseError: of areas or streets, whose covariances are exact; of sums; or one without a
             positive total to sample from.
-        ParameterError: fewer than two replicates.
+        ParameterError: fewer than two replicates, or not the release's prior.
     """
     if not is_points(release):
         raise ReleaseError(f"a release of {release.kind} needs no replicates: leave them out")
@@ -89,26 +93,33 @@ def replicated(release: CountRelease[Any], count: int = COUNT) -> Replicates:
         raise ReleaseError(
             "replicates are of counts of records, and this release counts persons: leave them out"
         )
-    if "prior" in release.header.extra:
-        raise ReleaseError("replicates know no prior, and this release follows one: leave them out")
+    followed = release.header.extra.get("prior", {}).get("sha256")
+    if followed != (None if prior is None else prior.facts["sha256"]):
+        raise ParameterError(
+            f"replicates follow the prior of their release, SHA-256 {followed}: give it (--prior)"
+            if followed
+            else "the release follows no prior: leave it out"
+        )
     if count < 2:
         raise ParameterError(f"{count} replicates: give at least 2")
     seeds = np.random.SeedSequence(_digest(release)).generate_state(len(release.parts) * count)
     parts = [
-        [_replicate(part, int(seed)) for seed in each]
+        [_replicate(part, prior, int(seed)) for seed in each]
         for part, each in zip(release.parts, seeds.reshape(-1, count), strict=True)
     ]
     return Replicates(release, parts)
 
 
-def _replicate(part: PointRelease, seed: int) -> tuple[DataHandle, PointRelease]:
+def _replicate(
+    part: PointRelease, prior: Prior | None, seed: int
+) -> tuple[DataHandle, PointRelease]:
     """Synthetic records of one part, and their release by the same method with simulated noise."""
     header = part.header
     domain = replace(part.frame.domain, kinds=None)
     records = from_points(part.sample(seed=seed), domain, public=True, name="synthetic")
     chosen = method(header.method, "points", **header.parameters)
     epsilon = per_record(header.epsilon, header.steps)
-    made = build(records, chosen, epsilon, delta=header.delta or None, seed=seed)
+    made = build(records, chosen, epsilon, delta=header.delta or None, prior=prior, seed=seed)
     return records, made
 
 

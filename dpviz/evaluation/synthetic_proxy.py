@@ -23,7 +23,8 @@ from dpviz.private.budget import per_record, positive_epsilon
 from dpviz.private.handle import DataHandle
 from dpviz.queries.workloads import SIZES, workload
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float, unmorton
+from dpviz.trees.prior import Prior
 
 CITIES = {2: "city-250k", 3: "year", 4: "trips-200k"}
 """The synthetic data set used as proxy, by dimensions; the third dimension is time."""
@@ -51,6 +52,8 @@ class Expected:
         interval: mean 95 % half-width of the noise.
         error: mean absolute error: noise, uniformity, and what is left out.
         left_out: records of the mean count that the bound on the records per unit leaves out.
+        at_best: mean absolute error with a public prior that the records follow exactly; None
+            without a prior.
     """
 
     size: str
@@ -58,6 +61,7 @@ class Expected:
     interval: float
     error: float
     left_out: float = 0.0
+    at_best: float | None = None
 
 
 @dataclass(frozen=True)
@@ -148,9 +152,13 @@ def expected_errors(
     *,
     max_per_unit: int = 1,
     per_unit: float | None = None,
+    prior: Prior | None = None,
     **parameters: Any,
 ) -> list[Expected]:
     """Expected errors of small, medium and large rectangles, from one simulated build.
+
+    With a public prior, the synthetic records lie exactly as it says, and one more build follows
+    it. That is the best case: real errors lie between those of both builds.
 
     Args:
         domain: the public box.
@@ -161,6 +169,7 @@ def expected_errors(
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         per_unit: the owner's guess of the mean records of one unit, by which the bound leaves some
             out, see :func:`retained_share`; none are for None.
+        prior: public, of this domain.
         **parameters: parameters of the method.
 
     Raises:
@@ -172,9 +181,14 @@ def expected_errors(
             f"{per_unit:g} records per unit are more than all {records:,}: give a smaller mean"
         )
     counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
-    handle = synthetic_proxy(domain, max(1, round(records * counted)))
+    sampled = max(1, round(records * counted))
+    handle = (
+        synthetic_proxy(domain, sampled) if prior is None else _following(prior, domain, sampled)
+    )
     each = per_record(positive_epsilon(epsilon), max_per_unit)
-    release = build(handle, method, each, seed=0, ledger=None, **parameters)
+    how: dict[str, Any] = {"seed": 0, "ledger": None, **parameters}
+    release = build(handle, method, each, **how)
+    best = None if prior is None else build(handle, method, each, prior=prior, **how)
     expected = []
     for size in SIZES:
         rects = workload(domain, size, QUERIES).rects
@@ -183,8 +197,18 @@ def expected_errors(
         left_out = count * (1.0 - counted)
         error = float(np.mean(np.abs(answers.count - exact))) + left_out
         interval = float(INTERVAL_SDS * np.mean(answers.noise_sd))
-        expected.append(Expected(size, count, interval, error, left_out))
+        at_best = None
+        if best is not None:
+            at_best = float(np.mean(np.abs(best.count(rects).count - exact))) + left_out
+        expected.append(Expected(size, count, interval, error, left_out, at_best))
     return expected
+
+
+def _following(prior: Prior, domain: Domain, records: int) -> DataHandle:
+    """Public synthetic records that lie as a prior says."""
+    codes = prior.sample(min(records, MAX_RECORDS), np.random.default_rng(0))
+    places = domain.to_coordinates(unmorton(codes, domain.dims) + 0.5)
+    return from_points(places, domain, public=True)
 
 
 def expected_by_bound(

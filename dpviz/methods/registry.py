@@ -63,6 +63,7 @@ class Method:
         presets: other names for settings of it, with their parameters; names of papers are here.
         advice: when not to use it.
         dims: the dimensions of points that it can do; none for other kinds of data.
+        takes_prior: True if it has a field ``prior``, public data that it may follow.
         tiny: parameters that make a build on a handful of records fast, for audits and tests.
     """
 
@@ -74,6 +75,7 @@ class Method:
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
     advice: ClassVar[str] = ""
     dims: ClassVar[tuple[int, ...]] = ()
+    takes_prior: ClassVar[bool] = False
     tiny: ClassVar[dict[str, Any]] = {}
 
     def __post_init__(self) -> None:

@@ -111,7 +111,7 @@ def chosen_method(
 def with_prior(data: Handle[Any], method: Method, prior: Prior | str | os.PathLike[str]) -> Method:
     """The method with a public prior, or the file of one."""
     if not (isinstance(method, PointMethod) and method.takes_prior):
-        able = [name for name, cls in METHODS.items() if getattr(cls, "takes_prior", False)]
+        able = [name for name, cls in METHODS.items() if cls.takes_prior]
         raise ParameterError(
             f"method {method.name} takes no prior: leave it out, or choose {' or '.join(able)}"
         )

@@ -90,8 +90,6 @@ def code_of(release: Release, source: str | None = None) -> Code:
         building["delta"] = header.extra["asked_delta"]
     if simulated:
         building["simulate"] = True
-    if "prior" in header.extra:
-        building["prior"] = PRIOR
     made: dict[str, Any] = {
         "method": header.method,
         "epsilon": header.epsilon,
@@ -194,6 +192,7 @@ def _code_for_places(
         areas=areas,
         levels=levels,
         workload=workload,
+        prior=extra.get("prior"),
         building=building,
         **made,
     )
@@ -209,6 +208,7 @@ def code_of_places(
     areas: str | None = None,
     levels: Sequence[str] = (),
     workload: Declared | None = None,
+    prior: Mapping[str, Any] | None = None,
     building: Mapping[str, Any] | None = None,
     **made: Any,
 ) -> Code:
@@ -223,6 +223,7 @@ def code_of_places(
         areas: a file of areas to count instead of cells, or ``h3:8`` or ``rect=W,S,E,N``.
         levels: columns of that file that name its areas, the finest last; one without a hierarchy.
         workload: the declared workload; a placeholder stands for the file of queries.
+        prior: what a header states of a public prior; a placeholder stands for its file.
         building: further arguments of :func:`dpviz.build`.
         **made: method, epsilon and parameters.
     """
@@ -252,6 +253,11 @@ def code_of_places(
         typed.append("workload=queries")
     elif workload is not None:
         given["workload"] = workload.text
+    if prior is not None and "weight" in prior:
+        options |= {"prior": PRIOR, "prior_weight": prior["weight"]}
+        typed.append(f"prior=dpviz.prior({PRIOR!r}, data.domain, {prior['weight']!r})")
+    elif prior is not None:
+        given["prior"] = PRIOR
     frame = ", ".join([repr(list(bounds)), *arguments(stated)])
     return Code(
         source=source,

@@ -62,7 +62,7 @@ def measure_points(
     """
     if domain.kinds is None and domain.values is None:
         nodes = method.build(layers.counts[0], budget, noise)
-        facts = {"noise": method.noise_model(nodes), "extra": method.findings(nodes)}
+        facts = {"noise": method.noise_model(nodes), "extra": method.findings([nodes])}
         return lambda header: CountRelease(Box(domain), nodes, header), facts
     trees, rows = [], []
     for kind, index in enumerate(layers.counts):
@@ -80,9 +80,8 @@ def measure_points(
     why = DISJOINT_KINDS if domain.kinds is not None else ""
     spend_once(budget, rows, "the tree of each category", why)
     # The noise distribution depends on the parameters only, so all trees share it.
-    # Findings about a prior differ between trees: the first tree's are stated.
-    first = trees[0][0]
-    facts = {"noise": method.noise_model(first), "extra": method.findings(first)}
+    built = [nodes for nodes, _ in trees]
+    facts = {"noise": method.noise_model(built[0]), "extra": method.findings(built)}
     by = None if domain.kinds is None else Axis(kinds=domain.kinds)
     framed = [(Box(domain.without_kinds), nodes, sums) for nodes, sums in trees]
     return lambda header: count_release(by, framed, header), facts

@@ -148,14 +148,16 @@ class WorkloadEntry(Strict):
     side: NotNegative | None = None
 
 
+PriorFit = Annotated[list[NotNegative], Field(min_length=4, max_length=4)]
+
+
 class PriorEntry(Strict):
-    """A public prior: its kind and hash; γ, a, misfit and gain of each level's fit."""
+    """A public prior: kind, hash, weights; of each tree and level γ, a, misfit and gain."""
 
     kind: Literal["points", "cells", "polygons", "release"]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-    fits: Annotated[
-        list[Annotated[list[NotNegative], Field(min_length=4, max_length=4)]], Field(max_length=64)
-    ] = []
+    weight: Word | None = None
+    fits: list[Annotated[list[PriorFit], Field(max_length=64)]] = []
 
 
 class MapExtra(Extra):

@@ -71,10 +71,7 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     if len(nodes) + (len(leaves) << dims) > MAX_NODES:
         return nodes  # a flat density inside leaves whose sub-cells would exceed the limit
     columns, first = _with_room(nodes, leaves, 1 << dims)
-    records = nodes.count
-    if doubt:
-        records = sum_up(nodes.parent, np.maximum(records, 0.0) + doubt * np.sqrt(nodes.variance))
-    density = records / nodes.volume
+    density = densities(nodes, doubt)
 
     def fill(part: slice) -> None:
         _fill(columns, first[part], nodes, leaves[part], density)
@@ -83,6 +80,14 @@ def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
     for column in columns.values():
         column.flags.writeable = False
     return Decomposition.of_halves(**columns)
+
+
+def densities(nodes: Decomposition, doubt: float = 0.0) -> Float:
+    """Records per volume in each node, for slopes; for ``doubt`` see :func:`refine`."""
+    records = nodes.count
+    if doubt:
+        records = sum_up(nodes.parent, np.maximum(records, 0.0) + doubt * np.sqrt(nodes.variance))
+    return np.asarray(records / nodes.volume)
 
 
 def _with_room(

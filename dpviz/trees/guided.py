@@ -33,7 +33,7 @@ MAX_CELLS = 1_000_000
 
 
 def level_fits(
-    codes: list[Codes], parent: Int, raw: tuple[Float, Float], prior: Prior
+    codes: list[Codes], parent: Int, raw: tuple[Float, Float], prior: Prior, least: float = 1.0
 ) -> tuple[list[Fit], Float]:
     """Fits of the levels below the root, and shares of nodes in their parents.
 
@@ -42,6 +42,7 @@ def level_fits(
         parent: breadth-first parents.
         raw: each node's estimate from its own subtree, and its variance.
         prior: public.
+        least: gain up to which a fit is not used.
 
     Returns:
         The fits, and the share of each node, NaN on levels where the prior is not used.
@@ -51,6 +52,7 @@ def level_fits(
         mass = prior.masses(codes[depth], depth).reshape(-1, 4)
         count, variance = (each[level.part].reshape(-1, 4) for each in raw)
         fit = fitting.add(count, variance, mass)
+        fit = fit if fit.gain > least else Fit()
         fits.append(fit)
         if fit.used:
             share[level.part] = fit.shares(mass).ravel()

@@ -34,6 +34,9 @@ NEXT_LEVEL_WEIGHT = 0.5
 MAX_MISFIT, MIN_GAIN = 0.2, 1.25
 """A fit is trusted with a misfit below the first and a gain above the second."""
 
+STATED = ("kind", "sha256", "weight")
+"""Facts of a prior that the header of a release states."""
+
 MAX_TIMES = 16.0
 """Largest factor of thresholds."""
 
@@ -49,13 +52,18 @@ class Prior:
         place: positions on the curve in ascending order, (k,).
         before: mass before each, (k,).
         length: positions on the whole curve.
-        facts: kind and hash of the source, for the header of a release.
+        facts: kind and hash of the source, its column of weights, the domain's bounds and CRS.
     """
 
     place: Float
     before: Float
     length: float
     facts: dict[str, Any]
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Facts for the header of a release."""
+        return {name: self.facts[name] for name in STATED if name in self.facts}
 
     @classmethod
     def of_cells(
@@ -86,6 +94,11 @@ class Prior:
         ends = np.interp(np.concatenate([start, start + size]), self.place, self.before)
         first, last = np.split(ends, 2)
         return np.asarray(np.maximum(last - first, 0.0))
+
+    def sample(self, n: int, random: np.random.Generator) -> Codes:
+        """Positions on the curve of records that lie as the prior says, uint64 (n,)."""
+        at = np.interp(random.random(n) * self.before[-1], self.before, self.place)
+        return np.asarray(np.minimum(at, self.length - 1.0).astype(np.uint64))
 
 
 class Fit(NamedTuple):
@@ -135,7 +148,8 @@ class Fitting:
         """Fit the next level.
 
         With shares q of a family's noisy total Y, Σ(y − qY)² less what noise adds to it is an
-        unbiased estimate of the misfit. Each family weighs about 1/Y², less where noise hides it.
+        unbiased estimate of the misfit. Each family weighs about 1/Y², those that noise hides by
+        their Y² instead, so that thousands of empty ones add no doubt.
 
         Args:
             count: noisy counts of families, (f, β).
@@ -143,7 +157,8 @@ class Fitting:
             mass: their masses.
         """
         total, noise = count.sum(axis=1), variance.sum(axis=1)
-        scale = 1.0 / (np.maximum(total, 0.0) ** 2 + 4.0 * noise)
+        seen = np.maximum(total, 0.0) ** 2
+        scale = seen / (seen + 4.0 * noise) ** 2
         square = scale * (total**2 - noise)
         terms, weights = np.empty((2, len(KINDS), len(count)))
         for kind, (power, added) in enumerate(KINDS):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dpviz import Domain
+from dpviz import Domain, prior
 from dpviz.errors import ParameterError
 from dpviz.evaluation.synthetic_proxy import (
     expected_by_bound,
@@ -112,3 +112,19 @@ def test_bounds_trade_noise_for_records():
     assert shares[-1] > 0.999
     best = min(rows, key=lambda row: row.error)
     assert 1 < best.max_per_unit < rows[-1].max_per_unit
+
+
+def test_with_a_prior_records_lie_as_it_says_and_the_best_case_is_better():
+    """Counts of the half with three quarters of the prior, and errors with and without it."""
+    random = np.random.default_rng(2)
+    places = random.random((8_000, 2)) ** [2, 1]
+    low, high = np.array(DOMAIN.lower), np.array(DOMAIN.upper)
+    public = prior(low + places * (high - low), DOMAIN)
+    quarter = public.sample(40_000, np.random.default_rng(1)) >> np.uint64(2 * DOMAIN.bits - 1)
+    # P(x² < ½) = .707; four standard errors of 40,000 draws and of the prior's 8,000.
+    assert (quarter == 0).mean() == pytest.approx(0.707, abs=0.025)
+    rows = expected_errors(DOMAIN, "ladder_tree", 0.1, 20_000, prior=public)
+    small = rows[0]
+    assert small.at_best is not None
+    assert small.at_best < small.error
+    assert expected_errors(DOMAIN, "ugrid", 1.0, 2_000, cells=16)[0].at_best is None

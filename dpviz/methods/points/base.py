@@ -6,6 +6,7 @@ methods, the contract tests and the audit follow from the registry.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -39,14 +40,12 @@ class PointMethod(Method):
             is not the count of its box.
         measured: parameters that switch off models of unmeasured data (a density inside
             leaves), so that every node's count tends to the exact one as ε grows.
-        takes_prior: True if it has a field ``prior``, public data that it may follow.
     """
 
     kind: ClassVar[str] = "points"
     dims: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     overlapping: ClassVar[bool] = False
     measured: ClassVar[dict[str, Any]] = {}
-    takes_prior: ClassVar[bool] = False
 
     def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:
         """Random split decisions of a build at this ε; None if the method makes none."""
@@ -63,8 +62,8 @@ class PointMethod(Method):
         """The method that follows a public prior, where it takes one."""
         return replace(self, prior=prior)  # type: ignore[call-arg]
 
-    def findings(self, nodes: Decomposition) -> dict[str, Any]:
-        """Public header entries that a build derives from its noisy counts."""
+    def findings(self, trees: Sequence[Decomposition]) -> dict[str, Any]:
+        """Header entries on what a build found out from noisy counts, tree by tree: public."""
         return {}
 
     def check(self, domain: Domain) -> None:

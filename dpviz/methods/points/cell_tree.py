@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ from dpviz.progress import checkpoint
 from dpviz.trees.consistency import combine, downward
 from dpviz.trees.cores import parallel_map, run_both, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
-from dpviz.trees.density import refine, sloped_shares
+from dpviz.trees.density import densities, refine, sloped_shares
 from dpviz.trees.guided import guided_estimates, level_fits, tree_with_sub_cells
 from dpviz.trees.lattice import STRIP_ROWS, Codes, Float, Int, unmorton
 from dpviz.trees.prior import Fit, Prior
@@ -39,6 +39,9 @@ PLANE_DIMS = 2
 
 MAX_DEPTH = 52
 """Public cap on the depth, which the lattice reaches with one axis at a time."""
+
+MIN_USED_GAIN = 1.06
+"""Gain up to which a prior is not used: it is fitted to cells that split, and used in others."""
 
 _FITS: WeakKeyDictionary[Decomposition, list[Fit]] = WeakKeyDictionary()
 
@@ -228,7 +231,7 @@ class ShrunkTree(PointMethod):
             column.flags.writeable = False  # no other reference, so that it is not copied
         fits: list[Fit] = []
         if self.prior is not None:
-            fits, share = level_fits(tree.codes, parent, raw, self.prior)
+            fits, share = level_fits(tree.codes, parent, raw, self.prior, MIN_USED_GAIN)
             if self.shrink and any(fit.trusted for fit in fits):
                 count = guided_estimates(parent, raw, fits, share)
         nodes = nodes.replace(count=count, variance=spread)
@@ -238,26 +241,41 @@ class ShrunkTree(PointMethod):
         return refine(nodes) if self.slopes else nodes
 
     def with_cells(
-        self, tree: CellTree, nodes: Decomposition, fits: list[Fit], prior: Prior
+        self,
+        tree: CellTree,
+        nodes: Decomposition,
+        fits: list[Fit],
+        prior: Prior,
+        doubt: float = 0.0,
     ) -> Decomposition:
-        """The tree with sub-cells that follow a public prior."""
+        """The tree with sub-cells that follow a public prior; slopes as :func:`refine` makes them.
+
+        Args:
+            tree: the structure.
+            nodes: its estimates.
+            fits: of the levels below the root.
+            prior: public.
+            doubt: see :func:`~dpviz.trees.density.refine`.
+        """
         slope = np.full((len(nodes), 4), 0.25)
         if self.slopes:
             rows = np.flatnonzero(nodes.leaf & (nodes.count > 0) & (nodes.volume > 1))
-            slope[rows] = sloped_shares(nodes, rows, nodes.count / nodes.volume).T
+            slope[rows] = sloped_shares(nodes, rows, densities(nodes, doubt)).T
         columns = nodes.leaf, nodes.count, nodes.variance, slope
         codes, count, variance = tree_with_sub_cells(tree.codes, columns, fits, prior)
         fine = tree.with_codes(codes).decomposition(count, variance)
         _FITS[fine] = fits
         return fine
 
-    def findings(self, nodes: Decomposition) -> dict[str, Any]:
-        """The prior of a build and how far it was used: γ, a, φ and gain of each level's fit."""
+    def findings(self, trees: Sequence[Decomposition]) -> dict[str, Any]:
+        """The prior of a build and how far each tree used it: γ, a, φ, gain of each level's fit."""
         if self.prior is None:
             return {}
-        fits = [[round(float(each), 4) for each in fit] for fit in _FITS.get(nodes, [])]
-        kind, digest = self.prior.facts["kind"], self.prior.facts["sha256"]
-        return {"prior": {"kind": kind, "sha256": digest, "fits": fits}}
+        fits = [
+            [[round(float(each), 4) for each in fit] for fit in _FITS.get(nodes, [])]
+            for nodes in trees
+        ]
+        return {"prior": {**self.prior.stated, "fits": fits}}
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
         """Hook for post-processing before slopes; by default the nodes are returned unchanged.

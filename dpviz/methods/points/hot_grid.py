@@ -17,6 +17,7 @@ from dpviz.private.mechanisms.noise import Noise, geometric
 from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import Decomposition, is_leaf
 from dpviz.trees.density import refine
+from dpviz.trees.guided import level_fits
 from dpviz.trees.lattice import Float
 from dpviz.trees.shrinkage import Decisions, subtree_estimates
 
@@ -86,6 +87,9 @@ class HotGrid(Ladder):
     As in a flat grid, counts are not cut at zero: that would raise empty cells at the cost of full
     cells beside them, which are the ones queried. Slopes are gentler if noise is large.
 
+    With a public prior (:func:`dpviz.prior`) leaves share their records out as it says, on levels
+    where noisy families agree with it (:mod:`dpviz.trees.guided`): post-processing, and free.
+
     Privacy: each record is in the domain, which costs 0.01ε. It is in one cell of every level, and
     one record more moves that cell's g by at most 2: up to T by the difference of ⌊(w + 1)²/T⌋ and
     ⌊w²/T⌋, whose arguments differ by (2w + 1)/T < 2 as w < T, and above T by 1. So the geometric
@@ -133,7 +137,8 @@ class HotGrid(Ladder):
             mechanism="nested geometric",
             theorem="theorem of the ladder tree: the rates of a path add up to what is left of ε",
         )
-        tree, noisy, paid, doubts = self.grow(index, share, noise, level)
+        blind = replace(self, prior=None)  # nothing that is measured depends on the prior
+        tree, noisy, paid, doubts = blind.grow(index, share, noise, level)
         variance = rate_variances(paid)
         noisy[0], variance[0] = total[0], spread[0]
         return self.finish(tree, noisy, variance, doubts)
@@ -149,6 +154,10 @@ class HotGrid(Ladder):
         wanted, weight = upward(parent, noisy, variance)
         count, _ = downward(parent, np.where(block, count, wanted), weight)
         nodes = tree.decomposition(count, spread)
+        if self.prior is not None:
+            fits, _ = level_fits(tree.codes, parent, (wanted, weight), self.prior)
+            if any(fit.used for fit in fits):
+                return self.with_cells(tree, nodes, fits, self.prior, SLOPE_OFFSET)
         return refine(nodes, SLOPE_OFFSET) if self.slopes else nodes
 
     def first_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:

@@ -79,6 +79,8 @@ MIN_UNSPENT = 2.0**-30
 class Ladder(ShrunkTree):
     """Rules for measuring and stopping in a ladder tree; see :class:`LadderTree` for the proof."""
 
+    takes_prior: ClassVar[bool] = True
+
     c: float = parameter(
         1.7, "Stop splitting where noisy count × unspent ε is at most this (c)", MIN_C, MAX_C
     )
@@ -90,6 +92,22 @@ class Ladder(ShrunkTree):
     first: float = FIRST_SHARE
     looks: int = FURTHER_LOOKS
     most: float = MAX_THRESHOLD
+
+    def check(self, domain: Domain) -> None:
+        """Refuse a prior of other bounds, or on other axes than two coordinates.
+
+        Raises:
+            ParameterError: one that does not fit the domain.
+        """
+        if self.prior is None:
+            return
+        if domain.dims != PLANE_DIMS or domain.values is not None:
+            raise ParameterError(
+                "a prior is for records in two dimensions, without sums: leave it out"
+            )
+        frame = {"bounds": [*domain.lower, *domain.upper], "crs": domain.crs}
+        if any(self.prior.facts.get(name) != value for name, value in frame.items()):
+            raise ParameterError("the prior is of other bounds: read it for those of the data")
 
     def grow(
         self, index: PointIndex, share: Share, noise: Noise, level: int = 0
@@ -285,25 +303,7 @@ class LadderTree(Ladder):
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree"
 
-    takes_prior: ClassVar[bool] = True
-
     sharing: bool = parameter(True, "Give less to cells whose own estimate is low (2-D)")
-
-    def check(self, domain: Domain) -> None:
-        """Refuse a prior of other bounds, or on other axes than two coordinates.
-
-        Raises:
-            ParameterError: a prior that does not fit the domain.
-        """
-        if self.prior is None:
-            return
-        if domain.dims != PLANE_DIMS or domain.values is not None:
-            raise ParameterError(
-                "a prior is for records in two dimensions, without sums: leave it out"
-            )
-        frame = {"bounds": [*domain.lower, *domain.upper], "crs": domain.crs}
-        if any(self.prior.facts.get(name) != value for name, value in frame.items()):
-            raise ParameterError("the prior is of other bounds: read it for those of the data")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Build the decomposition as the class docstring describes."""

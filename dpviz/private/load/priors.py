@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from filecmp import cmp
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,21 @@ def prior(
             digest = hashlib.file_digest(file, "sha256")
     bounds = [*domain.lower, *domain.upper]
     facts = {"kind": kind, "sha256": digest.hexdigest(), "bounds": bounds, "crs": domain.crs}
+    facts |= {"weight": weight} if isinstance(weight, str) else {}
     return Prior.of_cells(codes, level, mass[inside], domain.bits, facts)
+
+
+def refuse_own_records(source: Path, records: Path) -> None:
+    """Refuse a prior that is the records themselves; only their owner sees this message.
+
+    Raises:
+        DataError: the same path or the same bytes.
+    """
+    files = source.is_file() and records.is_file()
+    if files and (source.samefile(records) or cmp(source, records, shallow=False)):
+        raise DataError(
+            f"{source.name} holds the records themselves: a prior must be PUBLIC, leave it out"
+        )
 
 
 def _of_array(points: ArrayLike, domain: Domain, weight: Any) -> Masses:

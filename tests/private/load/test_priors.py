@@ -9,7 +9,7 @@ import pytest
 import dpviz
 from dpviz.errors import DataError
 from dpviz.private.load import priors
-from tests.commands import fails, refused, run
+from tests.commands import as_json, fails, refused, run
 from tests.strategies import UNIT_SQUARE
 
 PLACES = np.array([[0.1, 0.1], [0.2, 0.1], [0.1, 0.9], [0.9, 0.9]])
@@ -146,12 +146,16 @@ def test_the_command_takes_a_prior_and_refuses_the_records_themselves(table, tmp
     copy = tmp_path / "copy.parquet"
     copy.write_bytes(records.read_bytes())
     for same in (records, copy):
-        refused(tmp_path, [*words, "--prior", same, *output], "is the file of the records")
+        refused(tmp_path, [*words, "--prior", same, *output], "holds the records themselves")
     refused(tmp_path, [*words, "--prior-weight=people", *output], "requires --prior")
     refused(tmp_path, [*words, "--prior=no.csv", *output], "no.csv")
     ugrid = [*words, "--method=ugrid", "--prior", table, *output]
     refused(tmp_path, ugrid, "takes no prior")
     assert "--prior" in fails(*words, "--prior", table, "--areas=h3:8", *output)
+    expected = ["expect", "--bounds=0,0,1,1", "--records=2000"]
+    rows = as_json(*expected, "--prior", table, "--prior-weight=people")["expected"]
+    assert all(row["at_best"] > 0 for row in rows)
+    assert "requires --prior" in fails(*expected, "--prior-weight=people")
     code, _, err = run(*words, "--public", "--prior", table, "--prior-weight=people", *output)
     assert code == 0, err
     assert dpviz.read(tmp_path / "map.parquet").header.extra["prior"]["kind"] == "cells"
