@@ -11,6 +11,7 @@ from dpviz.ui.points.attributes_form import KIND_FIELDS
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.columns_form import TIME_FIELDS
 from dpviz.ui.points.expectation import expectation_panel
+from dpviz.ui.points.prior_form import with_prior
 from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
 from dpviz.ui.points.source_form import InSteps, PointSource, source_form
@@ -85,6 +86,8 @@ def page() -> None:
                 st.markdown("**Area** (public)")
                 st.markdown("\n".join(f"- {line}" for line in sides_in_words(source.data.domain)))
                 st.caption("The area of a built-in city is fixed.")
+        with form[0]:
+            source = with_prior(KEY, source)
         next_step(KEY, 1, ready=source is not None)
     with budget:
         with refusals() as refused:
@@ -139,6 +142,8 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
         planned = None
         if domain == domain.counts_only:  # plans support plain counts only
             planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
+        if planned is not None and source.prior is not None:
+            st.caption("Planned without the public prior, which is left out.")
         choice = planned or points_choice(
             KEY,
             source,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpviz.methods import names, of_kind
 from dpviz.ui.areas.areas_form import METHOD, areas_choice
 from dpviz.ui.points.attributes_form import sum_share_form
 from dpviz.ui.points.source_form import PointSource
@@ -51,4 +52,8 @@ def points_choice(
         if more and not fixed:
             st.caption("Hexagons and districts count records, not sums of values.")
         parameters = method_parameters(prefix, name, "points", start, saved)
-    return Choice(name, parameters, epsilon, sum_share=share)
+        prior = source.prior
+        if prior is not None and not of_kind("points")[names("points")[name][0]].takes_prior:
+            st.caption("This method takes no prior: the ladder tree and the hot grid do.")
+            prior = None
+    return Choice(name, parameters, epsilon, sum_share=share, prior=prior)

@@ -19,12 +19,16 @@ from dpviz.render import half_width_words, rounded, short
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import percent
 from dpviz.render.projection import areas
+from dpviz.trees.prior import Prior
 from dpviz.ui.areas.expectation import areas_expectation
 from dpviz.ui.shared.charts import bounds_chart
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import table_panel, worded_numbers
 
 SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1–10 %"}
+
+AT_BEST = "with the prior, at best"
+"""Column of errors with a prior that the records follow exactly."""
 
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
@@ -35,12 +39,21 @@ Setting = tuple[dict[str, Any], str, dict[str, Any]]
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _errors(
-    asked: Setting, epsilon: float, n: int, bound: int, mean: float | None
+    asked: Setting,
+    epsilon: float,
+    n: int,
+    bound: int,
+    mean: float | None,
+    prior: str | None,
+    _prior: Prior | None,
 ) -> list[Expected]:
-    """Expected errors from public facts alone, so that all visitors may share the cache."""
+    """Expected errors from public facts alone, so that all visitors may share the cache.
+
+    ``prior`` is the hash of ``_prior``.
+    """
     domain, name, chosen = asked
-    box = Domain.from_dict(domain)
-    return expected_errors(box, name, epsilon, n, max_per_unit=bound, per_unit=mean, **chosen)
+    chosen = {**chosen, "max_per_unit": bound, "per_unit": mean, "prior": _prior}
+    return expected_errors(Domain.from_dict(domain), name, epsilon, n, **chosen)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -87,8 +100,10 @@ def expectation_panel(
     if not shown:
         return
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
+    prior = None if choice.prior is None else choice.prior.data
+    key = None if choice.prior is None else repr(choice.prior)
     with st.spinner("Trying the method on a synthetic proxy …"):
-        rows = _errors(asked, epsilon, int(records), max_per_unit, mean)
+        rows = _errors(asked, epsilon, int(records), max_per_unit, mean, key, prior)
     counted = 1.0 if mean is None else retained_share(max_per_unit, mean)
     if more := proxy_size_note(round(records * counted)):
         st.info(more)
@@ -103,12 +118,13 @@ def expectation_panel(
                 "noise ±": half_width_words(row.interval),
                 **({"left out": rounded(row.left_out, row.error)} if people else {}),
                 "mean error": rounded(row.error, row.error),
+                **({} if row.at_best is None else {AT_BEST: rounded(row.at_best, row.at_best)}),
             }
             for row in rows
             if row.size in SHOWN
         ],
         hide_index=True,
-        column_config=worded_numbers("count", "noise ±", "left out", "mean error"),
+        column_config=worded_numbers("count", "noise ±", "left out", "mean error", AT_BEST),
     )
     st.caption(
         "Typical counts, their noise (95 %), "
@@ -116,8 +132,13 @@ def expectation_panel(
         + "and the mean error from "
         + ("all of these" if people else "noise")
         + " and from cells that the rectangle cuts. "
-        "Measured on a synthetic city scaled to your area, not on your records: it costs nothing "
-        "and reveals nothing about them. Your error may be smaller or larger."
+        + (
+            "Measured on a synthetic city scaled to your area, "
+            if prior is None
+            else "Measured on synthetic records that lie exactly as the prior says, the best case, "
+        )
+        + "not on your records: it costs nothing and reveals nothing about them. Your error may be "
+        "smaller or larger."
     )
     if of_one_kind:
         st.caption(

@@ -105,6 +105,8 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
             f"**Sums** of {plain(values.column)}, each clipped to {values.low:g} to "
             f"{values.high:g}, for {percent(choice.sum_share)} of ε"
         )
+    if choice.prior is not None:
+        lines.append(f"**Public prior:** {plain(choice.prior.name)}")
     if areas is not None:
         levels = ", ".join(map(level_title, areas.areas.levels))
         step = "" if areas.every is None else f", for each {step_words(areas.every)}"
@@ -133,5 +135,6 @@ def code_for(source: PointSource, choice: Choice) -> Code:
         areas=None if areas is None else areas.source,
         levels=() if areas is None else areas.levels,
         every=None if areas is None else areas.every,
+        prior=None if choice.prior is None else choice.prior.data.stated,
         building=building,
     )

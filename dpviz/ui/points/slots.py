@@ -13,6 +13,7 @@ from dpviz.ui.flows.map_answer import pair_error
 from dpviz.ui.points.accuracy import typical_error
 from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
+from dpviz.ui.points.prior_form import with_prior
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
@@ -39,12 +40,15 @@ def point_slots(
         key=key,
         records=records,
         fields=fields,
-        source=lambda: source_form(
+        source=lambda: with_prior(
             key,
-            dims,
-            permalink.parameter("data"),
-            sensitive=permalink.parameter("sensitive") == "1",
-            more=more,
+            source_form(
+                key,
+                dims,
+                permalink.parameter("data"),
+                sensitive=permalink.parameter("sensitive") == "1",
+                more=more,
+            ),
         ),
         choose=lambda source: points_choice(
             key,

@@ -19,6 +19,7 @@ from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form, time_choice
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.area_form import checked_area, public_box, sides_of
+from dpviz.ui.shared.method_form import ChosenPrior
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import show_survey
 from dpviz.ui.shared.sources import DataSource
@@ -43,6 +44,9 @@ class PointSource(DataSource):
     """Column of the privacy unit; None if each record is its own unit."""
     table: str | None = None
     """Layer or sheet, if the file has several."""
+    path: Path | None = None
+    """Upload of the records, to refuse it as a prior of itself."""
+    prior: ChosenPrior | None = None
 
 
 @st.cache_resource(show_spinner="Making the built-in city …", max_entries=8)
@@ -176,5 +180,5 @@ def _described(
             lambda _data: check_source(path, domain, **how)[0],
         )
         title = Path(file.name).name
-        return PointSource(data=handle, title=title, key=key, unit=unit, table=table)
+        return PointSource(data=handle, title=title, key=key, unit=unit, table=table, path=path)
     return None

@@ -31,14 +31,16 @@ def public_release(place: str, source: Any, choice: Any, seed: int, build: Calla
     Args:
         place: in the session's state; those of built-in data are shared by all visitors.
         source: has ``key``, which changes with the choice of data, and ``backdrop``.
-        choice: its ``repr`` says all of it; one with ``areas`` of an upload is not shared.
+        choice: its ``repr`` says all of it; one with ``areas`` or a ``prior`` of an upload is not
+            shared.
         seed: seed of the noise.
         build: (source, choice, seed=…) gives the release.
     """
     asked = (source.key, repr(choice), seed)
     make = partial(build, source, choice, seed=seed)
     areas = getattr(choice, "areas", None)
-    alone = not source.backdrop or (areas is not None and areas.uploaded)
+    uploaded = (areas is not None and areas.uploaded) or getattr(choice, "prior", None) is not None
+    alone = not source.backdrop or uploaded
     return cached(place, asked, make) if alone else _shared(asked, make)
 
 

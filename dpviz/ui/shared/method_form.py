@@ -11,6 +11,7 @@ import streamlit as st
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method, Parameter
 from dpviz.releases.areas.source import ChosenAreas
+from dpviz.trees.prior import Prior
 from dpviz.ui.shared import permalink
 
 STEPS = (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)
@@ -45,11 +46,23 @@ AREAS = "Hexagons or districts"
 
 
 @dataclasses.dataclass(frozen=True)
+class ChosenPrior:
+    """Public prior of a page: the name of its file, its data, and the facts that identify these."""
+
+    name: str
+    data: Prior = dataclasses.field(repr=False, compare=False)
+    facts: str = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "facts", repr(self.data.stated))
+
+
+@dataclasses.dataclass(frozen=True)
 class Choice:
     """Visitor's choice: method name or alias, parameters other than the defaults, epsilon.
 
     ``areas``: public areas that are counted in place of cells. ``sum_share``: the share of epsilon
-    for sums of values.
+    for sums of values. ``prior``: public data that the method follows.
     """
 
     name: str
@@ -58,6 +71,7 @@ class Choice:
     wishes: tuple[str, ...] = ()
     areas: ChosenAreas | None = None
     sum_share: float | None = None
+    prior: ChosenPrior | None = None
 
     @property
     def title(self) -> str:

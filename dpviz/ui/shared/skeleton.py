@@ -68,6 +68,8 @@ def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
         how |= {"areas": choice.areas.areas, "every": choice.areas.every}
     if choice.sum_share is not None:
         how["sum_share"] = choice.sum_share
+    if choice.prior is not None:
+        how["prior"] = choice.prior.data
     return build(source.data, choice.name, choice.epsilon, **choice.parameters, **how)
 
 
