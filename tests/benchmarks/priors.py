@@ -3,9 +3,9 @@
     uv run python -m tests.benchmarks.priors
     uv run python -m tests.benchmarks.priors --ablation
 
-A set is split in halves, of which the earlier is the prior, or another set is its prior. Mirrored
-and uniform priors are useless on purpose. Sets come from the folder of ``DPVIZ_SHARED_DATA``.
-Simulated noise, fixed seeds, one core.
+A set is split in halves, of which the earlier is the prior, or another set is its prior. Mirrored,
+shuffled and uniform priors, and those of another city, are useless on purpose. Sets come from the
+folder of ``DPVIZ_SHARED_DATA``. Simulated noise, fixed seeds, one core.
 """
 
 from __future__ import annotations
@@ -107,6 +107,42 @@ def uniform(box: tuple[float, ...], points: Float) -> Float:
     return low + np.random.default_rng(3).random(points.shape) * (high - low)
 
 
+def shuffled(box: tuple[float, ...], points: Float) -> Float:
+    """The same points, after the cells of a 64 × 64 grid were exchanged at random."""
+    low, high = np.split(np.array(box), 2)
+    inside = points[((points >= low) & (points < high)).all(axis=1)]
+    place = (inside - low) / (high - low) * 64
+    cell = np.floor(place).astype(np.int64)
+    to = np.random.default_rng(5).permutation(64 * 64)[cell @ [64, 1]]
+    return low + (np.column_stack(np.divmod(to, 64)) + place - cell) / 64 * (high - low)
+
+
+CITY_OF = {
+    UBER: "codepoint_london",
+    FOURSQUARE: "codepoint_gb",
+    "codepoint_london": UBER,
+    "codepoint_gb": FOURSQUARE,
+    "beijing_taxi_30k": UBER,
+    GOWALLA: "codepoint_gb",
+}
+"""Set whose points, moved into the box of another, are its prior of another city."""
+
+
+def another_city(box: tuple[float, ...], points: Float) -> Float:
+    """Points of another set, moved into the box."""
+    name = CITY_OF[next(name for name, each in BOX.items() if each == box)]
+    low, high = np.split(np.array(box), 2)
+    from_low, from_high = np.split(np.array(BOX[name]), 2)
+    return low + (places(name) - from_low) / (from_high - from_low) * (high - low)
+
+
+USELESS = {
+    "mirrored": mirrored,
+    "uniform": uniform,
+    "shuffled": shuffled,
+    "another city": another_city,
+}
+
 Row = tuple[str, float, str, str, int, float, float, int]
 """Set, ε, column, what was built, seed, mean relative error, share of intervals, nodes."""
 
@@ -118,7 +154,7 @@ class Case:
         file, points, public = (TUNED | HELD_OUT)[name]()
         box = BOX[file]
         if useless:
-            public = {"mirrored": mirrored, "uniform": uniform}[useless](box, public)
+            public = USELESS[useless](box, public)
         self.name = f"{name.split(' (')[0]} ({useless})" if useless else name
         domain = Domain(box[:2], box[2:])
         self.handle = dpviz.from_points(points, domain, public=True, name="set")
@@ -144,7 +180,7 @@ class Case:
 
 
 def rows(case: Case, seeds: int) -> Iterator[Row]:
-    """Rows of one case: the ladder tree with and without the prior, the hot grid in hot squares."""
+    """Rows of one case: both methods with and without the prior; the hot grid in hot squares."""
     for epsilon in EPSILONS:
         for seed in range(seeds):
             how = {"prior": case.prior}
@@ -152,11 +188,12 @@ def rows(case: Case, seeds: int) -> Iterator[Row]:
                 ("none", "ladder_tree", {}),
                 ("prior", "ladder_tree", how),
                 ("hot_grid", "hot_grid", {}),
+                ("hot_grid, prior", "hot_grid", how),
             ):
                 for size, (error, held, nodes) in case.measured(
                     method, epsilon, seed, **options
                 ).items():
-                    if what != "hot_grid" or size == "hot":
+                    if method == "ladder_tree" or size == "hot":
                         yield case.name, epsilon, size, what, seed, error, held, int(nodes)
 
 
@@ -171,25 +208,43 @@ def page(found: list[Row]) -> Iterator[str]:
         key: {what: np.mean(each, axis=0) for what, each in by.items()} for key, by in cells.items()
     }
     ratio = {key: each["prior"][0] / each["none"][0] for key, each in mean.items()}
-    yield f"| set (prior) | ε | {' | '.join(COLUMNS)} | best of ours in hot | intervals hold |"
-    yield "|---" * (len(COLUMNS) + 4) + "|"
+    titles = [*COLUMNS, "hot grid in hot", "better of both in hot", "intervals hold"]
+    yield f"| set (prior) | ε | {' | '.join(titles)} |"
+    yield "|---" * (len(titles) + 2) + "|"
     names = list(dict.fromkeys(key[0] for key in ratio))
+    unchanged = {
+        name
+        for name in names
+        if all(
+            each["prior"][0] == each["none"][0]
+            and each.get("hot_grid, prior", [0])[0] == each.get("hot_grid", [0])[0]
+            for key, each in mean.items()
+            if key[0] == name
+        )
+    }
     for name in names:
-        for epsilon in EPSILONS:
+        for epsilon in EPSILONS if name not in unchanged else ():
             texts = []
-            for size in COLUMNS:
-                both = cells[name, epsilon, size]
-                each = [a[0] / b[0] for a, b in zip(both["prior"], both["none"], strict=True)]
+            pairs = [(size, "prior", "none") for size in COLUMNS]
+            for size, with_prior, without in [*pairs, ("hot", "hot_grid, prior", "hot_grid")]:
+                both, means = cells[name, epsilon, size], mean[name, epsilon, size]
+                each = [a[0] / b[0] for a, b in zip(both[with_prior], both[without], strict=True)]
                 spread = np.std(each, ddof=1) / np.sqrt(len(each)) if len(each) > 1 else np.nan
-                texts.append(f"{ratio[name, epsilon, size]:.3f} ± {spread:.3f}")
+                texts.append(f"{means[with_prior][0] / means[without][0]:.3f} ± {spread:.3f}")
             at = mean[name, epsilon, "hot"]
-            best = at["prior"][0] / min(at["none"][0], at["hot_grid"][0])
+            best = min(at["prior"][0], at["hot_grid, prior"][0])
+            best /= min(at["none"][0], at["hot_grid"][0])
             held = min(mean[name, epsilon, size]["prior"][1] for size in COLUMNS)
-            without = min(mean[name, epsilon, size]["none"][1] for size in COLUMNS)
+            held = min(held, at["hot_grid, prior"][1])
+            bare = min(mean[name, epsilon, size]["none"][1] for size in COLUMNS)
+            bare = min(bare, at["hot_grid"][1])
             shown = f"{name} | {epsilon:g} | {' | '.join(texts)} | {best:.3f}"
-            yield f"| {shown} | {held:.3f} ({without:.3f} without) |"
+            yield f"| {shown} | {held:.3f} ({bare:.3f} without) |"
     yield ""
     for name in names:
+        if name in unchanged:
+            yield f"- {name}: the same in every build"
+            continue
         each = [value for key, value in ratio.items() if key[0] == name]
         yield f"- {name}: geometric mean {geometric_mean(each):.3f}, worst {max(each):.3f}"
 
@@ -202,6 +257,7 @@ ABLATIONS: dict[str, list[tuple[object, str, object]]] = {
     "trusted wherever it is used": [(prior, "MAX_MISFIT", np.inf), (prior, "MIN_GAIN", 0.0)],
     "γ = 1 and a = 1 only": [(prior, "KINDS", ((0.0, 1.0), (1.0, 1.0)))],
     "z = 1.5 instead of 2.5": [(prior, "MIN_EVIDENCE_SDS", 1.5)],
+    "used from any gain": [(cell_tree, "MIN_USED_GAIN", 1.0)],
     "sub-cells down to level 11": [(prior, "FINEST_LEVEL", 11)],
 }
 """Name → attributes that are replaced."""
@@ -274,12 +330,9 @@ def main() -> None:
             print(f"| {name} | {' | '.join(texts)} |", flush=True)
         return
     found: list[Row] = []
-    useless = [
-        (name, what)
-        for name in ("Uber (earlier half)", "Foursquare (earlier half)", "London post codes (half)")
-        for what in ("mirrored", "uniform")
-    ]
-    useless += [("British post codes (half)", "mirrored"), ("Beijing taxis (half)", "mirrored")]
+    judged = ("British post codes (half)", "Beijing taxis (half)", "Gowalla (half of the users)")
+    tuned = ("Uber (earlier half)", "Foursquare (earlier half)", "London post codes (half)")
+    useless = [(name, what) for name in (*tuned, *judged) for what in USELESS]
     for name, what in [*((name, "") for name in TUNED | HELD_OUT), *useless]:
         found += list(rows(Case(name, options.queries, what), options.seeds))
         print("\n".join(page(found)), flush=True)
