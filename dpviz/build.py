@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import Any, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpviz.checks import NUMPY_ERRORS, flag, require, texts, whole
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ParameterError
 from dpviz.methods import Method
+from dpviz.methods.areas.base import AreaMethod
 from dpviz.methods.request import by_area, chosen_method, promises
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
@@ -37,6 +39,7 @@ from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis, common_extra
 from dpviz.releases.counts import AreaRelease
 from dpviz.releases.header import Header
+from dpviz.releases.points.sums import Sums
 from dpviz.releases.release import Release
 from dpviz.releases.roads.streets import Streets
 from dpviz.releases.sequences.release import SequenceRelease
@@ -149,7 +152,7 @@ def build(
         declare_public: allow public records whose name the ledger records as sensitive.
         wishes: accuracy targets of a release of points, see :func:`dpviz.plan`: its header states
             them as promises. They change nothing else.
-        sum_share: share of epsilon for the sums of points' values; half by default.
+        sum_share: share of epsilon for the sums of values, of points or areas; half by default.
         progress: called with (fraction, what); may raise to cancel. A payment is not refunded.
         conclude: mark the release as released in the ledger before returning; with False the
             caller does so, by :meth:`Ledger.record_outcome`, once it is on disk.
@@ -195,8 +198,9 @@ def build(
     reports = None if progress is None else Reports(progress)
     noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=reports)
     budget = price.budget()
-    if isinstance(data, DataHandle):
-        sum_share = checked_share(data.domain, chosen, budget.epsilon, sum_share)
+    if isinstance(data, DataHandle | AreaData):
+        least = chosen.least_part(data.areas) if isinstance(data, AreaData) else 1.0
+        sum_share = checked_share(data.domain, chosen, budget.epsilon, sum_share, least)
     elif sum_share is not None:
         raise ParameterError(
             f"sum_share={sum_share!r}: these data have no values: leave sum_share out"
@@ -242,13 +246,7 @@ def _measured(
             facts = {**facts, "extra": {**facts.get("extra", {}), "bits": data.bits}}
         return release, facts
     if isinstance(data, AreaData):
-        areas, by = data.areas, data.by
-        exact = data._counts if slots is None else data._by_person(slots.bound)
-        counts, variance = method.build(areas, exact, budget, noise)
-        each = np.atleast_2d(counts)
-        first = areas.nodes(each[0], variance)
-        tables = [(areas, first.replace(count=row), None) for row in each]
-        return lambda header: count_release(by, tables, header), {}
+        return _measured_areas(data, method, budget, noise, sum_share, slots)
     if isinstance(data, FlowData):
         nodes, each = method.build(data.flows, data.parts, *data._counted, budget, noise)
         pairs = [(data.flows, nodes.replace(count=row), None) for row in each]
@@ -261,6 +259,27 @@ def _measured(
         )
     model = method.build(SequenceTask(data._sequences, data.alphabet, budget, noise))
     return lambda header: SequenceRelease(data.alphabet, model, header), {}
+
+
+def _measured_areas(
+    data: AreaData,
+    method: AreaMethod,
+    budget: Budget,
+    noise: Noise,
+    sum_share: float | None,
+    slots: SlotNoise | None,
+) -> Result:
+    """Counts of all areas in all parts; with values their sums too, which are paid for first."""
+    areas, values, sums = data.areas, data.domain.values, list[Sums]()
+    if values is not None and sum_share is not None:
+        total, spread = method.build_sums(areas, data._sums, values, budget, noise, sum_share)
+        sums = [Sums(row, spread) for row in np.atleast_2d(total)]
+    exact = data._counts if slots is None else data._by_person(slots.bound)
+    counts, variance = method.build(areas, exact, budget, noise)
+    each = np.atleast_2d(counts)
+    first = areas.nodes(each[0], variance)
+    trees = [(areas, first.replace(count=row), one) for row, one in zip_longest(each, sums)]
+    return lambda header: count_release(data.by, trees, header), {}
 
 
 def _measured_roads(

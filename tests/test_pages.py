@@ -22,7 +22,7 @@ EXAMPLES = {
     "python.md": 0,
     "sequences.md": 4,
     "series.md": 5,
-    "tables.md": 8,
+    "tables.md": 10,
     "time.md": 6,
 }
 """Commands on each page whose examples need files and built-in data only."""
@@ -46,7 +46,7 @@ def files(tmp_path, monkeypatch):
             + pd.to_timedelta(random.integers(0, 366 * 86_400, 2 * n), "s"),
         }
     )
-    table[["lon", "lat", "person", "mode", "visited_at"]].to_csv("visits.csv", index=False)
+    table[["lon", "lat", "person", "mode", "visited_at", "fare"]].to_csv("visits.csv", index=False)
     october = table.visited_at.dt.strftime("10/%d/2024 %I:%M:%S %p")
     table.assign(pickup_datetime=october).to_csv("trips-us.csv", index=False)
     for name in ("pickups", "rides", "visits"):

@@ -23,3 +23,7 @@ def steps_of(handle):
 
 def counts_of(handle):
     return handle._counts
+
+
+def sums_of(handle):
+    return handle._sums

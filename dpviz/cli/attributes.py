@@ -11,7 +11,7 @@ from dpviz.lists import join_list
 
 if TYPE_CHECKING:
     from dpviz.domain import Domain
-    from dpviz.releases.counts import PointRelease
+    from dpviz.releases.counts import AreaRelease, PointRelease
     from dpviz.releases.points.quotient import Quotients
     from dpviz.releases.points.region_count import Regions
 
@@ -24,7 +24,7 @@ def attribute_rows(
     release: PointRelease, rects: Sequence[Sequence[float]], period: str | None
 ) -> list[dict[str, Any]]:
     """JSON fields of kinds and values for each rectangle; empty dictionaries without them."""
-    rows = _sum_rows(release, rects, period)
+    rows = sum_rows(release, rects, period)
     if release.kinds:
         every = {name: _kind_rows(release, rects, period, name) for name in release.kinds}
         for at, row in enumerate(rows):
@@ -50,17 +50,17 @@ def _kind_rows(
     """Answer for one kind in each rectangle: count, share, and sum if there are values."""
     counts = answer_rows(release.count(rects, period, name), OF_KIND)
     shares = quotient_rows(release.share(rects, name, period=period))
-    sums = _sum_rows(release, rects, period, name)
+    sums = sum_rows(release, rects, period, name)
     return [
         count | {"share": share} | more
         for count, share, more in zip(counts, shares, sums, strict=True)
     ]
 
 
-def _sum_rows(
-    release: PointRelease,
+def sum_rows(
+    release: PointRelease | AreaRelease,
     rects: Sequence[Sequence[float]],
-    period: str | None,
+    period: str | None = None,
     kind: str | None = None,
 ) -> list[dict[str, Any]]:
     """Sum and mean for each rectangle; empty dictionaries for a release without values."""
@@ -75,6 +75,18 @@ def _sum_rows(
     ]
 
 
+def area_sum_rows(release: AreaRelease) -> list[dict[str, Any]]:
+    """Sum for each area; empty dictionaries for a release without values."""
+    from dpviz.releases.areas.table import area_sums
+
+    sums = area_sums(release)
+    if sums is None:
+        return [{} for _ in release.frame.names]
+    noise = answer_rows(sums, ("noise_sd", "low", "high", "uniformity_sd"))
+    pairs = zip(sums.sum.tolist(), noise, strict=True)
+    return [{"sum": {"value": value} | more} for value, more in pairs]
+
+
 def quotient_rows(answers: Quotients) -> list[dict[str, Any]]:
     """One dictionary per quotient; its value is null where there are not enough records."""
     rows = answer_rows(answers, ("value", "low", "high", "enough"))
@@ -86,19 +98,21 @@ def attribute_lines(row: dict[str, Any]) -> list[str]:
     lines = [
         f"  {escaped_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f})"
         f"{cut_words(each['uniformity_sd'])}; share {_percent(each['share'])}"
-        + "".join(f"; {words}" for words in _sum_words(each))
+        + "".join(f"; {words}" for words in sum_words(each))
         for name, each in row.get("kinds", {}).items()
     ]
-    return [*(f"  {words}" for words in _sum_words(row)), *lines]
+    return [*(f"  {words}" for words in sum_words(row)), *lines]
 
 
-def _sum_words(row: dict[str, Any]) -> list[str]:
+def sum_words(row: dict[str, Any]) -> list[str]:
     """Sum and mean of the clipped values in words; empty without values."""
     if "sum" not in row:
         return []
-    total, mean = row["sum"], row["mean"]
+    total, mean = row["sum"], row.get("mean")
     words = f"sum {_with_interval(total)}"
     words += cut_words(total["uniformity_sd"], least=0.0)  # all values may be small
+    if mean is None:
+        return [words]
     if not mean["enough"]:
         return [words, "mean unknown: too few records"]
     return [words, f"mean {_with_interval(mean)}"]

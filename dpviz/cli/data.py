@@ -35,7 +35,8 @@ _CELLS = "side steps gap"
 OPTIONS_OF = {
     POINTS: f"{_BOX} {_STEPS} per bits kind kinds sum clip grid sum_share want workload delta"
     " prior prior_weight",
-    AREAS: f"{_BOX} {_STEPS} per bits want areas levels name kind kinds delta",
+    AREAS: f"{_BOX} {_STEPS} per bits kind kinds sum clip grid sum_share want delta"
+    " areas levels name",
     FLOWS: f"{_FILES} {_ENDS} {_STEPS} from_ to to_areas areas levels name kind kinds",
     TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",
     SYMBOLS: f"{_FILES} alphabet column drop_unknown",
@@ -253,20 +254,21 @@ class Data:
         return dpviz.load(source, domain, **how)
 
     def record_domain(self, areas: Areas) -> Domain:
-        """The domain of records that are counted by area, with their time and kinds.
+        """The domain of records that are counted by area, with their time, kinds and values.
 
         Raises:
             ParameterError: time without a step, or a step without time.
-            DomainError: no such period, step or list of kinds.
+            DomainError: no such period, step, list of kinds or clip.
         """
-        from dpviz.domain.attributes import Kinds
+        from dpviz.domain.attributes import Kinds, Values
         from dpviz.releases.areas.table_steps import record_domain
         from dpviz.roads.steps import Steps
 
         stated = self.attributes.axis()
         kinds = Kinds.of(stated.get("kind"), stated.get("kinds"))
         steps = Steps.of(**{"time": None, **self.clock.steps()})
-        return record_domain(areas.domain, steps, kinds)
+        values = Values.of(stated.get("value"), stated.get("clip"), stated.get("grid"))
+        return record_domain(areas.domain, steps, kinds, values)
 
     def person_time(self) -> str:
         """The time column of places in time; requires a unit (the person) too.

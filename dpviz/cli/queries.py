@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dpviz
-from dpviz.cli.attributes import attribute_lines, attribute_rows, cut_words, region_rows
+from dpviz.cli.attributes import (
+    area_sum_rows,
+    attribute_lines,
+    attribute_rows,
+    cut_words,
+    region_rows,
+    sum_rows,
+    sum_words,
+)
 from dpviz.cli.groups import flag, given, grouped, option, require_applicable
 from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import (
@@ -223,15 +231,17 @@ def _areas(opened: AreaRelease, question: Question, period: str | None) -> Answe
         opened = opened.during(period)
     if not question.areas:
         asked = _rectangles_from_options(question, opened.domain.columns)
-        return _rectangles(opened, asked, opened.count(asked))
+        return _rectangles(opened, asked, opened.count(asked), sum_rows(opened, asked))
     if question.rect or question.rects:
         raise ParameterError("--areas and rectangles exclude each other: give one")
     areas, answers = opened.frame, opened.answers
     columns = {"level": areas.level_of.tolist(), "name": areas.names, "parent": areas.parent_names}
     counts = {name: getattr(answers, name).tolist() for name in ("count", "low", "high")}
-    rows = as_rows(columns | counts)
+    sums = area_sum_rows(opened)
+    rows = [row | more for row, more in zip(as_rows(columns | counts), sums, strict=True)]
     lines = [
         f"{escaped_line(row['level'])} {escaped_line(row['name'])}: {_interval(row)}"
+        + "".join(f"; {words}" for words in sum_words(row))
         + ("" if row["parent"] is None else f"  in {escaped_line(row['parent'])}")
         for row in rows
     ]

@@ -5,6 +5,7 @@ A header never holds a seed or the name of a file: placeholders stand for them.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
 from dpviz.planning.code import Code, arguments
 from dpviz.planning.flows import code_for_flows
+from dpviz.private.budget import SUMS
 from dpviz.private.ledger import account_key
 from dpviz.private.ledger.names import clean_name
 from dpviz.queries.wishes import parse_all
@@ -173,15 +175,15 @@ def _code_for_places(
     promised = extra.get(PROMISES)
     if isinstance(promised, list) and promised and all(isinstance(wish, str) for wish in promised):
         building["wishes"] = list(map(str, parse_all(promised)))
-    for price in (row["epsilon"] for row in header.budget if row["purpose"] == "sums of values"):
-        building["sum_share"] = round(price / header.epsilon, 6)
+    if prices := [row["epsilon"] for row in header.budget if row["purpose"].startswith(SUMS)]:
+        building["sum_share"] = round(math.fsum(prices) / header.epsilon, 6)
     if builtin:
         reading.pop("public", None)
     elif type(extra.get("bits")) is int:
         reading["bits"] = extra["bits"]
     domain, every = release.domain, None
     if is_areas(release) and release.steps is not None:
-        domain = record_domain(domain, release.steps, domain.kinds)
+        domain = record_domain(domain, release.steps, domain.kinds, domain.values)
         every = release.steps.every
     return code_of_places(
         domain,

@@ -5,10 +5,18 @@ finest areas, so the parts times the areas of one level are disjoint cells: one 
 moves one count of a level by one, and all parts together cost what one of them costs (parallel
 composition; F. McSherry, SIGMOD 2009, theorem 4). Up to K records of a unit move, wherever they
 are: the bound holds over all parts together.
+
+With values, each finest area has a sum too: of values clipped to the public limits and rounded to
+steps of the public grid. *One record more or less moves one of these whole numbers, by at most B
+steps* (:attr:`Values.reach <dpviz.domain.attributes.Values.reach>`), as its value is clipped by
+itself; so it moves the sums of one level by at most B in ℓ₁, and up to K records of a unit by at
+most K·B, wherever they are and whatever their values.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -16,6 +24,7 @@ import numpy as np
 
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
+from dpviz.private.index import PointIndex
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table_steps import table_steps
 from dpviz.releases.axis import Axis
@@ -35,13 +44,14 @@ class AreaData(Handle[AreaRelease]):
     points.
 
     Attributes:
-        areas: the public partition and its hierarchy.
+        areas: the public partition and its hierarchy; its domain states the values of the records.
+        domain: the domain of the records, with their time, kinds and values.
         by: the kinds and the steps of time of the records; None without any.
 
     Raises:
-        DataError: points that are not in two dimensions and time, have values, are in another box
-            than the areas, or are counted on a coarser grid than the lattice, whose cells would be
-            in several; or more counts than a file holds.
+        DataError: points that are not in two dimensions and time, are in another box than the
+            areas, or are counted on a coarser grid than the lattice, whose cells would be in
+            several; or more counts than a file holds.
         DomainError: a step that cuts one of the records' steps of time, or is missing.
     """
 
@@ -52,8 +62,6 @@ class AreaData(Handle[AreaRelease]):
             points.name, public=points.public, unit=points.unit, max_per_unit=points.max_per_unit
         )
         domain = points.domain
-        if domain.values is not None:
-            raise DataError("areas count records and hold no sums: read these without values")
         if domain.without_time.dims != 2:
             raise DataError(
                 f"areas need 2 coordinates, not {domain.dims}: read only those of places"
@@ -82,6 +90,9 @@ class AreaData(Handle[AreaRelease]):
         self.charged = points.charged
         self.columns = points.columns
         self.tally = points.tally
+        self.domain = domain
+        if areas.domain.values != domain.values:
+            areas = replace(areas, domain=replace(areas.domain, values=domain.values))
         self.areas = areas
         self.__points = points
 
@@ -91,14 +102,22 @@ class AreaData(Handle[AreaRelease]):
 
         With steps or kinds int64 (parts, leaves), in the order of the axis.
         """
-        layers = self.__points._layers.counts
-        counts = np.zeros((len(layers), self._size), dtype=np.int64)
-        for kind, index in enumerate(layers):
+        return self._added_up(self.__points._layers.counts)
+
+    @cached_property
+    def _sums(self) -> Int:
+        """Exact sums of values in steps of their grid, as :attr:`_counts`: private."""
+        return self._added_up(self.__points._layers.sums)
+
+    def _added_up(self, indexes: Sequence[PointIndex]) -> Int:
+        """Sum of the weights of the indexes of all kinds in each of the finest areas."""
+        sums = np.zeros((len(indexes), self._size), dtype=np.int64)
+        for kind, index in enumerate(indexes):
             slots = self._slots(index.cells)
             inside = slots >= 0
-            # bincount sums in float64, exact below 2^53 records.
-            counts[kind] = np.bincount(slots[inside], index.weights[inside], minlength=self._size)
-        return self._by_part(counts)
+            # bincount sums in float64, exact below 2^53 records or steps.
+            sums[kind] = np.bincount(slots[inside], index.weights[inside], minlength=self._size)
+        return self._by_part(sums)
 
     def _by_person(self, bound: int) -> Int:
         """Persons in each of the finest areas, at most ``bound`` slots of each; as ``_counts``."""

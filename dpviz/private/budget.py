@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpviz.checks import as_number
+from dpviz.domain.attributes import Values
 from dpviz.errors import BudgetError, ParameterError
 
 ROUNDING = 1e-12
@@ -22,6 +23,14 @@ computed in floating point may miss their sum by a few units in the last place."
 
 DISJOINT = "disjoint cells, sensitivity 1"
 """Reason why one draw over disjoint cells costs its share once: a record is in one cell."""
+
+SUMS = "sums of values"
+"""Purpose of a share for sums, or the beginning of it."""
+
+
+def clip_words(values: Values) -> str:
+    """Reason why one draw over sums of disjoint cells costs its share once."""
+    return f"disjoint cells, sensitivity {values.reach} steps of {values.grid:g}: the clip"
 
 
 @dataclass(frozen=True)
@@ -175,15 +184,17 @@ class Budget:
         weights: Iterable[float],
         purposes: Iterable[str],
         *,
+        part: float = 1.0,
         mechanism: str = "",
         why: str = "",
     ) -> list[Share]:
-        """Spend all that is left in proportion to ``weights``, one share per purpose."""
+        """Spend a part of what is left in proportion to ``weights``, one share per purpose."""
         weights = list(weights)
         total, left = math.fsum(weights), self.left
         shares = []
         for row, (weight, purpose) in enumerate(zip(weights, purposes, strict=True)):
-            amount = self.left if row == len(weights) - 1 else left * (weight / total)
+            rest = part == 1.0 and row == len(weights) - 1
+            amount = self.left if rest else left * part * (weight / total)
             shares.append(self.spend(amount, purpose, mechanism=mechanism, why=why))
         return shares
 

@@ -15,7 +15,7 @@ import numpy as np
 from dpviz.domain import Domain
 from dpviz.domain.attributes import Values
 from dpviz.errors import ParameterError
-from dpviz.private.budget import Budget, Share
+from dpviz.private.budget import SUMS, Budget, Share, clip_words
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.mechanisms.counts import MIN_RATE, geometric
 from dpviz.private.mechanisms.sources import Noise
@@ -87,14 +87,17 @@ def measure_points(
     return lambda header: count_release(by, framed, header), facts
 
 
-def checked_share(domain: Domain, method: Any, epsilon: float, share: float | None) -> float | None:
+def checked_share(
+    domain: Domain, method: Any, epsilon: float, share: float | None, least: float = 1.0
+) -> float | None:
     """Check the share of epsilon for sums before payment; None means the default share.
 
     Args:
         domain: domain of the records.
-        method: a method on points.
+        method: a method on points or areas.
         epsilon: ε of one record.
         share: the share as the caller gave it.
+        least: the smallest part of it that one draw gets.
 
     Raises:
         ParameterError: out of range, without values, or with a method whose cells overlap; or an
@@ -115,7 +118,7 @@ def checked_share(domain: Domain, method: Any, epsilon: float, share: float | No
         raise ParameterError(
             f"sum_share={share!r}: give a number from {MIN_SHARE:g} to {1 - MIN_SHARE:g}"
         )
-    if epsilon * share / values.reach < 2.0 * MIN_RATE:
+    if epsilon * share * least / values.reach < 2.0 * MIN_RATE:
         raise ParameterError(
             f"epsilon={epsilon:g} of one record: sums of values of up to {values.reach:,} steps "
             "would be all noise, choose a larger epsilon or grid"
@@ -126,9 +129,9 @@ def checked_share(domain: Domain, method: Any, epsilon: float, share: float | No
 def _sum_share(budget: Budget, values: Values, share: float) -> Share:
     return budget.spend(
         share * budget.epsilon,
-        "sums of values",
+        SUMS,
         mechanism="geometric",
-        why=f"disjoint cells, sensitivity {values.reach} steps of {values.grid:g}: the clip",
+        why=clip_words(values),
     )
 
 

@@ -27,7 +27,7 @@ from dpviz.releases.points.box import Box
 from dpviz.releases.points.quotient import Quotients, share_of
 from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.releases.points.sample import sample
-from dpviz.releases.points.sums import Sums, box_sum, mean_of, values_of
+from dpviz.releases.points.sums import Sums, mean_of, sums_in, values_of
 from dpviz.releases.points.timeline import step_boxes
 from dpviz.releases.release import Release
 from dpviz.releases.roads.streets import Streets
@@ -70,7 +70,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
 
     def __post_init__(self) -> None:
         self.frame.check(self.nodes)
-        values = self.frame.domain.values if self.kind == "points" else None
+        values = self.frame.domain.values if self.kind in (Box.kind, Areas.kind) else None
         if (self.sums is None) != (values is None):
             raise ReleaseError("sums and a clip of values require each other: give both")
         if self.sums is not None:
@@ -193,12 +193,14 @@ class CountRelease(Comparisons, Release, Generic[F]):
         if kind is not None:
             return self.of(kind).sum(queries, period)
         values_of(self.domain)
+        if period is not None and self.steps is not None:
+            return self.during(period).sum(queries)
         return self.sum_boxes(*self.frame.questions(queries, period))
 
     def sum_boxes(self, lo: Int, hi: Int) -> SumAnswers:
         """Estimated sums of values in lattice boxes [lo, hi), for a release with values."""
         assert self.sums is not None
-        return box_sum(self.nodes, self.sums, lo, hi)
+        return sums_in(self.frame, self.nodes, self.sums, (lo, hi))
 
     def mean(self, queries: ArrayLike, period: Any = None, kind: str | None = None) -> Quotients:
         """Estimated means of the clipped values in rectangles, with Fieller's 95 % intervals.

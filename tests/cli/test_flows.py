@@ -155,7 +155,10 @@ def test_bad_flows_are_refused_before_payment(files, tmp_path, monkeypatch):
         ((*wards, "--from=sx,sy"), "--from is for flows: give --areas, --from and --to"),
         (("--bounds=0,0,1,1", *ENDS), "--from is for flows: give --areas, --from and --to"),
         ((*wards, "--from=sx,sy", "--to=work"), "--from and --to: give one column of names"),
-        ((*wards, *ENDS, "--sum=who", "--clip=0,5"), "--sum is for points, not for flows"),
+        (
+            (*wards, *ENDS, "--sum=who", "--clip=0,5"),
+            "--sum is for points and areas, not for flows",
+        ),
         ((*wards, *ENDS, "--time=at", "--every=1d"), "--time requires --period"),
         ((*wards, *ENDS, "--set=growth=0"), "give a number from 0.1"),
         ((*wards, *ENDS, "--to-areas=h3:99"), "give a resolution from 0 to 15"),

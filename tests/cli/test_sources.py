@@ -32,7 +32,6 @@ CITY, WALKS = ("city", "--graph=city"), ("city", "--side=8")
         (SYMBOLS, ["--crs=EPSG:4326"], "not for symbols: leave it out"),
         (SYMBOLS, ["--time=t"], "not for symbols: leave it out"),
         (SYMBOLS, ["--decimal=."], "not for symbols: leave it out"),
-        (POINTS, ["--areas=h3:8", "--sum=v", "--clip=0,1"], "areas"),
         (PLACES, ["--directed"], "--directed is for trips"),
         (PLACES, ["--column=x"], "--column is for symbols, not for places in time"),
         (PLACES, ["--period=2024-01-01,2024-02-01"], "not for places in time: leave it out"),
@@ -47,7 +46,7 @@ def test_an_option_of_other_data_is_refused(command, source, unfit, line, tmp_pa
 @pytest.mark.parametrize(
     ("source", "unfit", "line"),
     [
-        (POINTS, ["--areas=h3:8", "--sum=v", "--clip=0,1"], "not for areas: leave it out"),
+        (POINTS, ["--areas=h3:8", "--workload=hot"], "not for areas: leave it out"),
         (POINTS, ["--levels=a"], "--levels is for areas and flows, not for points"),
         (TRIPS, ["--bits=9"], "--bits is for points and areas, not for trips"),
         (PLACES, ["--workload=hot"], "--workload is for points and trips"),

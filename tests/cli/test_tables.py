@@ -39,6 +39,7 @@ def files(tmp_path_factory):
             "at": pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 200, n), "D"),
             "mode": random.choice(["bike", "walk", "bus"], n),
             "who": random.integers(0, 300, n),
+            "fare": random.integers(-5, 30, n) / 2,
         }
     )
     table.to_csv(folder / "visits.csv", index=False)
@@ -87,6 +88,30 @@ def test_three_commands_make_a_table_and_it_is_asked(files, tmp_path):
     assert "every='1mo'" in code["python"]
 
 
+def test_a_table_has_sums_beside_its_counts(files, tmp_path):
+    folder, rows = files
+    frame = (str(folder / "visits.csv"), f"--areas={folder / 'wards.geojson'}", *TABLE)
+    output = str(tmp_path / "table.parquet")
+    words = ("--sum=fare", "--clip=0,10", "--max-per-unit=40", "--public", "--epsilon=1e7")
+    as_json("build", *frame, *words, "-o", output)
+    listed = rows[(rows["at"] < "2024-07-01") & (rows["mode"] != "bus")]
+    expected = listed["fare"].clip(0, 10).sum()
+    as_json("export", output, "-o", str(tmp_path / "table.csv"))
+    table = pd.read_csv(tmp_path / "table.csv")
+    assert table[table["margin"].isna()]["sum"].sum() == pytest.approx(expected, abs=0.1)
+    assert ((table["sum_low"] <= table["sum"]) & (table["sum"] <= table["sum_high"])).all()
+    answers = as_json("query", output, "--areas")["areas"]
+    wards = [each["sum"]["value"] for each in answers if each["level"] == "ward"]
+    assert sum(wards) == pytest.approx(expected, abs=0.1)
+    (whole,) = as_json("query", output, "--rect=-1,-1,2,2")["answers"]
+    assert whole["sum"]["value"] == pytest.approx(expected, abs=0.1)
+    assert whole["mean"]["value"] == pytest.approx(expected / len(listed), abs=0.01)
+    assert "; sum " in run("query", output, "--areas")[1]
+    assert "sums of fare, each value clipped to 0 to 10" in run("info", output)[1]
+    assert run("share", output, "-o", tmp_path / "t.html")[0] == 0
+    assert run("report", output, "-o", tmp_path / "r.html")[0] == 0
+
+
 def test_bad_tables_are_refused_before_payment(files, tmp_path):
     folder, _ = files
     frame = (str(folder / "visits.csv"), f"--areas={folder / 'wards.geojson'}")
@@ -98,7 +123,10 @@ def test_bad_tables_are_refused_before_payment(files, tmp_path):
         (("--kind=mode",), "kind and kinds require each other"),
         (("--levels=city,ward",), "no column 'city'"),
         (("--time=at", "--every=1d", "--period=2024-01-01T00:00:01,2024-07-01"), "a whole day"),
-        (("--sum=who", "--clip=0,5"), "--sum is for points, not for areas"),
+        (("--sum=fare",), "value and clip require each other"),
+        (("--sum=fare", "--clip=9,0"), "the lower one first"),
+        (("--sum=fare", "--clip=0,9", "--sum-share=1"), "give a number from 0.01 to 0.99"),
+        (("--sum-share=.5",), "without values: leave it out"),
     ):
         refused(tmp_path, ("build", *frame, *options, *output), message)
     release = dpviz.build(dpviz.load("city-50k"), areas="h3:5", seed=0)

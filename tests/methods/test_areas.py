@@ -4,7 +4,6 @@ import math
 from itertools import product
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import shapely
 
@@ -134,10 +133,7 @@ def test_an_audit_refutes_a_method_that_overspends_and_not_ours():
 
 def test_areas_and_methods_that_do_not_fit_are_one_line(people):
     trips = dpviz.from_points(np.zeros((1, 4)), dpviz.Domain((0.0,) * 4, (1.0,) * 4), public=True)
-    values = dpviz.Domain.from_bounds((0, 0, 1, 1), ("x", "y"), value="what", clip=(0, 9))
-    sized = dpviz.load(pa.table({"x": [0.5], "y": [0.5], "what": [7.0]}), values, name="sized")
     cases = [
-        ((sized,), {"areas": grid()}, "areas count records and hold no sums"),
         ((people, "areas"), {}, "method areas needs its areas"),
         ((people, "privtree"), {"areas": grid()}, "works on points, the data are areas"),
         ((trips,), {"areas": grid()}, "areas need 2 coordinates, not 4"),

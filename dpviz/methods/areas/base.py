@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dpviz.domain.attributes import Values
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import Method, parameter, register
 from dpviz.private.budget import Budget
@@ -20,6 +21,7 @@ class AreaMethod(Method):
     """Base of every method on areas."""
 
     kind: ClassVar[str] = "areas"
+    overlapping: ClassVar[bool] = False
     dims: ClassVar[tuple[int, ...]] = (2,)
 
     def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
@@ -33,3 +35,22 @@ class AreaMethod(Method):
             noise: the source of randomness.
         """
         raise ParameterError(f"method {self.name} has no build: define it")
+
+    def build_sums(
+        self, areas: Areas, sums: Int, values: Values, budget: Budget, noise: Noise, share: float
+    ) -> tuple[Float, Float]:
+        """Spend a share of the budget on sums of values in all areas; results as :meth:`build`.
+
+        Args:
+            areas: the public partition.
+            sums: exact sums of its finest areas in steps of the grid, in the shape of the counts.
+            values: the public clip and grid.
+            budget: budget of one record, from which nothing was spent.
+            noise: the source of randomness.
+            share: the share of it, from :func:`~dpviz.private.layers.checked_share`.
+        """
+        raise ParameterError(f"method {self.name} has no sums: leave the values out")
+
+    def least_part(self, areas: Areas) -> float:
+        """The smallest part of a share for sums that any one draw gets."""
+        return 1.0

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
+from dpviz.domain.attributes import Values
 from dpviz.methods.areas.base import AreaMethod, parameter, register
-from dpviz.private.budget import DISJOINT, Budget
-from dpviz.private.mechanisms.noise import Noise, slot_counts
+from dpviz.private.budget import DISJOINT, SUMS, Budget, Share, clip_words
+from dpviz.private.mechanisms.noise import Noise, geometric, slot_counts
 from dpviz.releases.areas.partition import Areas
 from dpviz.trees.consistency import least_squares
 from dpviz.trees.lattice import Float, Int
@@ -39,6 +42,14 @@ class AreaCounts(AreaMethod):
     all areas' noise variances least, Σ n/ε² for shares that add up. It is the geometric budget of
     the paper, whose levels grow by one factor, for levels that grow as districts do.
 
+    Sums of values are whole numbers, in steps of their grid. *Theorem: at ε per person, with up to
+    K records of each and values of up to B steps, counts and sums together are ε-DP.* On each level
+    one record moves one count by one and one sum by at most B, so the vector of sums has
+    ℓ₁-sensitivity B, and two-sided geometric noise of rate e/B costs e. The shares e of all levels,
+    of counts and of sums, add up to ε/K for one record; K records are K steps (group privacy). The
+    noise of a sum so has the scale K·B/e′, where e′ = K·e is the person's ε for the level. Sums are
+    made to add up by least squares as counts are, and stay numbers below zero where noise is.
+
     At (ε, δ) for persons of many records a slot is a finest area in a step and of a kind; a person
     moves a larger area by up to K, so that only the finest ones are measured and the others are
     their sums (:mod:`dpviz.private.slots`).
@@ -64,7 +75,7 @@ class AreaCounts(AreaMethod):
         choices=("geometric", "uniform"),
     )
     whole: bool = parameter(
-        False, "Whole numbers from 0 that still add up; small areas get a bias upwards"
+        False, "Whole counts from 0 that still add up; small areas get a bias upwards"
     )
 
     @property
@@ -78,25 +89,65 @@ class AreaCounts(AreaMethod):
 
     def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
         """Build the release as the class docstring describes."""
-        exact = areas.totals(counts)
-        noisy, variance = np.zeros(exact.shape), np.full(exact.shape, np.inf)
-        levels = list(zip(areas.slices, areas.levels, strict=True))
-        levels = levels[-1:] if budget.one_draw else levels
-        cells = DISJOINT if counts.ndim == 1 else DISJOINT_PARTS
+        levels = areas.levels[-1:] if budget.one_draw else areas.levels
         shares = budget.split(
-            self.weights([part.stop - part.start for part, _ in levels]),
-            [f"level {name}" for _, name in levels],
+            self.weights(areas.sizes[-len(levels) :]),
+            [f"level {name}" for name in levels],
             mechanism="geometric",
-            why=cells,
+            why=DISJOINT if counts.ndim == 1 else DISJOINT_PARTS,
         )
-        for (part, _), share in zip(levels, shares, strict=True):
-            noisy[..., part], variance[..., part] = slot_counts(noise, share, exact[..., part])
-        parent, place = joined_trees(areas, math.prod(counts.shape[:-1]))
-        flat, loads = np.empty(place.size), np.empty(place.size)
-        flat[place], loads[place] = noisy.reshape(place.shape), variance.reshape(place.shape)
-        estimate, spread = least_squares(parent, flat, loads)
         rounded = whole_numbers if self.whole else exact_sums
-        return rounded(parent, estimate)[place].reshape(exact.shape), spread[place[0]]
+        return consistent(areas, counts, shares, partial(slot_counts, noise), rounded)
+
+    def build_sums(
+        self, areas: Areas, sums: Int, values: Values, budget: Budget, noise: Noise, share: float
+    ) -> tuple[Float, Float]:
+        """Build sums as the class docstring describes, with a share of the budget."""
+        shares = budget.split(
+            self.weights(areas.sizes),
+            [f"{SUMS}, level {name}" for name in areas.levels],
+            part=share,
+            mechanism="geometric",
+            why=clip_words(values),
+        )
+
+        def noisy(each: Share, exact: Int) -> tuple[Int, Float]:
+            return geometric(noise, each, exact, values.reach)
+
+        steps, variance = consistent(areas, sums, shares, noisy, exact_sums)
+        return steps * values.grid, variance * values.grid**2
+
+    def least_part(self, areas: Areas) -> float:
+        """The smallest level's part."""
+        weights = self.weights(areas.sizes)
+        return min(weights) / math.fsum(weights)
+
+
+def consistent(
+    areas: Areas,
+    leaves: Int,
+    shares: Sequence[Share],
+    noisy: Callable[[Share, Int], tuple[Int, Float]],
+    rounded: Callable[[Int, Float], Float],
+) -> tuple[Float, Float]:
+    """Estimates of all areas in all parts that add up, and the variance of each area's, (n,).
+
+    Args:
+        areas: the public partition.
+        leaves: exact numbers of its finest areas, (leaves,) or (parts, leaves).
+        shares: one for each measured level, of which the finest is the last.
+        noisy: the mechanism: a share and exact numbers to noisy ones and their variances.
+        rounded: parents and estimates to estimates that add up exactly.
+    """
+    exact = areas.totals(leaves)
+    values, variance = np.zeros(exact.shape), np.full(exact.shape, np.inf)
+    for part, share in zip(areas.slices[-len(shares) :], shares, strict=True):
+        values[..., part], variance[..., part] = noisy(share, exact[..., part])
+    parent, place = joined_trees(areas, math.prod(leaves.shape[:-1]))
+    flat, loads = np.empty(place.size), np.empty(place.size)
+    flat[place], loads[place] = values.reshape(place.shape), variance.reshape(place.shape)
+    estimate, spread = least_squares(parent, flat, loads)
+    return rounded(parent, estimate)[place].reshape(exact.shape), spread[place[0]]
 
 
 def joined_trees(areas: Areas, parts: int) -> tuple[Int, Int]:

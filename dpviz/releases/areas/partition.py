@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from dpviz.checks import require, texts
 from dpviz.domain import Domain
-from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError, DomainError, ReleaseError
 from dpviz.files import limits
-from dpviz.lazy import geopandas, pa, pd, shapely
-from dpviz.releases.answers import Answers
+from dpviz.lazy import pa, pd, shapely
 from dpviz.releases.areas.cell_ids import cells_at, numbers_of
 from dpviz.releases.files import (
     encoded_shapes,
@@ -71,7 +69,7 @@ class Areas(Frame):
     resolution: int | None = None
 
     kind: ClassVar[str] = "areas"
-    NEEDED = ("geometry", "name", "parent", "count", "variance")
+    NEEDED = ("geometry", "name", "parent", "count", "variance", "sum", "sum_variance")
     FACTS = ("domain", "levels", "resolution")
 
     def __post_init__(self) -> None:
@@ -109,6 +107,11 @@ class Areas(Frame):
     def slices(self) -> tuple[slice, ...]:
         """Rows of each level, coarsest first."""
         return level_slices(self.parent)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of areas on each level, coarsest first."""
+        return [part.stop - part.start for part in self.slices]
 
     @property
     def first_leaf(self) -> int:
@@ -307,6 +310,7 @@ class Areas(Frame):
             "variance": pa.array(nodes.variance),
             "low": pa.array(answers.low),
             "high": pa.array(answers.high),
+            **({} if sums is None else sums.columns),
         }
 
     def facts(self) -> dict[str, Any]:
@@ -325,7 +329,8 @@ class Areas(Frame):
     ) -> tuple[Areas, Decomposition, Sums | None]:
         """The inverse of :meth:`columns` and :meth:`facts`."""
         areas = cls.from_stated(table, stated, first)
-        return areas, areas.nodes(numbers(table, "count"), numbers(table, "variance")), None
+        nodes = areas.nodes(numbers(table, "count"), numbers(table, "variance"))
+        return areas, nodes, Sums.from_columns(table, areas.domain)
 
     @classmethod
     def from_stated(
@@ -346,30 +351,13 @@ class Areas(Frame):
         return cls(domain, levels, tuple(names.tolist()), parent, shapes, resolution)
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
-        """One row per area: polygon, level, name, parent, count, noise sd, 95 % interval.
+        """One row per area, as in the table of the release.
 
         Raises:
             DataError: no such level.
         """
-        plain = self._plain_rows(release.answers, level)
-        if not shapes:
-            return plain
-        shown = self.levels if level == "all" else (level,)
-        outlines = np.concatenate([self.outlines(each) for each in shown])
-        crs = known_crs(self.domain.crs)
-        frame: pd.DataFrame = geopandas.GeoDataFrame(plain, geometry=outlines, crs=crs)
-        return frame
-
-    def _plain_rows(self, answers: Answers, level: str | None) -> pd.DataFrame:
-        part = slice(0, len(self)) if level == "all" else self.rows_of(level)
-        parents = np.array([*self.parent_names, ""], dtype=object)[:-1]
-        columns = {
-            "level": self.level_of[part],
-            "name": np.array([*self.names, None], dtype=object)[:-1][part],
-            "parent": parents[part],
-        }
-        names = ("count", "noise_sd", "low", "high")
-        return pd.DataFrame(columns | {name: getattr(answers, name)[part] for name in names})
+        table: pd.DataFrame = release.table(level, shapes=shapes)
+        return table
 
 
 def _shapes(table: pa.Table, resolution: int | None) -> Any:

@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
 from dpviz.lazy import geopandas, pd
-from dpviz.releases.answers import Timeline, interval
+from dpviz.releases.answers import INTERVAL_SDS, SumAnswers, Timeline, interval
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis
+from dpviz.releases.points.sums import Sums
 from dpviz.roads.steps import Steps
 from dpviz.trees.lattice import Float, Int
 
 ALL = "all"
 """Kind of the rows that are sums over all kinds."""
+
+SUM_COLUMNS = {"sum": "count", "sum_sd": "noise_sd", "sum_low": "low", "sum_high": "high"}
+"""Columns of the sums of values, by those of counts."""
 
 
 def table_of(
@@ -26,9 +30,10 @@ def table_of(
     """One row per area, kind and step of a release, with 95 % intervals for the noise.
 
     Columns: level, name, parent; kind; start and end of the step, as clocks of its zone show them;
-    count, noise_sd, low, high; margin. A margin is empty for a count of the release, else it names
-    what the row sums: ``kinds``, ``steps`` or ``kinds and steps``. Noise of parts is independent,
-    so variances add up.
+    count, noise_sd, low, high; of a release with values also sum, sum_sd, sum_low, sum_high, of the
+    values as clipped; margin. A margin is empty for a count of the release, else it names what the
+    row sums: ``kinds``, ``steps`` or ``kinds and steps``. Noise of parts is independent, so
+    variances add up.
 
     Args:
         release: a release of areas.
@@ -44,9 +49,14 @@ def table_of(
     parents = np.array([*areas.parent_names, ""], dtype=object)[:-1][part]
     names = np.array([*areas.names, ""], dtype=object)[:-1][part]
     columns = {"level": areas.level_of[part], "name": names, "parent": parents}
-    variance = release.parts[0].nodes.variance[part]
-    sds = release.header.interval_sds
-    frame = tidy(by, columns, part_counts(release)[..., part], variance, sds, margins=margins)
+    first, sds = release.parts[0], release.header.interval_sds
+    counts = part_counts(release)[..., part]
+    frame = tidy(by, columns, counts, first.nodes.variance[part], sds, margins=margins)
+    if first.sums is not None:
+        sums = np.reshape([each.sums.sum[part] for each in release.parts], counts.shape)
+        added = tidy(by, columns, sums, first.sums.variance[part], margins=margins, whole=False)
+        for name, column in SUM_COLUMNS.items():
+            frame.insert(len(frame.columns) - 1, name, added[column])  # before the margin
     times = len(frame) // max(len(names), 1)
     if release.by is None:
         frame = frame.drop(columns="margin")
@@ -65,9 +75,10 @@ def tidy(
     columns: dict[str, NDArray[np.object_]],
     counts: Float,
     variance: Float,
-    sds: float,
+    sds: float = INTERVAL_SDS,
     *,
     margins: bool = True,
+    whole: bool = True,
 ) -> pd.DataFrame:
     """Counts of areas or pairs as rows of a table, kind by kind and step by step.
 
@@ -78,12 +89,13 @@ def tidy(
         variance: variance of the noise in them, (n,).
         sds: half-width of an interval in standard deviations of the noise.
         margins: add the sums over kinds, over steps and over both.
+        whole: intervals end at whole numbers.
     """
-    blocks = [_block(by, counts, variance, sds)]
+    blocks = [_block(by, counts, variance, sds, whole)]
     if margins:
         each = [(axis,) for axis, split in enumerate((by.kinds, by.steps)) if split is not None]
         every = [*each, (0, 1)] if len(each) == 2 else each
-        blocks += [_block(by, counts, variance, sds, axes) for axes in every]
+        blocks += [_block(by, counts, variance, sds, whole, axes) for axes in every]
     cells = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     times = len(cells["count"]) // max(len(variance), 1)
     labels = {name: np.tile(each, times) for name, each in columns.items()}
@@ -110,6 +122,16 @@ def area_timeline(release: Any, steps: Steps, area: str) -> Timeline:
         start=ends[:-1],
         end=ends[1:],
     )
+
+
+def area_sums(release: Any) -> SumAnswers | None:
+    """Sums of values in all areas, over all kinds and steps; None without values."""
+    sums = Sums.added(part.sums for part in release.parts)
+    if sums is None:
+        return None
+    nodes = np.full(len(sums.sum), len(release.parts))
+    columns = interval(sums.sum, np.sqrt(sums.variance), whole=False)
+    return SumAnswers(**columns, uniformity_sd=np.zeros(len(nodes)), nodes=nodes)
 
 
 def row_named(areas: Areas, name: str) -> int:
@@ -147,7 +169,7 @@ def rank_limits(count: Float, half: Float) -> tuple[Int, Int]:
 
 
 def _block(
-    by: Axis, counts: Float, variance: Float, sds: float, axes: tuple[int, ...] = ()
+    by: Axis, counts: Float, variance: Float, sds: float, whole: bool, axes: tuple[int, ...] = ()
 ) -> dict[str, np.ndarray[Any, Any]]:
     """Columns of the counts, or of their sums over some axes: 0 for kinds, 1 for steps."""
     added = int(np.prod([counts.shape[axis] for axis in axes]))
@@ -163,7 +185,7 @@ def _block(
         for name, words in (("start", first), ("end", last)):
             columns[name] = np.tile(np.repeat(np.array(words, dtype=object), areas), kinds)
     sd = np.tile(np.sqrt(added * variance), kinds * steps)
-    columns |= interval(sums.ravel(), sd, sds)
+    columns |= interval(sums.ravel(), sd, sds, whole=whole)
     margin = " and ".join(name for axis, name in enumerate(("kinds", "steps")) if axis in axes)
     columns["margin"] = np.full(sums.size, margin, dtype=object)
     return columns

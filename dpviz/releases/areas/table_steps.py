@@ -12,14 +12,19 @@ from dataclasses import replace
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.domain.attributes import Kinds
+from dpviz.domain.attributes import Kinds, Values
 from dpviz.domain.calendar import step_text
 from dpviz.errors import DomainError
 from dpviz.roads.steps import Steps
 
 
-def record_domain(box: Domain, steps: Steps | None = None, kinds: Kinds | None = None) -> Domain:
-    """The domain of records that are counted by area, step of time and kind.
+def record_domain(
+    box: Domain,
+    steps: Steps | None = None,
+    kinds: Kinds | None = None,
+    values: Values | None = None,
+) -> Domain:
+    """The domain of records that are counted by area, step of time and kind, and added up.
 
     Its time step is the longest one that divides all steps.
 
@@ -31,7 +36,7 @@ def record_domain(box: Domain, steps: Steps | None = None, kinds: Kinds | None =
     >>> record_domain(box, steps).step  # Berlin's March has a day of 23 hours
     3600.0
     """
-    domain = replace(box.without_time.counts_only, kinds=kinds)
+    domain = replace(box.without_time.counts_only, kinds=kinds, values=values)
     if steps is None:
         return domain
     lengths = np.diff(steps.edges)
@@ -45,7 +50,7 @@ def record_domain(box: Domain, steps: Steps | None = None, kinds: Kinds | None =
         domain.crs,
         float(math.gcd(*lengths.astype(np.int64).tolist())),
         kinds,
-        None,
+        values,
         steps.zone,
         steps.cycle,
         None if steps.cycle is None else steps.span,

@@ -8,12 +8,13 @@ from itertools import pairwise
 
 from dpviz.domain.periods import span_words, whole_words
 from dpviz.releases.counts import AreaRelease, CountRelease
+from dpviz.releases.points.sums import Sums
 
 
 def step_windows(release: AreaRelease, most: int = 12) -> tuple[list[AreaRelease], list[str]]:
     """Maps of the whole period and its at most ``most`` parts, and the period of each in words.
 
-    Parts are whole steps, as many in each but the last. A map has the sums of all categories.
+    Parts are whole steps, as many in each but the last. A map adds up all categories.
 
     Args:
         release: in steps of time.
@@ -28,6 +29,8 @@ def step_windows(release: AreaRelease, most: int = 12) -> tuple[list[AreaRelease
     for ends in ((edges[0], edges[-1]), *parts):
         part = release.during(ends)
         extra = {**release.header.extra, "period": [*map(axis.text, ends)]}
-        maps.append(CountRelease(part.frame, part.nodes, replace(release.header, extra=extra)))
+        sums = Sums.added(each.sums for each in part.parts)
+        header = replace(release.header, extra=extra)
+        maps.append(CountRelease(part.frame, part.nodes, header, sums))
     names = [whole_words(axis, *steps.period), *(span_words(axis, *ends) for ends in parts)]
     return maps, names

@@ -104,10 +104,7 @@ class Box(Frame):
             columns[name] = arrow.numbers(getattr(nodes, name))
         if nodes.assumed is not None:
             columns["assumed"] = arrow.numbers(nodes.assumed)
-        if sums is not None:
-            columns["sum"] = arrow.numbers(sums.sum)
-            columns["sum_variance"] = arrow.numbers(sums.variance)
-        return columns
+        return columns if sums is None else columns | sums.columns
 
     def facts(self) -> dict[str, Any]:
         """Return the header field of the domain."""
@@ -130,11 +127,7 @@ class Box(Frame):
         columns = {name: numbers(table, name) for name in ("parent", "count", "variance")}
         if "assumed" in table.column_names:
             columns["assumed"] = numbers(table, "assumed")
-        sums = None
-        if domain.values is not None:
-            each = (numbers(table, name).astype(np.float64) for name in ("sum", "sum_variance"))
-            sums = Sums(*each)
-        return cls(domain), Decomposition(**boxes, **columns), sums
+        return cls(domain), Decomposition(**boxes, **columns), Sums.from_columns(table, domain)
 
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
         """One row per cell: rectangle or limits, level, count, noise sd; also times and sums.

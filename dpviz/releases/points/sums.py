@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.domain.attributes import Values
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.releases.answers import RangeAnswers, SumAnswers, interval
+from dpviz.files import arrow
+from dpviz.lazy import pa
+from dpviz.releases.answers import RangeAnswers, SumAnswers, answers_from, interval
+from dpviz.releases.files import numbers
 from dpviz.releases.points.quotient import Quotients, quotients
-from dpviz.releases.points.range_count import box_count
 from dpviz.trees.decomposition import Decomposition
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Float
 
 ERROR_CORRELATION = 0.9
 """Correlation of the uniformity errors of counts and sums in cut leaves: measured on
@@ -45,21 +49,43 @@ class Sums:
             raise ReleaseError("a sum has a negative variance")
         return self
 
+    @classmethod
+    def added(cls, each: Iterable[Sums | None]) -> Sums | None:
+        """Sums of the same nodes in several parts, whose noise is independent; None for none."""
+        parts = [sums for sums in each if sums is not None]
+        if not parts:
+            return None
+        columns = ([vars(sums)[name] for sums in parts] for name in ("sum", "variance"))
+        return cls(*(np.sum(column, axis=0) for column in columns))
 
-def box_sum(nodes: Decomposition, sums: Sums, lo: Int, hi: Int) -> SumAnswers:
-    """Sums of values in lattice boxes; a cut leaf gives its share.
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a file, as Arrow arrays."""
+        return {"sum": arrow.numbers(self.sum), "sum_variance": arrow.numbers(self.variance)}
+
+    @classmethod
+    def from_columns(cls, table: pa.Table, domain: Domain) -> Sums | None:
+        """The inverse of :attr:`columns`; None for a domain without values."""
+        if domain.values is None:
+            return None
+        return cls(*(numbers(table, name).astype(np.float64) for name in ("sum", "sum_variance")))
+
+
+def sums_in(frame: Any, nodes: Decomposition, sums: Sums, questions: Any) -> SumAnswers:
+    """Sums of values that answer questions; a cut leaf gives its share.
 
     Args:
-        nodes: nodes of a release.
+        frame: the frame of a release.
+        nodes: its nodes.
         sums: sums of them.
-        lo: int64 of shape (q, dims).
-        hi: ends of the boxes, exclusive.
+        questions: in the frame's form.
     """
-    answers = box_count(nodes.replace(count=sums.sum, variance=sums.variance), None, lo, hi)
+    sizes = nodes.replace(count=sums.sum, variance=sums.variance)
+    answers = answers_from(frame.sums(sizes, None, questions))
     spread = answers.uniformity_sd
     if (sums.sum < 0).any():  # the whole sum may lie in one half of its leaf
         sizes = nodes.replace(count=np.abs(sums.sum), variance=sums.variance)
-        spread = box_count(sizes, None, lo, hi).uniformity_sd
+        spread = answers_from(frame.sums(sizes, None, questions)).uniformity_sd
     columns = interval(answers.count, answers.noise_sd, whole=False)
     return SumAnswers(**columns, uniformity_sd=spread, nodes=answers.nodes)
 
