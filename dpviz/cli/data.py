@@ -250,6 +250,7 @@ class Data:
             how |= points
         if kind == AREAS:
             box = self.record_domain(domain)
+            how["bits"] = how.get("bits") or box.bits  # cells of a coarser grid lie in several
             return AreaData(dpviz.load(source, box, **how), domain, self.clock.every)
         return dpviz.load(source, domain, **how)
 

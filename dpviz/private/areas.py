@@ -112,12 +112,16 @@ class AreaData(Handle[AreaRelease]):
     def _added_up(self, indexes: Sequence[PointIndex]) -> Int:
         """Sum of the weights of the indexes of all kinds in each of the finest areas."""
         sums = np.zeros((len(indexes), self._size), dtype=np.int64)
-        for kind, index in enumerate(indexes):
-            slots = self._slots(index.cells)
+        for kind, (index, slots) in enumerate(zip(indexes, self._occupied, strict=True)):
             inside = slots >= 0
             # bincount sums in float64, exact below 2^53 records or steps.
             sums[kind] = np.bincount(slots[inside], index.weights[inside], minlength=self._size)
         return self._by_part(sums)
+
+    @cached_property
+    def _occupied(self) -> tuple[Int, ...]:
+        """Slots of the cells of each kind, which counts and sums share: private."""
+        return tuple(self._slots(index.cells) for index in self.__points._layers.counts)
 
     def _by_person(self, bound: int) -> Int:
         """Persons in each of the finest areas, at most ``bound`` slots of each; as ``_counts``."""

@@ -72,7 +72,8 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     half_width = release.header.interval_sds * rows["noise_sd"]
     rows.insert(list(rows.columns).index("noise_sd") + 1, "half_width", half_width)
     if ending == ".csv":
-        return write_file(path, lambda temporary: rows.to_csv(temporary, index=False))
+        written = pa.Table.from_pandas(rows, preserve_index=False)  # pandas takes ten times as long
+        return write_file(path, lambda temporary: pv.write_csv(written, temporary))
     if table:  # GeoParquet, if it has shapes
         require_not_paid(path)
         return write_file(path, lambda temporary: rows.to_parquet(temporary, index=False))

@@ -46,8 +46,8 @@ from dpviz.private.load.dialects import (
 )
 from dpviz.private.load.selection import checked_bits, checked_bound
 
-MAX_BITS = 62
-"""Most bits of a cell number, including its kind."""
+MAX_BITS = 63
+"""Most bits of a cell number, including its kind: a whole number of 64 bits with a sign."""
 
 Clock = Literal["number", "milliseconds", "time", "instant"]
 

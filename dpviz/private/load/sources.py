@@ -131,7 +131,7 @@ def _table_handle(table: Table, title: str, chosen: Selection) -> DataHandle:
     domain, tally = chosen.box(table.name), Tally()
     how = layout(table, chosen)
     layers = read_layers(table, how, chosen, tally)
-    if chosen.bits is not None:
+    if chosen.bits is not None and chosen.grid_bits(domain) < domain.bits:
         layers = layers.coarsened(chosen.grid_bits(domain))
     handle = chosen.handle(layers, title, chosen.bits)
     handle.columns = how.words

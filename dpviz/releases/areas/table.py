@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ ALL = "all"
 
 SUM_COLUMNS = {"sum": "count", "sum_sd": "noise_sd", "sum_low": "low", "sum_high": "high"}
 """Columns of the sums of values, by those of counts."""
+
+Column = NDArray[Any]
+"""A column of a table."""
 
 
 def table_of(
@@ -51,12 +55,12 @@ def table_of(
     columns = {"level": areas.level_of[part], "name": names, "parent": parents}
     first, sds = release.parts[0], release.header.interval_sds
     counts = part_counts(release)[..., part]
-    frame = tidy(by, columns, counts, first.nodes.variance[part], sds, margins=margins)
+    sums = None
     if first.sums is not None:
-        sums = np.reshape([each.sums.sum[part] for each in release.parts], counts.shape)
-        added = tidy(by, columns, sums, first.sums.variance[part], margins=margins, whole=False)
-        for name, column in SUM_COLUMNS.items():
-            frame.insert(len(frame.columns) - 1, name, added[column])  # before the margin
+        total = np.reshape([each.sums.sum[part] for each in release.parts], counts.shape)
+        sums = total, first.sums.variance[part]
+    variance = first.nodes.variance[part]
+    frame = tidy(by, columns, counts, variance, sds, margins=margins, sums=sums)
     times = len(frame) // max(len(names), 1)
     if release.by is None:
         frame = frame.drop(columns="margin")
@@ -75,10 +79,10 @@ def tidy(
     columns: dict[str, NDArray[np.object_]],
     counts: Float,
     variance: Float,
-    sds: float = INTERVAL_SDS,
+    sds: float,
     *,
     margins: bool = True,
-    whole: bool = True,
+    sums: tuple[Float, Float] | None = None,
 ) -> pd.DataFrame:
     """Counts of areas or pairs as rows of a table, kind by kind and step by step.
 
@@ -89,13 +93,19 @@ def tidy(
         variance: variance of the noise in them, (n,).
         sds: half-width of an interval in standard deviations of the noise.
         margins: add the sums over kinds, over steps and over both.
-        whole: intervals end at whole numbers.
+        sums: sums of values and variances of their noise, likewise.
     """
-    blocks = [_block(by, counts, variance, sds, whole)]
-    if margins:
-        each = [(axis,) for axis, split in enumerate((by.kinds, by.steps)) if split is not None]
-        every = [*each, (0, 1)] if len(each) == 2 else each
-        blocks += [_block(by, counts, variance, sds, whole, axes) for axes in every]
+    each = [(axis,) for axis, split in enumerate((by.kinds, by.steps)) if split is not None]
+    margin_axes = [*each, (0, 1)] if len(each) == 2 else each
+    blocks = []
+    for axes in [(), *(margin_axes if margins else ())]:
+        block = _labels(by, counts.shape, axes) | _added(counts, variance, axes, sds)
+        if sums is not None:
+            added = _added(*sums, axes, whole=False)
+            block |= {name: added[column] for name, column in SUM_COLUMNS.items()}
+        word = " and ".join(name for axis, name in enumerate(("kinds", "steps")) if axis in axes)
+        block["margin"] = np.full(len(block["count"]), word, dtype=object)
+        blocks.append(block)
     cells = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     times = len(cells["count"]) // max(len(variance), 1)
     labels = {name: np.tile(each, times) for name, each in columns.items()}
@@ -168,14 +178,10 @@ def rank_limits(count: Float, half: Float) -> tuple[Int, Int]:
     return ahead + 1, len(low) - np.sort(high).searchsorted(low, "left")
 
 
-def _block(
-    by: Axis, counts: Float, variance: Float, sds: float, whole: bool, axes: tuple[int, ...] = ()
-) -> dict[str, np.ndarray[Any, Any]]:
-    """Columns of the counts, or of their sums over some axes: 0 for kinds, 1 for steps."""
-    added = int(np.prod([counts.shape[axis] for axis in axes]))
-    sums = counts.sum(axis=axes, keepdims=True) if axes else counts
-    kinds, steps, areas = sums.shape
-    columns: dict[str, np.ndarray[Any, Any]] = {}
+def _labels(by: Axis, shape: tuple[int, ...], axes: tuple[int, ...]) -> dict[str, Column]:
+    """Kind and step of each number, or of each sum over some axes: 0 for kinds, 1 for steps."""
+    kinds, steps, areas = (1 if axis in axes else size for axis, size in enumerate(shape))
+    columns: dict[str, Column] = {}
     if by.kinds is not None:
         names = np.array([ALL] if 0 in axes else by.kinds.names, dtype=object)
         columns["kind"] = np.repeat(names, steps * areas)
@@ -184,8 +190,19 @@ def _block(
         first, last = ([edges[0]], [edges[-1]]) if 1 in axes else (edges[:-1], edges[1:])
         for name, words in (("start", first), ("end", last)):
             columns[name] = np.tile(np.repeat(np.array(words, dtype=object), areas), kinds)
-    sd = np.tile(np.sqrt(added * variance), kinds * steps)
-    columns |= interval(sums.ravel(), sd, sds, whole=whole)
-    margin = " and ".join(name for axis, name in enumerate(("kinds", "steps")) if axis in axes)
-    columns["margin"] = np.full(sums.size, margin, dtype=object)
     return columns
+
+
+def _added(
+    values: Float,
+    variance: Float,
+    axes: tuple[int, ...],
+    sds: float = INTERVAL_SDS,
+    *,
+    whole: bool = True,
+) -> dict[str, Column]:
+    """Numbers of all kinds and steps with their intervals, or their sums over some axes."""
+    added = math.prod(values.shape[axis] for axis in axes)
+    sums = values.sum(axis=axes, keepdims=True) if axes else values
+    sd = np.tile(np.sqrt(added * variance), math.prod(sums.shape[:-1]))
+    return {**interval(sums.ravel(), sd, sds, whole=whole)}

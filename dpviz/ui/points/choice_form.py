@@ -50,7 +50,7 @@ def points_choice(
         if domain.values is not None:
             share = sum_share_form(prefix, domain.values.column)
         if more and not fixed:
-            st.caption("Hexagons and districts count records, not sums of values.")
+            st.caption("Sums of values in hexagons and districts are built by the command line.")
         parameters = method_parameters(prefix, name, "points", start, saved)
         prior = source.prior
         if prior is not None and not of_kind("points")[names("points")[name][0]].takes_prior:
