@@ -146,7 +146,7 @@ def test_unfit_options_are_one_line_and_nothing_is_paid(visits, wards, tmp_path)
         ((*build, box, "--levels", "a,b"), "--levels is for areas and flows, not for points"),
         ((*build, "--areas", wards, "--bounds=0,0,0.5,0.5"), "reaches out of the bounds"),
         ((*build, "--areas", wards, "--time", "t", "--period", "2024,2025"), "--every is missing"),
-        (("build", counted, *build[2:], "--areas", wards, box), "may lie in several areas"),
+        (("build", counted, *build[2:], "--areas", wards, box, "--bits", 16), "in several areas"),
     ]:
         refused(tmp_path, words, line)
     built(visits, wards, output, "--name", "code")

@@ -112,6 +112,23 @@ def test_a_table_has_sums_beside_its_counts(files, tmp_path):
     assert run("report", output, "-o", tmp_path / "r.html")[0] == 0
 
 
+def test_areas_that_are_no_partition_are_refused_before_payment(files, tmp_path):
+    folder, _ = files
+    wards = geopandas.read_file(folder / "wards.geojson")
+    output = ("-o", str(tmp_path / "table.parquet"))
+    for row, column, value, message in (
+        (4, "district", None, "row 5 has no 'district'"),
+        (4, "geometry", box(0.1, 0.1, 0.9, 0.9), "overlap: a record may be in one area only"),
+        (4, "ward", "w10", "two areas are called 'w10'"),
+    ):
+        wrong = wards.copy()
+        wrong.loc[row, column] = value
+        path = tmp_path / f"{column}.gpkg"
+        wrong.to_file(path)
+        words = (str(folder / "visits.csv"), f"--areas={path}", *TABLE, "--max-per-unit=4")
+        refused(tmp_path, ("build", *words, *output), message)
+
+
 def test_bad_tables_are_refused_before_payment(files, tmp_path):
     folder, _ = files
     frame = (str(folder / "visits.csv"), f"--areas={folder / 'wards.geojson'}")

@@ -6,10 +6,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpviz
-from dpviz.errors import DataError
+from dpviz.domain.attributes import Kinds
+from dpviz.errors import DataError, ParameterError
+from dpviz.private.areas import AreaData
+from dpviz.releases.areas.table_steps import record_domain
+from dpviz.roads.steps import Steps
 from tests.private.load.engines.servers import connected, create
 from tests.private.load.stability import database, layers_apart
-from tests.vault import layers_of
+from tests.vault import counts_of, layers_of
+from tests.wards import voronoi
 
 BOX = dpviz.Domain.from_bounds(
     [0, 0, 1, 1], ("x", "y"), kind="mode", kinds=["bike", 'it\'s \\ "new"', "other"]
@@ -29,6 +34,7 @@ def table(n=400):
         "y": pa.array(random.uniform(0, 1, n)),
         "mode": pa.array([modes[each] for each in random.integers(0, len(modes), n)]),
         "stars": pa.array([stars[each] for each in random.integers(0, len(stars), n)]),
+        "at": pa.array(random.uniform(-86_400, 31 * 86_400, n)),
         "size": pa.array([sizes[each] for each in random.integers(0, len(sizes), n)], pa.float32()),
     }
     return pa.table(columns)
@@ -49,7 +55,8 @@ def of_postgres(folder, request):
     url = request.getfixturevalue("postgres")
     with connected(url) as db:
         columns = (
-            "who text, x double precision, y double precision, mode text, stars float8, size float4"
+            "who text, x double precision, y double precision, mode text, stars float8, at float8, "
+            "size float4"
         )
         create(db, "rides", columns, zip(*table().to_pydict().values(), strict=True))
     return url, "public.rides"
@@ -79,6 +86,31 @@ def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     total = sum(index.total for index in bounded.counts)
     assert 0 < total <= 90
     assert layers_apart(by_folder.counts, bounded.counts) == 0
+
+
+def tables_of(*modes):
+    """The domain of records that are counted by area, day and mode."""
+    days = Steps.of("at", "1970-01-01,1970-01-31", "1d")
+    box = dpviz.Domain((0, 0), (1, 1), ("x", "y"))
+    return record_domain(box, days, Kinds("mode", modes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_gives_the_table_of_a_file(engine, records, request):
+    """By area, day and category, on the lattice that decides in which area a record is."""
+    url, name = ENGINES[engine](records, request)
+    domain = tables_of("bike", "Bike", " bike", 'it\'s \\ "new"', "tram", "car", "other")
+    read = {"columns": ("x", "y"), "bits": domain.bits, "public": True}
+    areas = voronoi(domain.without_time.counts_only, 12, 3)
+    wanted, counted = (
+        counts_of(AreaData(dpviz.load(each, domain, table=part, **read), areas, "1d"))
+        for each, part in ((records / "rides.parquet", None), (url, name))
+    )
+    assert wanted.sum() > 200
+    assert counted.tolist() == wanted.tolist()
+    with pytest.raises(ParameterError, match="too many for a domain with kinds"):
+        dpviz.load(url, tables_of(*"abcdefgh"), table=name, **read)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
