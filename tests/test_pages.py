@@ -22,7 +22,7 @@ EXAMPLES = {
     "python.md": 0,
     "sequences.md": 4,
     "series.md": 5,
-    "tables.md": 10,
+    "tables.md": 13,
     "time.md": 6,
 }
 """Commands on each page whose examples need files and built-in data only."""
