@@ -33,9 +33,6 @@ from dpviz.trees.lattice import Float, Int
 MAX_LEVELS = 16
 """Most levels of a hierarchy: resolutions 0 to 15 of H3."""
 
-BATCH = 1 << 18
-"""Places that are looked up at once."""
-
 SLIVER = 1e-6
 """A share of an area that a rectangle along its edge takes in or leaves out: edges of rectangles
 lie on the domain's lattice, those of areas do not."""
@@ -206,15 +203,18 @@ class Areas(Frame):
             ids, number = self._cells
             at = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
             return np.where(ids[at] == wanted, number[at], -1)
-        rows = [self._touched(places[at : at + BATCH]) for at in range(0, len(places), BATCH)]
-        return np.concatenate([np.empty(0, dtype=np.int64), *rows])
-
-    def _touched(self, places: Float) -> Int:
-        none = self.leaves
-        lowest: Int = np.full(len(places), none, dtype=np.int64)
-        area, place = shapely.STRtree(shapely.points(places)).query(self.shapes, "intersects")
-        np.minimum.at(lowest, place, area)
-        return np.where(lowest == none, -1, lowest)
+        shapely.prepare(self.shapes)
+        order = np.argsort(places[:, 0])
+        x, y = places[order].T.copy()
+        west, south, east, north = shapely.bounds(self.shapes).T
+        first, last = np.searchsorted(x, west), np.searchsorted(x, east, "right")
+        lowest: Int = np.full(len(places), -1, dtype=np.int64)
+        for area in np.flatnonzero(first < last)[::-1].tolist():  # the lowest number is set last
+            strip = y[first[area] : last[area]]
+            near = first[area] + np.flatnonzero((strip >= south[area]) & (strip <= north[area]))
+            inside = shapely.intersects_xy(self.shapes[area], x[near], y[near])
+            lowest[order[near[inside]]] = area
+        return lowest
 
     @cached_property
     def _cells(self) -> tuple[NDArray[np.uint64], Int]:
