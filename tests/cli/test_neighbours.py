@@ -30,8 +30,8 @@ FRAME = ("--areas=wards.gpkg", "--levels=district,ward", "--kind=mode", "--kinds
 WEEKS = ("--time=at", "--every=1w", "--period=2024-01-01,2024-01-29")
 ENDS = ("--from=lon,lat", "--to=ex,ey")
 SUMS = ("--sum=fare", "--clip=-2,9", "--sum-share=0.3")
-KEPT = bounding.bounded
-DRAWN = counts._noisy
+BOUNDED = bounding.bounded
+NOISY = counts._noisy
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ class Worlds:
         replayed = iter(self.calls["with"]) if name == "without" else None
 
         def drawn(noise, exact, rates):
-            noisy = DRAWN(noise, exact, rates) if replayed is None else next(replayed)[2]
+            noisy = NOISY(noise, exact, rates) if replayed is None else next(replayed)[2]
             rows = np.broadcast_to(rates, np.shape(exact)).ravel()
             self.calls[name].append((np.array(exact).ravel(), rows, noisy.copy()))
             return noisy.copy()
@@ -136,7 +136,7 @@ def test_a_bound_that_is_not_kept_costs_more(folder, case):
 
 
 def one_more(unit, ids, k, slots, **how):
-    return KEPT(unit, ids, k + 1, slots, **how)
+    return BOUNDED(unit, ids, k + 1, slots, **how)
 
 
 def test_one_person_more_on_a_day_of_a_series_costs_at_most_its_price(folder):

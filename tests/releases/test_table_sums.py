@@ -111,13 +111,13 @@ def test_intervals_of_sums_cover(data):
     for seed in range(300):
         release = dpviz.build(data, "areas", 0.5, seed=seed)
         for part, truth in zip(release.parts, exact, strict=True):
-            parts.append(held(area_sums(part), truth))
-        margins.append(held(area_sums(release), exact.sum(axis=0)))
+            parts.append(covered(area_sums(part), truth))
+        margins.append(covered(area_sums(release), exact.sum(axis=0)))
     assert 0.94 <= np.mean(parts) <= 0.985
     assert 0.94 <= np.mean(margins) <= 0.985
 
 
-def held(sums, truth):
+def covered(sums, truth):
     return (sums.low <= truth) & (truth <= sums.high)
 
 
