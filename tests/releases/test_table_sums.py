@@ -220,7 +220,7 @@ def test_sums_that_cannot_be_are_refused_before_they_are_paid(tmp_path):
         (
             read(fares(), unit="who", max_per_unit=30),
             {"delta": 1e-6},
-            "sums of values are no count",
+            "for counts, not for sums of values",
         ),
         (read(fares()), {"sum_share": 0.999}, "give a number from 0.01"),
         (read(fares(), values=tiny), {"epsilon": 1e-6, "sum_share": 0.01}, "would be all noise"),
