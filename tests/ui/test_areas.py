@@ -62,6 +62,21 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     assert release.frame.names[0] in table(app, "area")["area"].to_list()
 
 
+@pytest.mark.slow
+def test_a_release_with_sums_of_values_opens_in_the_app(tmp_path, monkeypatch):
+    box = [14.4, -24.1, 14.6, -23.9]
+    domain = dpviz.Domain.from_bounds(box, value="fare", clip=(0, 50))
+    rng = np.random.default_rng(0)
+    records = pd.DataFrame(rng.uniform(box[:2], box[2:], (500, 2)), columns=["lon", "lat"])
+    data = dpviz.load(records.assign(fare=rng.gamma(2, 6, 500)), domain, public=True, name="fares")
+    release = dpviz.build(data, epsilon=1.0, areas="h3:6", seed=0)
+    monkeypatch.setenv(OPENED, str(release.save(tmp_path / "fares.parquet")))
+    app = opened_page()
+    assert metrics(app)["Areas"] == f"{release.frame.leaves:,}"
+    open_tab(app, "Table")
+    assert set(table(app, "area")["area"]) <= set(release.frame.names)
+
+
 @pytest.fixture(scope="module")
 def counted():
     """A table of hexagons by month and category, of public records."""
