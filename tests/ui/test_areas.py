@@ -119,7 +119,7 @@ def test_a_table_shows_one_category_in_a_window_and_compares_two_counts(
     asked = [dpviz.Subset(names[0]), dpviz.Subset(names[1], kind="bus")]
     difference = counted.compare(*asked)
     assert metrics(app)["A − B"] == with_noise(difference.value, difference.half_width)
-    assert "the noise that both share" in texts(app)
+    assert "the noise of both counts" in texts(app)
     open_tab(app, "Timeline")
     assert "Noisy count of all areas in each step" in texts(app)
 
