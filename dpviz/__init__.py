@@ -79,6 +79,10 @@ sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use: many commands of the command line need none."""
+    if name == "__version__":  # stated once, in pyproject.toml
+        from importlib.metadata import version
+
+        return version("dpviz")
     if name not in __all__:
         raise AttributeError(f"module 'dpviz' has no attribute {name!r}")
     if name != "Map":

@@ -1,5 +1,7 @@
 """Write the generated tables under ``assets``: ``uv run python -m tests.readme``."""
 
+import re
+import tomllib
 from functools import partial
 from pathlib import Path
 
@@ -52,7 +54,55 @@ def page_table() -> str:
     )
 
 
+CONDA = {
+    "duckdb": "python-duckdb",
+    "h3": "h3-py",
+    "matplotlib": "matplotlib-base",
+    "typing-extensions": "typing_extensions",
+}
+"""Names of conda-forge where they differ from those of PyPI."""
+
+RECIPE = """package:
+  name: dpviz
+  version: {version}
+source:
+  path: .
+build:
+  noarch: python
+  script: python -m pip install . --no-deps --no-build-isolation
+  entry_points:
+    - dpviz = {program}
+requirements:
+  host:
+    - python {python}
+    - pip
+    - hatchling >=1.27
+  run:
+    - python {python}
+{run}
+test:
+  imports:
+    - dpviz
+  commands:
+    - dpviz --version
+about:
+  summary: "{description}"
+  license: {license}
+  license_file: LICENSE
+"""
+
+
+def conda_recipe() -> str:
+    """Recipe for conda-build, from the facts of ``pyproject.toml``."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [re.match(r"([\w-]+)(.*)", each).groups() for each in project["dependencies"]]
+    run = "\n".join(f"    - {CONDA.get(name, name)} {bounds}" for name, bounds in named)
+    facts = {"program": project["scripts"]["dpviz"], "python": project["requires-python"]}
+    return f"```yaml\n{RECIPE.format(**project, **facts, run=run)}```\n"
+
+
 TABLES = {
+    "package.md": {"conda recipe": conda_recipe},
     "limits.md": {"limits": limits.page},
     "app.md": {"pages": page_table},
     "commands.md": {"commands": command_table},
