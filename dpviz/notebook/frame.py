@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpviz.errors import DpvizError
 from dpviz.lazy import shapely
+from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease, is_areas, is_points
+from dpviz.releases.flows.release import is_flows
 from dpviz.releases.points.sums import Sums
 from dpviz.releases.points.window import windows
 from dpviz.releases.release import Release
@@ -40,18 +42,18 @@ FRAME = (
 def frame(release: Release) -> str:
     """HTML for a notebook: a map if there is one, and the release's metadata.
 
-    Points, areas and periods are the one-file map, which answers rectangles; trips along roads and
-    moves between places are a map to look at. A tree of more than :data:`MAX_CELLS` nodes is shown
-    down to a level with fewer nodes; a release without such levels is described in words. Asking
-    the release itself is never coarser. Plain ASCII: not every page that holds it says how its
-    bytes are to be read.
+    Points, areas and periods are the one-file map, which answers rectangles; flows, trips along
+    roads and moves between places are a map to look at. A tree of more than :data:`MAX_CELLS` nodes
+    is shown down to a level with fewer nodes; a release without such levels is described in words.
+    Asking the release itself is never coarser. Plain ASCII: not every page that holds it says how
+    its bytes are to be read.
     """
     return _shown(release).encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _shown(release: Release) -> str:
     try:
-        if release.kind in ("roads", "sequences"):
+        if release.kind in ("flows", "roads", "sequences"):
             return _scene(release) or summary(release)
         note, maps, labels = _maps(release)
         if maps:
@@ -62,9 +64,12 @@ def _shown(release: Release) -> str:
 
 
 def _scene(release: Any) -> str:
-    """Page with the map of trips or sequences; empty for other releases."""
+    """Page with the map of flows, trips or sequences; empty for other releases."""
     from dpviz.exports.scenes import scene_page
 
+    ends = [release.frame.origins, release.frame.destinations] if is_flows(release) else []
+    if sum(map(_corners, ends)) > MAX_CORNERS:
+        return ""
     page = scene_page(release, table=False)
     return page and _in_frame(page, f"A map of {release.kind}")
 
@@ -72,7 +77,7 @@ def _scene(release: Any) -> str:
 def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     """A note, and the labelled maps of a release; empty if it cannot be mapped."""
     if is_areas(release):
-        if shapely.get_num_coordinates(release.frame.shapes).sum() <= MAX_CORNERS:
+        if _corners(release.frame) <= MAX_CORNERS:
             return "", [release], ()
         return _note("These outlines have too many corners for a notebook's file."), (), ()
     if not is_points(release):
@@ -85,6 +90,11 @@ def _maps(release: Release) -> tuple[str, Sequence[Mapped], Sequence[str]]:
     if _size([release]) <= MAX_CELLS:
         return "", [release], ()
     return _coarse(release)
+
+
+def _corners(areas: Areas) -> int:
+    """Number of corners of the outlines of areas."""
+    return int(shapely.get_num_coordinates(areas.shapes).sum())
 
 
 def _size(releases: Sequence[PointRelease]) -> int:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpviz.lazy import pd
 from dpviz.trees.lattice import Float, Int
 
 INTERVAL_SDS = 2.12
@@ -22,8 +23,21 @@ GAUSSIAN_SDS = 1.96
 """The same where all noise is Gaussian."""
 
 
+SHOWN_ROWS = 60
+"""Most answers in the table of a notebook."""
+
+
+class Tabular:
+    """Answers that a notebook shows as a table: a column per field, a row per query."""
+
+    def _repr_html_(self) -> str:
+        columns = {name: np.atleast_1d(each) for name, each in vars(self).items()}
+        html: str = pd.DataFrame(columns).to_html(index=False, max_rows=SHOWN_ROWS)
+        return html
+
+
 @dataclass(frozen=True)
-class Answers:
+class Answers(Tabular):
     """Answers to q queries, as columns of length q.
 
     Attributes:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.errors import DomainError, ParameterError, ReleaseError
-from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS, Tabular
 from dpviz.releases.points.quotient import quotients
 from dpviz.releases.points.range_count import Cover
 from dpviz.releases.roads.path_variance import common_sd
@@ -41,7 +41,7 @@ VARIANCE_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Tabular):
     """A number derived from counts, with its 95 % interval.
 
     Attributes:

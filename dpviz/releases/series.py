@@ -23,7 +23,7 @@ import numpy as np
 from dpviz.checks import require_path
 from dpviz.errors import DomainError, ParameterError, ReleaseError
 from dpviz.lazy import pd, shapely
-from dpviz.releases.answers import INTERVAL_SDS, interval
+from dpviz.releases.answers import INTERVAL_SDS, SHOWN_ROWS, interval
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import part_counts, row_named
 from dpviz.releases.counts import AreaRelease
@@ -215,6 +215,11 @@ class Series:
     def until(self) -> int:
         """The first day after all nodes."""
         return int(self.nodes.sum(axis=1).max())
+
+    def _repr_html_(self) -> str:
+        """Windows and running totals that end last."""
+        html: str = self.table(last=True).to_html(index=False, max_rows=SHOWN_ROWS)
+        return html
 
     def count(
         self, area: str, period: Any, kind: str | None = None, *, final: bool = False

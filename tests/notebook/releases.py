@@ -1,12 +1,15 @@
-"""Small releases of trips and of moves, for the maps of notebooks."""
+"""Small releases of flows, of trips and of moves, for the maps of notebooks."""
 
+import numpy as np
 import pyarrow as pa
 
 import dpviz
+from dpviz.private.flows import FlowData
 from dpviz.private.roads import RoadData
 from dpviz.roads.generate import clustered_workload
 from dpviz.roads.paths import Paths
 from dpviz.roads.tables import road_graph
+from tests.wards import voronoi
 
 
 def streets():
@@ -16,6 +19,14 @@ def streets():
     data = RoadData("trips", graph, Paths.of([[0, 1], [1]]), public=True)
     workload = clustered_workload(graph, 2)
     return dpviz.build(data, epsilon=100.0, seed=1, workload=workload)  # counts far above the noise
+
+
+def commutes():
+    """Trips between wards."""
+    wards = voronoi(dpviz.Domain.from_bounds([10.0, 50.0, 11.0, 51.0]), 9, seed=1)
+    cells = np.array([[0, 1, 2], [0, 3, 4], [0, 3, 4]])
+    data = FlowData("commutes", dpviz.Flows(wards), cells, public=True)
+    return dpviz.build(data, epsilon=100.0, seed=1)
 
 
 def moves():

@@ -13,7 +13,7 @@ import dpviz
 from dpviz.exports import map_page
 from dpviz.notebook.frame import MAX_CELLS, frame
 from tests.exports.test_html import EVIL, element
-from tests.notebook.releases import moves, streets
+from tests.notebook.releases import commutes, moves, streets
 
 SYMBOLS = pa.table({"walk": [["home", "work"], ["home"]]})
 
@@ -90,14 +90,21 @@ def test_every_kind_of_release_shows_itself_and_markup_in_names_stays_text(relea
         assert "<img" not in text
 
 
+def test_flows_between_outlines_of_too_many_corners_are_words(monkeypatch):
+    monkeypatch.setattr("dpviz.notebook.frame.MAX_CORNERS", 20)
+    shown = frame(commutes())
+    assert "Release of flows" in shown
+    assert "<iframe" not in shown
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["areas", "roads", "places"])
-def test_areas_streets_and_moves_are_maps_that_need_no_network(kind, city):
+@pytest.mark.parametrize("kind", ["areas", "flows", "roads", "places"])
+def test_areas_flows_streets_and_moves_are_maps_that_need_no_network(kind, city):
     """Nothing is loaded: the policy forbids it, and the page has no address; size is bounded."""
     if kind == "areas":
         release = dpviz.build(city, areas="h3:6", seed=1)
     else:
-        release = {"roads": streets, "places": moves}[kind]()
+        release = {"flows": commutes, "roads": streets, "places": moves}[kind]()
     shown = release._repr_html_()
     page = page_in(shown)
     assert "default-src 'none'" in page
@@ -106,9 +113,8 @@ def test_areas_streets_and_moves_are_maps_that_need_no_network(kind, city):
     assert len(shown) < 3_500_000
     spec = json.loads(element(page, "scene"))
     assert spec["layers"]
-    assert {"areas": "areas", "roads": "streets", "places": "visits"}[kind] in "".join(
-        (*spec["columns"], *spec["bind"])
-    )
+    drawn = {"areas": "areas", "flows": "moves", "roads": "streets", "places": "visits"}
+    assert drawn[kind] in "".join((*spec["columns"], *spec["bind"]))
 
 
 def _sensitive_line():

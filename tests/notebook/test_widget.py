@@ -1,5 +1,6 @@
 """dpviz.Map: rectangle and answer are traits, set from Python or the browser."""
 
+import re
 import sys
 
 import numpy as np
@@ -78,3 +79,9 @@ def test_without_anywidget_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(ImportError, match=r"pip install 'dpviz\[notebook\]'"):
         _ = dpviz.Map
+
+
+def test_the_program_of_the_widget_asks_no_server_but_its_traits():
+    """So it runs in Jupyter, VS Code, Colab and marimo alike: no kernel message, no address."""
+    asks = r"\bmodel\.send\b|\bfetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon"
+    assert re.findall(asks, dpviz.Map._esm) == []

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
+from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers, Tabular
 from dpviz.trees.lattice import Float
 
 
 @dataclass(frozen=True)
-class Quotients:
+class Quotients(Tabular):
     """Answers to q queries, as columns of length q.
 
     Attributes:
