@@ -57,6 +57,14 @@ def test_tests_that_a_page_names_exist(page):
         assert "NAME" in target or (ROOT / target).exists(), target
 
 
+def test_tests_of_the_assessment_exist():
+    text = (ROOT / "assets" / "assessment.md").read_text()
+    named = re.findall(r"\b(tests/[\w/]+\.py)::(test_\w+)", text)
+    assert len(named) > 25
+    for path, name in named:
+        assert f"\ndef {name}(" in (ROOT / path).read_text(), f"{path}::{name}"
+
+
 def test_the_index_lists_every_page():
     index = ROOT / "assets" / "docs" / "index.md"
     listed = set(re.findall(r"\]\((?!http)([^)#]+)\)", index.read_text()))

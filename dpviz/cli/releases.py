@@ -42,6 +42,7 @@ def info(
         raise ParameterError("--source requires --code: give it too")
     from dpviz.domain.periods import period_words
     from dpviz.domain.rectangles import limits_text
+    from dpviz.private.curve import privacy_curve
     from dpviz.releases.points.promises import promises
 
     opened = dpviz.read(release)
@@ -66,6 +67,8 @@ def info(
         if stated_promises
         else {}
     )
+    curve = privacy_curve(opened.header)
+    facts |= {} if curve is None else {"privacy": curve.to_dict()}
     price = [
         escaped_line(f"  {row['epsilon']:<8.4g} {row['purpose']}" + (f" ({why})" if why else ""))
         for row in header["budget"]
@@ -82,6 +85,7 @@ def info(
         *size,
         "budget breakdown, in epsilon:",
         *price,
+        *([] if curve is None else [f"privacy profile: {curve}"]),
         *(["accuracy promises, computed from the release:"] if stated_promises else []),
         *(escaped_line(f"  {each}") for each in stated_promises),
     ]

@@ -11,6 +11,7 @@ from typing import Any
 from dpviz.errors import DpvizError
 from dpviz.methods import METHODS
 from dpviz.planning.calls import code_of
+from dpviz.private.curve import PrivacyCurve, privacy_curve
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points, is_roads
 from dpviz.releases.flows.release import is_flows
@@ -74,6 +75,7 @@ class ReleaseFacts:
         total: noisy count of the whole domain; empty without one.
         sizes: names and sizes of the release in words.
         promises: accuracy promises of the header, each with its probability.
+        curve: its privacy profile; None if it is not private.
         command, python: code that repeats the build; empty if the header lacks the facts.
     """
 
@@ -86,6 +88,7 @@ class ReleaseFacts:
     total: str
     sizes: tuple[tuple[str, str], ...]
     promises: tuple[str, ...] = ()
+    curve: PrivacyCurve | None = None
     command: str = ""
     python: str = ""
 
@@ -123,6 +126,7 @@ def facts(release: Release, label: str) -> ReleaseFacts:
         total=total,
         sizes=tuple((name, f"{size:,}") for name, size in sizes.items()),
         promises=tuple(map(str, wishes)),
+        curve=privacy_curve(release.header),
         **code,
     )
 

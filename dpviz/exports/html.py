@@ -31,6 +31,7 @@ from dpviz.exports.tables import tables_of
 from dpviz.exports.tree import pack_tree
 from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
 from dpviz.lazy import jinja2
+from dpviz.private.curve import upper_limit
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
 from dpviz.releases.points.sums import ERROR_CORRELATION
 from dpviz.releases.release import Release
@@ -354,7 +355,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"degrees": _degrees, "short": short}
+    templates.filters |= {"degrees": _degrees, "short": short, "upper_limit": upper_limit}
     return templates
 
 

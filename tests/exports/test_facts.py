@@ -1,15 +1,17 @@
 """The guarantee in words: what is said of ε bears it, on the screen and in files."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpviz
-from dpviz.exports import map_page
+from dpviz.exports import map_page, release_page
 from dpviz.exports.facts import facts, protection, relation, replies, statement
 from dpviz.exports.report import report_page
+from dpviz.private.curve import privacy_curve, upper_limit
 from dpviz.render import with_noise
 from dpviz.ui.shared.shelf import receipt_of
 from tests.commands import as_json
@@ -90,3 +92,15 @@ def test_the_number_after_plus_minus_is_the_larger_error():
     count = window.count(box)
     assert count.larger_error > count.half_width
     assert facts(window, "").total == with_noise(count.count[0], count.larger_error[0])
+
+
+def test_info_and_the_page_state_the_privacy_profile(sensitive, pair, tmp_path):
+    sensitive.save(tmp_path / "visits.parquet")
+    stated = as_json("info", tmp_path / "visits.parquet")["privacy"]
+    curve = privacy_curve(sensitive.header)
+    assert stated == curve.to_dict()
+    page = release_page(sensitive)
+    row = re.search(r'<th scope="row">δ</th>(.*?)</tr>', page)[1]
+    assert re.findall(r">([^<]+)<", row) == [upper_limit(delta) for _, delta in curve.points]
+    assert f"μ = {upper_limit(curve.mu, 4)}" in page
+    assert "Privacy profile" not in release_page(pair[0])  # simulated noise

@@ -8,6 +8,7 @@ v ∈ {0, 1}^d with at most K ones (:mod:`dpviz.private.slots`). Every number he
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -110,12 +111,17 @@ def gaussian_delta(epsilon: float, k: int, variance: float) -> float:
     >>> f"{gaussian_delta(1.0, 10, 13.4 ** 2):.3g}"
     '9.4e-07'
     """
-    scale = math.sqrt(variance)
-    bound = max(_delta_of_zcdp(epsilon, k / (2.0 * variance)), 1e-300)
+    return gaussian_deltas((epsilon,), k, variance)[0]
+
+
+def gaussian_deltas(epsilons: Sequence[float], k: int, variance: float) -> list[float]:
+    """Delta at each ε, from one sum of draws: see :func:`gaussian_delta`."""
+    scale, rho = math.sqrt(variance), k / (2.0 * variance)
+    bounds = [max(zcdp_delta(each, rho), 1e-300) for each in epsilons]
     # In standard deviations, so far out that the probability beyond is far below delta.
-    reach = math.sqrt(2.0 * (math.log(k * 2.0**24) - math.log(bound)))
+    reach = math.sqrt(2.0 * (math.log(k * 2.0**24) - math.log(min(bounds))))
     if 2.0 * reach * scale * math.sqrt(k) > MAX_POINTS:
-        return bound * ROUNDING
+        return [bound * ROUNDING for bound in bounds]
     once, lost_once = _gaussian(variance, math.ceil(reach * scale))
     total, lost, count = once, lost_once, 1
     for bit in bin(k)[3:]:
@@ -128,9 +134,12 @@ def gaussian_delta(epsilon: float, k: int, variance: float) -> float:
             lost += lost_once + cut
     middle = len(total) // 2
     loss = (2.0 * np.arange(-middle, middle + 1) + k) / (2.0 * variance)
-    beyond = loss > epsilon
-    exact = float(-np.expm1(epsilon - loss[beyond]) @ total[beyond])
-    return min((exact + lost) * ROUNDING, bound * ROUNDING)
+    deltas = []
+    for epsilon, bound in zip(epsilons, bounds, strict=True):
+        beyond = loss > epsilon
+        exact = float(-np.expm1(epsilon - loss[beyond]) @ total[beyond])
+        deltas.append(min((exact + lost) * ROUNDING, bound * ROUNDING))
+    return deltas
 
 
 def _gaussian(variance: float, most: int) -> tuple[NDArray[np.float64], float]:
@@ -163,7 +172,7 @@ def _convolved(
     return inner, float(both[:cut].sum() + both[len(both) - cut :].sum())
 
 
-def _delta_of_zcdp(epsilon: float, rho: float) -> float:
+def zcdp_delta(epsilon: float, rho: float) -> float:
     """Delta of a ρ-zCDP mechanism: any order α > 1 gives a bound."""
     middle = max((epsilon / rho + 1.0) / 2.0, 1.0 + 1e-6)
     orders = 1.0 + (middle - 1.0) * np.geomspace(0.25, 16.0, 1024)
