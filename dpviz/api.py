@@ -4,6 +4,7 @@ from dpviz.build import build, from_points
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.replicates import replicated
+from dpviz.exports.export import export
 from dpviz.methods import METHODS, method
 from dpviz.notebook.frame import frame
 from dpviz.planning.search import Plan, plan
@@ -16,7 +17,6 @@ from dpviz.releases.areas.area_file import read_areas
 from dpviz.releases.areas.hexagons import hexagons
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import CountRelease
-from dpviz.releases.export import export
 from dpviz.releases.flows.frame import Flows
 from dpviz.releases.header import Header
 from dpviz.releases.joint import Estimate

@@ -40,8 +40,8 @@ DOORS = (
 """Files outside that may open them, whatever the kind of data."""
 
 OPEN = (
-    *("areas", "budget", "curve", "flows", "handle", "ledger", "load", "payment", "roads", "sequences"),
-    "slots",
+    *("areas", "budget", "curve", "flows", "handle", "ledger", "load", "payment", "roads"),
+    *("sequences", "slots"),
 )
 """Modules of the vault that others may import: what they give shows no record by itself."""
 

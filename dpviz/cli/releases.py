@@ -127,7 +127,8 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
 def export(
     release: ReleaseFile,
     output: str = option(
-        "File to write (.geojson, .gpkg or .csv; of areas and flows also .parquet).",
+        "File to write: .geojson, .gpkg, .pmtiles or .csv, a style .qml or .sld; of areas and flows "
+        "also .parquet.",
         "-o",
         default=MISSING,
     ),
@@ -150,7 +151,7 @@ def export(
         with_margins = (kinds + (by.kinds is not None)) * (steps + (by.steps is not None))
         rows, noun = each * with_margins, "rows"
     elif opened.kind == "sequences":
-        from dpviz.releases.export import STRINGS
+        from dpviz.exports.export import STRINGS
         from dpviz.sequences.moves import frequent
 
         rows, noun = len(frequent(opened.model, STRINGS, 1, 2)), "symbols and moves"
@@ -184,7 +185,7 @@ def sample(
 
         drawn, noun = save_sequences(opened, output, 1000 if n is None else n, seed), "sequences"
     elif opened.kind == "points":
-        from dpviz.releases.export import save_sample
+        from dpviz.exports.export import save_sample
 
         drawn, noun = save_sample(opened, output, n, seed), "points"
         beside = {"kinds": opened.domain.kinds, "sums": opened.domain.values}

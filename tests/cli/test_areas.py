@@ -84,9 +84,9 @@ def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):
         table = rows_of(tmp_path / name)
         assert len(table) == size
         assert {"level", "name", "parent", "count", "low", "high"} <= set(table[0])
-    for name in ("a.gpkg", "a.geojson"):
+    for name, layer in (("a.gpkg", "dpviz"), ("a.geojson", None)):
         assert run("export", output, "-o", tmp_path / name)[0] == 0
-        frame = geopandas.read_file(tmp_path / name)
+        frame = geopandas.read_file(tmp_path / name, layer=layer)
         assert {"name", "count", "low", "high"} <= set(frame.columns)
         assert len(frame) == 16
 
@@ -117,8 +117,8 @@ def test_a_geopackage_of_several_layers_is_not_replaced(visits, wards, tmp_path)
         dpviz.export(dpviz.read(output), layered)
     assert layered.read_bytes() == before
     layered.unlink()
-    frame.to_file(layered, layer="wards")  # the only layer of a file may be replaced
-    assert len(geopandas.read_file(dpviz.export(dpviz.read(output), layered))) > 0
+    frame.to_file(layered, layer="wards")  # the only one may be replaced
+    assert len(geopandas.read_file(dpviz.export(dpviz.read(output), layered), layer="dpviz")) > 0
 
 
 def test_hexagons_are_counted_in_whole_numbers(visits, tmp_path):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import dpviz
 from dpviz.errors import ParameterError, ReleaseError
 from dpviz.evaluation.truth import exact_counts, exact_total
+from dpviz.exports.export import MARK, save_sample
 from dpviz.releases.counts import CountRelease
-from dpviz.releases.export import MARK, save_sample
 from dpviz.releases.points.sample import sampling_counts, systematic
 from dpviz.trees.consistency import sum_up
 from dpviz.trees.decomposition import Decomposition

@@ -224,8 +224,11 @@ def test_exports_carry_start_and_end(release, tmp_path):
     path = release.save(tmp_path / "r.parquet")
     assert dpviz.read(path).domain == BOX
     leaves = int(release.nodes.leaf.sum())
-    files = [dpviz.export(release, tmp_path / f"r.{ending}") for ending in ("gpkg", "geojson")]
-    frames = [geopandas.read_parquet(path).query("leaf"), *map(geopandas.read_file, files)]
+    frames = [
+        geopandas.read_parquet(path).query("leaf"),
+        geopandas.read_file(dpviz.export(release, tmp_path / "r.gpkg"), layer="dpviz"),
+        geopandas.read_file(dpviz.export(release, tmp_path / "r.geojson")),
+    ]
     plain = pd.read_csv(dpviz.export(release, tmp_path / "r.csv"))
     for frame in (*frames, plain):
         assert len(frame) == leaves
@@ -327,7 +330,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     assert as_json("info", "week.parquet")["domain"] == domain.to_dict()
     assert (domain.zone, domain.cycle) == ("Europe/Berlin", "week")
     as_json("export", "week.parquet", "-o", "week.gpkg")
-    hours = geopandas.read_file("week.gpkg")
+    hours = geopandas.read_file("week.gpkg", layer="dpviz")
     assert (hours["t0"].min(), hours["t1"].max()) == (0, 168)
     line = as_json("info", "week.parquet", "--code", "command", "--source", "visits.csv")["command"]
     assert "--zone Europe/Berlin --cycle week --every 1h" in line

@@ -14,8 +14,8 @@ from dpviz import Ledger
 from dpviz.datasets import DATASETS
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
+from dpviz.exports.export import export
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.export import export
 from dpviz.render import with_noise
 from dpviz.render.numbers import count_words
 from dpviz.ui.flows.map_answer import MAX_ENDS

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from dpviz.exports.export import export
 from dpviz.files.writing import csv_text
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.export import export
 from dpviz.releases.store import save
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpviz.exports.export import export
 from dpviz.planning.code import Code
 from dpviz.releases.counts import is_points
-from dpviz.releases.export import export
 from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.trees.lattice import Float

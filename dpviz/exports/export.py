@@ -1,8 +1,9 @@
-"""Releases for other tools, such as QGIS: GeoJSON, GeoPackage or CSV; and synthetic points."""
+"""Releases for other tools: GeoJSON, GeoPackage, PMTiles, CSV, styles; and synthetic points."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import warnings
 from pathlib import Path
@@ -13,19 +14,34 @@ import numpy as np
 from dpviz.checks import require, require_path
 from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
+from dpviz.exports.styles import DENSITY, TABLE, Style, add_style, qml, sld, style_of
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.releases.files import require_not_paid
+from dpviz.releases.header import Header
 from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
 from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.render.districts import square_km
 from dpviz.sequences.moves import frequent
 from dpviz.trees.lattice import Float
 
-SAMPLES = (".parquet", *EXPORTS)
+SAMPLES = (".parquet", ".geojson", ".gpkg", ".csv")
 STRINGS = 5_000
 """Most symbols and moves of a release of sequences in a file."""
+
+TILES = 16
+"""Tiles on a side of the last level: with 4,096 steps each, 2^16 on the longer side of the map."""
+
+MOST_OF_A_TILE = 50_000_000
+"""Bytes of a vector tile; beyond, GDAL would move corners of cells."""
+
+EQUATOR_METRES = 2 * math.pi * 6_378_137
+"""Side of the map of the Earth in the projection of vector tiles (EPSG:3857)."""
+
+STYLES = {".qml": qml, ".sld": sld}
+"""Writers of styles by their ending."""
 
 MARK = b"dpviz-synthetic"
 """Metadata of a Parquet file of synthetic points: the guarantee of the release behind them."""
@@ -34,7 +50,8 @@ MARK = b"dpviz-synthetic"
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write cells, areas, edges or moves of a release for other tools, by file ending.
 
-    Endings are .geojson, .gpkg and .csv.
+    Endings are .geojson, .gpkg, .csv, .pmtiles (vector tiles), and .qml and .sld, the styles of the
+    others for QGIS and GeoServer. A GeoPackage holds both styles in its table ``layer_styles``.
 
     Areas may also be GeoParquet (.parquet); with time or kinds they are the rows of
     :meth:`CountRelease.table`, sums included. So are flows, Parquet without shapes; on a map they
@@ -74,15 +91,31 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     if ending == ".csv":
         written = pa.Table.from_pandas(rows, preserve_index=False)  # pandas takes ten times as long
         return write_file(path, lambda temporary: pv.write_csv(written, temporary))
+    _add_density(rows)
     if table:  # GeoParquet, if it has shapes
         require_not_paid(path)
         return write_file(path, lambda temporary: rows.to_parquet(temporary, index=False))
     assert isinstance(release, CountRelease)
+    style = style_of(rows, f"dpviz: {release.header.guarantee}")
+    if ending in STYLES:
+        text = STYLES[ending](style)
+        return write_file(path, lambda temporary: Path(temporary).write_text(text, "utf-8"))
+    if ending == ".pmtiles":
+        return _write_tiles(rows, path, release.header)
     header = release.header.to_dict()
     if "domain" in release.frame.FACTS:
         header["domain"] = release.domain.to_dict()
-    _write_map(rows, path, {"dpviz": header})
+    _write_map(rows, path, {"dpviz": header}, style)
     return Path(path)
+
+
+def _add_density(rows: Any) -> None:
+    """Add records per km² to the rows of areas and cells whose place on Earth is known."""
+    if getattr(rows, "crs", None) is None or not rows.geom_type.str.endswith("Polygon").all():
+        return
+    surface = square_km(rows.to_crs(DEGREES).geometry.to_numpy())
+    density = rows["count"] / np.where(surface > 0, surface, np.nan)
+    rows.insert(list(rows.columns).index("half_width") + 1, DENSITY, density)
 
 
 def _strings(release: SequenceRelease) -> pd.DataFrame:
@@ -97,7 +130,32 @@ def _strings(release: SequenceRelease) -> pd.DataFrame:
     return pd.DataFrame({"symbol": first, "next": then} | numbers)
 
 
-def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]) -> None:
+def _write_tiles(rows: Any, path: str | os.PathLike[str], header: Header) -> Path:
+    """Write vector tiles in one file, in as many levels as show the smallest cells.
+
+    The last level has some :data:`TILES` tiles on a side, so their number does not grow with the
+    number of cells; maps enlarge it beyond.
+
+    Raises:
+        ReleaseError: the release has no place on Earth.
+    """
+    if rows.crs is None:
+        raise ReleaseError(".pmtiles is a map of the Earth, and this plane has no CRS: use .gpkg")
+    rows = _in_degrees(rows)
+    west, south, east, north = rows.to_crs("EPSG:3857").total_bounds
+    size = max(east - west, north - south, 1.0)
+    last = min(max(round(math.log2(TILES * EQUATOR_METRES / size)), 0), 18)
+    first = max(last - round(math.log2(TILES)), 0)
+    options = {"MINZOOM": first, "MAXZOOM": last, "MAX_SIZE": MOST_OF_A_TILE}
+    options |= {"NAME": "dpviz", "DESCRIPTION": header.guarantee}
+    driver = {"driver": "PMTiles", "layer": "dpviz"}
+    rows = rows.drop(columns=[name for name in ("parent", "leaf", "variance") if name in rows])
+    return write_file(path, lambda temporary: _by_gdal(rows, temporary, driver | options))
+
+
+def _write_map(
+    frame: Any, path: str | os.PathLike[str], members: dict[str, Any], style: Style | None = None
+) -> None:
     """Write a GeoDataFrame by GDAL, as GeoJSON with further top-level members or as GeoPackage.
 
     Raises:
@@ -123,16 +181,22 @@ def _write_map(frame: Any, path: str | os.PathLike[str], members: dict[str, Any]
         _refuse_layers(Path(path))
 
     def write(temporary: str) -> None:
-        errors = pyogrio.errors
-        with warnings.catch_warnings():
-            # A local plane has no CRS; its owner knows what it is.
-            warnings.filterwarnings("ignore", "'crs' was not provided")
-            try:
-                pyogrio.write_dataframe(frame, temporary, **options)
-            except (errors.DataSourceError, errors.DataLayerError, errors.FeatureError) as error:
-                raise OSError("GDAL could not write it: check the free disk space") from error
+        _by_gdal(frame, temporary, options)
+        if style is not None and options["driver"] == "GPKG":
+            add_style(temporary, style)
 
     write_file(path, write)
+
+
+def _by_gdal(frame: Any, temporary: str, options: dict[str, Any]) -> None:
+    errors = pyogrio.errors
+    with warnings.catch_warnings():
+        # A local plane has no CRS, as its owner knows.
+        warnings.filterwarnings("ignore", "'crs' was not provided")
+        try:
+            pyogrio.write_dataframe(frame, temporary, **options)
+        except (errors.DataSourceError, errors.DataLayerError, errors.FeatureError) as error:
+            raise OSError("GDAL could not write it: check the free disk space") from error
 
 
 def _in_degrees(frame: Any) -> Any:
@@ -168,7 +232,7 @@ def _refuse_layers(path: Path) -> None:
     if not path.is_file():
         return
     try:
-        layers = [str(name) for name, _ in pyogrio.list_layers(path)]
+        layers = {str(name) for name, _ in pyogrio.list_layers(path)} - {TABLE}
     except pyogrio.errors.DataSourceError:  # not a GeoPackage: may be replaced
         return
     if len(layers) > 1:

@@ -1,0 +1,145 @@
+"""Styles of an exported map for GIS programs: QML for QGIS, SLD for GeoServer and others.
+
+Colours are those of our own map: classes of records per km², or of the count of lines. What cannot
+be told from none, below twice its noise, is not drawn.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from dpviz.render.colors import Color
+from dpviz.render.legend import compact
+from dpviz.render.scale import LINE_WIDTHS, Scale, line_colors, lines_scale, scale_of
+
+DENSITY = "per_km2"
+"""Column of records per km²."""
+
+TABLE = "layer_styles"
+"""Table of a GeoPackage in which QGIS looks for the style of a layer."""
+
+COLUMNS = (
+    "id INTEGER PRIMARY KEY AUTOINCREMENT, f_table_catalog TEXT, f_table_schema TEXT, "
+    "f_table_name TEXT, f_geometry_column TEXT, styleName TEXT, styleQML TEXT, styleSLD TEXT, "
+    "useAsDefault BOOLEAN, description TEXT, owner TEXT, ui TEXT, update_time DATETIME"
+)
+OGC = "http://www.opengis.net/ogc"
+SLD = "http://www.opengis.net/sld"
+
+
+@dataclass(frozen=True)
+class Style:
+    """Classes of one column.
+
+    Attributes:
+        column: the column that is shown.
+        scale: its classes.
+        colors: one for each class.
+        lines: True for lines, whose width grows with the class too.
+        title: title of the layer: the guarantee.
+    """
+
+    column: str
+    scale: Scale
+    colors: tuple[Color, ...]
+    lines: bool
+    title: str
+
+    def classes(self) -> Iterator[tuple[float, float | None, str, Color, float]]:
+        """Lower and upper bound, label, colour and width of each class."""
+        bounds = self.scale.bounds
+        ends = (*bounds[1:], None)
+        for at, (low, high) in enumerate(zip(bounds, ends, strict=True)):
+            label = f"{compact(low)} to {compact(high)}" if high else f"{compact(low)} or more"
+            yield low, high, label, self.colors[at], LINE_WIDTHS[at % len(LINE_WIDTHS)]
+
+
+def style_of(rows: Any, title: str) -> Style:
+    """Style of exported rows: of areas and cells by density if it is known, of lines by count."""
+    count = rows["count"].to_numpy(float)
+    if set(rows.geom_type.dropna().unique()) <= {"LineString", "MultiLineString"}:
+        scale = lines_scale(float(np.nanmax(count, initial=0.0)))
+        return Style("count", scale, line_colors().light, True, title)
+    column = DENSITY if DENSITY in rows else "count"
+    clear = count >= 2.0 * rows["noise_sd"].to_numpy(float)
+    scale = scale_of(rows[column].to_numpy(float), np.where(clear, count, 0.0))
+    return Style(column, scale, scale.colors().light, False, title)
+
+
+def qml(style: Style) -> str:
+    """Style for QGIS."""
+    root = ElementTree.Element("qgis", version="3.28", styleCategories="Symbology")
+    shown = f'CASE WHEN "count" >= 2 * "noise_sd" THEN "{style.column}" END'
+    kind = "line" if style.lines else "fill"
+    renderer = ElementTree.SubElement(root, "renderer-v2", type="graduatedSymbol", attr=shown)
+    ranges = ElementTree.SubElement(renderer, "ranges")
+    symbols = ElementTree.SubElement(renderer, "symbols")
+    for at, (low, high, label, color, width) in enumerate(style.classes()):
+        ends = {"lower": f"{low:.15g}", "upper": "1e+300" if high is None else f"{high:.15g}"}
+        ElementTree.SubElement(ranges, "range", ends, label=label, symbol=f"{at}", render="true")
+        symbol = ElementTree.SubElement(symbols, "symbol", type=kind, name=f"{at}", alpha="1")
+        layer = ElementTree.SubElement(symbol, "layer", enabled="1", locked="0")
+        layer.set("class", "SimpleLine" if style.lines else "SimpleFill")
+        options = ElementTree.SubElement(layer, "Option", type="Map")
+        paint = ",".join(map(str, (*color, 255)))
+        values = {"color": paint, "style": "solid", "outline_style": "no"}
+        if style.lines:
+            values = {"line_color": paint, "line_width": f"{width:g}", "line_width_unit": "Pixel"}
+        for name, value in values.items():
+            ElementTree.SubElement(options, "Option", type="QString", name=name, value=value)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def sld(style: Style) -> str:
+    """Style of the OGC, version 1.0."""
+    root = ElementTree.Element("StyledLayerDescriptor", version="1.0.0", xmlns=SLD)
+    root.set("xmlns:ogc", OGC)
+    layer = ElementTree.SubElement(root, "NamedLayer")
+    ElementTree.SubElement(layer, "Name").text = "dpviz"
+    user = ElementTree.SubElement(layer, "UserStyle")
+    ElementTree.SubElement(user, "Title").text = style.title
+    rules = ElementTree.SubElement(user, "FeatureTypeStyle")
+    for low, high, label, color, width in style.classes():
+        rule = ElementTree.SubElement(rules, "Rule")
+        ElementTree.SubElement(rule, "Title").text = label
+        every = ElementTree.SubElement(ElementTree.SubElement(rule, "ogc:Filter"), "ogc:And")
+        clear = ElementTree.SubElement(every, "ogc:PropertyIsGreaterThanOrEqualTo")
+        ElementTree.SubElement(clear, "ogc:PropertyName").text = "count"
+        noise = ElementTree.SubElement(clear, "ogc:Mul")
+        ElementTree.SubElement(noise, "ogc:Literal").text = "2"
+        ElementTree.SubElement(noise, "ogc:PropertyName").text = "noise_sd"
+        for test, bound in (("GreaterThanOrEqualTo", low), ("LessThan", high)):
+            if bound is not None:
+                part = ElementTree.SubElement(every, f"ogc:PropertyIs{test}")
+                ElementTree.SubElement(part, "ogc:PropertyName").text = style.column
+                ElementTree.SubElement(part, "ogc:Literal").text = f"{bound:.15g}"
+        paint = "#{:02x}{:02x}{:02x}".format(*color)
+        kind, how, values = "Polygon", "Fill", {"fill": paint}
+        if style.lines:
+            kind, how, values = "Line", "Stroke", {"stroke": paint, "stroke-width": f"{width:g}"}
+        drawn = ElementTree.SubElement(ElementTree.SubElement(rule, f"{kind}Symbolizer"), how)
+        for name, value in values.items():
+            ElementTree.SubElement(drawn, "CssParameter", name=name).text = value
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def add_style(geopackage: str, style: Style) -> None:
+    """Add a style to a GeoPackage with the layer ``dpviz``, as QGIS saves it there."""
+    names = (
+        "f_table_catalog, f_table_schema, f_table_name, f_geometry_column, styleName, styleQML, "
+    )
+    names += "styleSLD, useAsDefault, description"
+    values = ("", "", "dpviz", "geom", "dpviz", qml(style), sld(style), 1, style.title)
+    try:
+        with closing(sqlite3.connect(geopackage)) as file, file:
+            file.execute(f"CREATE TABLE {TABLE} ({COLUMNS})")
+            file.execute(f"INSERT INTO {TABLE} ({names}) VALUES ({'?, ' * 8}?)", values)
+    except sqlite3.Error as error:
+        raise OSError(f"its style cannot be added ({error}): check the free disk space") from error
