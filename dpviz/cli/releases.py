@@ -17,8 +17,8 @@ from dpviz.errors import ParameterError
 EXPORTED = {"points": "all_nodes", "areas": "all_nodes", "flows": "all_nodes"}
 """The options of an export of each kind of release."""
 
-CODES = ("all", "command", "python", "notebook", "statement")
-"""Choices of ``info --code``; "all" is the command and the Python."""
+CODES = ("all", "command", "python", "notebook", "statement", "stac", "dcat", "croissant")
+"""Choices of ``info --code``; "all" is the command and the Python, the last three metadata."""
 
 
 @app.command()
@@ -26,8 +26,8 @@ CODES = ("all", "command", "python", "notebook", "statement")
 def info(
     release: ReleaseFile,
     code: str | None = option(
-        "Show how the release was made, as command, python, notebook, statement (for a "
-        "registry) or all."
+        "Show how the release was made, as command, python, notebook or all; a statement for a "
+        "registry; or metadata for a catalogue: stac, dcat or croissant."
     ),
     source: str | None = option("Name of the records' file for --code; it is not opened."),
     as_json: Json = False,
@@ -104,6 +104,7 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
     Raises:
         ParameterError: unknown choice.
     """
+    from dpviz.exports.catalogue import CATALOGUES
     from dpviz.exports.data_use import data_use, sentences
     from dpviz.planning.calls import code_of
 
@@ -113,6 +114,10 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
     if which == "statement":
         facts = data_use(opened)
         emit(facts, as_json, "\n".join([*sentences(opened), json.dumps(facts, indent=2)]))
+        return
+    if which in CATALOGUES:
+        made = CATALOGUES[which](opened, Path(path))
+        emit(made, as_json, json.dumps(made, indent=2, ensure_ascii=False))
         return
     script = code_of(opened, source)
     notebook = script.notebook(script.method, sentences(opened))
@@ -127,8 +132,8 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
 def export(
     release: ReleaseFile,
     output: str = option(
-        "File to write: .geojson, .gpkg, .pmtiles or .csv, a style .qml or .sld; of areas and flows "
-        "also .parquet.",
+        "File to write: .geojson, .gpkg, .pmtiles, .csv, a style .qml or .sld; of areas and "
+        "flows also .parquet.",
         "-o",
         default=MISSING,
     ),

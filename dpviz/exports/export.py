@@ -146,11 +146,11 @@ def _write_tiles(rows: Any, path: str | os.PathLike[str], header: Header) -> Pat
     size = max(east - west, north - south, 1.0)
     last = min(max(round(math.log2(TILES * EQUATOR_METRES / size)), 0), 18)
     first = max(last - round(math.log2(TILES)), 0)
-    options = {"MINZOOM": first, "MAXZOOM": last, "MAX_SIZE": MOST_OF_A_TILE}
+    options: dict[str, Any] = {"MINZOOM": first, "MAXZOOM": last, "MAX_SIZE": MOST_OF_A_TILE}
     options |= {"NAME": "dpviz", "DESCRIPTION": header.guarantee}
-    driver = {"driver": "PMTiles", "layer": "dpviz"}
+    options |= {"driver": "PMTiles", "layer": "dpviz"}
     rows = rows.drop(columns=[name for name in ("parent", "leaf", "variance") if name in rows])
-    return write_file(path, lambda temporary: _by_gdal(rows, temporary, driver | options))
+    return write_file(path, lambda temporary: _by_gdal(rows, temporary, options))
 
 
 def _write_map(
