@@ -44,6 +44,7 @@ __all__ = [  # noqa: F405
     "SplitRelease",
     "Subset",
     "Timeline",
+    "as_measurement",
     "build",
     "cell_counts",
     "cell_sql",

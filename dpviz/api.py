@@ -5,6 +5,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.evaluation.replicates import replicated
 from dpviz.exports.export import export
+from dpviz.measurement import as_measurement
 from dpviz.methods import METHODS, method
 from dpviz.notebook.frame import frame
 from dpviz.planning.search import Plan, plan

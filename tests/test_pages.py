@@ -1,5 +1,8 @@
 """The examples of the pages run, one after another, on files as the pages describe them."""
 
+import shutil
+import subprocess
+
 import geopandas
 import numpy as np
 import pandas as pd
@@ -24,6 +27,7 @@ EXAMPLES = {
     "series.md": 5,
     "tables.md": 13,
     "time.md": 6,
+    "tools.md": 2,
 }
 """Commands on each page whose examples need files and built-in data only."""
 
@@ -121,6 +125,15 @@ def test_the_examples_of_a_page_run(page, files):
     names: dict[str, object] = {}
     for example in blocks("python", path):
         exec("import dpviz\n" + example, names)
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+def test_the_example_in_r_runs(files):
+    page = ROOT / "assets" / "tools.md"
+    run_commands(page)
+    (example,) = blocks("r", page)
+    done = subprocess.run(["Rscript", "-e", example], capture_output=True, text=True)
+    assert done.stdout == "30 5 TRUE \n", done.stderr
 
 
 def test_the_examples_of_the_readme_run(files, capsys):

@@ -55,7 +55,7 @@ CORRIDOR = (
     ("private", "render"),
     ("methods",),
     ("build",),
-    ("evaluation", "exports", "notebook", "planning"),
+    ("evaluation", "exports", "measurement", "notebook", "planning"),
     ("api",),
     ("dpviz",),
     ("cli",),

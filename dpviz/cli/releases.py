@@ -132,8 +132,8 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
 def export(
     release: ReleaseFile,
     output: str = option(
-        "File to write: .geojson, .gpkg, .pmtiles, .csv, a style .qml or .sld; of areas and "
-        "flows also .parquet.",
+        "File to write: .geojson, .gpkg, .pmtiles, .csv, .vl.json, or a style .qml or .sld; of "
+        "areas and flows also .parquet.",
         "-o",
         default=MISSING,
     ),

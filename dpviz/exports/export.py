@@ -14,7 +14,7 @@ import numpy as np
 from dpviz.checks import require, require_path
 from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import DomainError, ReleaseError
-from dpviz.exports.styles import DENSITY, TABLE, Style, add_style, qml, sld, style_of
+from dpviz.exports.styles import DENSITY, TABLE, Style, add_style, qml, sld, style_of, vega_lite
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
 from dpviz.releases.counts import CountRelease, PointRelease
@@ -50,8 +50,9 @@ MARK = b"dpviz-synthetic"
 def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = True) -> Path:
     """Write cells, areas, edges or moves of a release for other tools, by file ending.
 
-    Endings are .geojson, .gpkg, .csv, .pmtiles (vector tiles), and .qml and .sld, the styles of the
-    others for QGIS and GeoServer. A GeoPackage holds both styles in its table ``layer_styles``.
+    Endings are .geojson, .gpkg, .csv, .pmtiles (vector tiles), .vl.json (a map of Vega-Lite), and
+    .qml and .sld, the styles of the others for QGIS and GeoServer. A GeoPackage holds both styles
+    in its table ``layer_styles``.
 
     Areas may also be GeoParquet (.parquet); with time or kinds they are the rows of
     :meth:`CountRelease.table`, sums included. So are flows, Parquet without shapes; on a map they
@@ -71,7 +72,7 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     """
     require(release, Release, "release", ReleaseError)
     require_path(path, ReleaseError)
-    ending = Path(path).suffix.lower()
+    ending = ".vl.json" if str(path).lower().endswith(".vl.json") else Path(path).suffix.lower()
     table = ending == ".parquet" and release.kind in ("areas", "flows")
     if ending not in EXPORTS and not table:
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
@@ -100,6 +101,9 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     if ending in STYLES:
         text = STYLES[ending](style)
         return write_file(path, lambda temporary: Path(temporary).write_text(text, "utf-8"))
+    if ending == ".vl.json":
+        chart = json.dumps(vega_lite(rows if rows.crs is None else _in_degrees(rows), style))
+        return write_file(path, lambda temporary: Path(temporary).write_text(chart, "utf-8"))
     if ending == ".pmtiles":
         return _write_tiles(rows, path, release.header)
     header = release.header.to_dict()

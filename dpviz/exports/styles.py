@@ -1,4 +1,4 @@
-"""Styles of an exported map for GIS programs: QML for QGIS, SLD for GeoServer and others.
+"""Styles of an exported map: QML for QGIS, SLD for GeoServer, a chart for Vega-Lite.
 
 Colours are those of our own map: classes of records per km², or of the count of lines. What cannot
 be told from none, below twice its noise, is not drawn.
@@ -6,6 +6,7 @@ be told from none, below twice its noise, is not drawn.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,6 +16,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from dpviz.lazy import shapely
 from dpviz.render.colors import Color
 from dpviz.render.legend import compact
 from dpviz.render.scale import LINE_WIDTHS, Scale, line_colors, lines_scale, scale_of
@@ -128,6 +130,40 @@ def sld(style: Style) -> str:
         for name, value in values.items():
             ElementTree.SubElement(drawn, "CssParameter", name=name).text = value
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def vega_lite(rows: Any, style: Style) -> dict[str, Any]:
+    """A map in Vega-Lite with its data, in degrees or on a plane.
+
+    Rings are clockwise: on a sphere the others are all that is outside of them.
+    """
+    plane = rows.crs is None
+    turned = rows.set_geometry(shapely.orient_polygons(rows.geometry, exterior_cw=True))
+    field, hexes = (
+        f"properties.{style.column}",
+        ["#{:02x}{:02x}{:02x}".format(*each) for each in style.colors],
+    )
+    names = [name for name in ("name", "kind", "count", "half_width", DENSITY) if name in rows]
+    first, *bounds = style.scale.bounds
+    clear = f"datum.properties.count >= 2 * datum.properties.noise_sd && datum.{field} >= {first!r}"
+    color = {
+        "field": field,
+        "type": "quantitative",
+        "title": style.column,
+        "scale": {"type": "threshold", "domain": bounds, "range": hexes},
+    }
+    tooltip = [{"field": f"properties.{name}", "title": name} for name in names]
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "title": {"text": "dpviz", "subtitle": style.title},
+        "width": 720,
+        "height": 540,
+        "data": {"values": json.loads(turned.to_json())["features"]},
+        "transform": [{"filter": clear}],
+        "projection": {"type": "identity", "reflectY": True} if plane else {"type": "mercator"},
+        "mark": {"type": "geoshape", "filled": not style.lines},
+        "encoding": {("stroke" if style.lines else "fill"): color, "tooltip": tooltip},
+    }
 
 
 def add_style(geopackage: str, style: Style) -> None:

@@ -15,7 +15,7 @@ from dpviz.releases import files
 from dpviz.releases.answers import Answers
 from dpviz.releases.header import Header
 
-EXPORTS = (".geojson", ".gpkg", ".csv", ".pmtiles", ".qml", ".sld")
+EXPORTS = (".geojson", ".gpkg", ".csv", ".pmtiles", ".qml", ".sld", ".vl.json")
 """Endings of the files for other tools that :func:`dpviz.export` writes."""
 
 

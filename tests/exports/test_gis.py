@@ -1,10 +1,12 @@
 """Exports as other programs read them: GDAL, the readers of vector tiles, GeoPandas."""
 
 import gzip
+import json
 import sqlite3
 from itertools import pairwise
 from xml.etree import ElementTree
 
+import altair
 import geopandas
 import mapbox_vector_tile
 import numpy as np
@@ -81,6 +83,16 @@ def test_vector_tiles_hold_every_cell_with_its_count_and_the_guarantee(kind, rel
             if zoom == last:
                 counts |= {each["properties"]["count"] for each in layer["features"]}
     assert counts == set(wanted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_chart_is_valid_in_vega_lite_and_holds_every_row(kind, releases, tmp_path):
+    path = dpviz.export(releases[kind], tmp_path / "map.vl.json")
+    chart = json.loads(path.read_text("utf-8"))
+    altair.Chart.from_dict(chart)  # checks it by the schema of Vega-Lite
+    counts = [each["properties"]["count"] for each in chart["data"]["values"]]
+    assert counts == releases[kind].rows(None)["count"].tolist()
+    assert releases[kind].header.guarantee in chart["title"]["subtitle"]
 
 
 def test_a_plane_without_a_crs_has_no_tiles(releases, tmp_path):
