@@ -14,7 +14,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def test_version_and_license_are_the_same_everywhere():
-    citation = yaml.safe_load((ROOT / "assets" / "CITATION.cff").read_text())
+    citation = yaml.safe_load((ROOT / "assets" / "docs" / "CITATION.cff").read_text())
     assert citation["version"] == PROJECT["version"] == dpviz.__version__
     assert citation["license"] == PROJECT["license"]
     assert citation["keywords"] == PROJECT["keywords"]
@@ -22,7 +22,7 @@ def test_version_and_license_are_the_same_everywhere():
         each["name"] for each in PROJECT["authors"]
     }
     for page, words in (("changelog.md", "## {}"), ("package.md", "version = {{{}}}")):
-        assert words.format(PROJECT["version"]) in (ROOT / "assets" / page).read_text()
+        assert words.format(PROJECT["version"]) in (ROOT / "assets" / "docs" / page).read_text()
 
 
 def test_urls_are_stated_and_their_pages_exist():
@@ -34,7 +34,7 @@ def test_urls_are_stated_and_their_pages_exist():
 
 
 def test_the_conda_recipe_asks_for_every_dependency_and_no_other():
-    (recipe,) = map(yaml.safe_load, blocks("yaml", ROOT / "assets" / "package.md"))
+    (recipe,) = map(yaml.safe_load, blocks("yaml", ROOT / "assets" / "docs" / "package.md"))
     bounds = [each.partition(" ")[2] for each in recipe["requirements"]["run"][1:]]
     assert bounds == [re.sub(r"^[\w-]+", "", each) for each in PROJECT["dependencies"]]
     assert recipe["about"]["summary"] == PROJECT["description"]

@@ -129,7 +129,7 @@ def test_the_examples_of_a_page_run(page, files):
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 def test_the_example_in_r_runs(files):
-    page = ROOT / "assets" / "tools.md"
+    page = ROOT / "assets" / "docs" / "tools.md"
     run_commands(page)
     (example,) = blocks("r", page)
     done = subprocess.run(["Rscript", "-e", example], capture_output=True, text=True)
