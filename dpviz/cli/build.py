@@ -18,6 +18,7 @@ from dpviz.cli.rectangles import rectangles
 from dpviz.cli.root import app, emit, print_stderr, progress, settings
 from dpviz.cli.sizes import SIZES
 from dpviz.errors import ParameterError
+from dpviz.files.foreign import PACKED
 
 if TYPE_CHECKING:
     from dpviz.methods.points.declared import Declared
@@ -212,7 +213,8 @@ def _notes(handle: Handle[Any], data: Data, source: str, kind: str) -> list[str]
     taken = str(getattr(handle, "columns", ""))
     if taken and not data.places.names and not getattr(handle, "synthetic", False):
         notes.append(f"{handle.name!r} is read as places from {taken}")
-    text = Path(source.lower().removesuffix(".gz")).suffix == ".txt"
+    path = Path(source.lower())
+    text = Path(path.stem if path.suffix in PACKED else path).suffix == ".txt"
     if kind == SYMBOLS and text and data.frame.column is data.units.unit is None:
         notes.append(
             f"{handle.name!r} is read as one sequence per line, since it is a .txt file: "

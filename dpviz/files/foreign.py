@@ -22,9 +22,14 @@ MAGIC = {
     b"PK\x03\x04": "zip",
     b"PK\x05\x06": "zip",
     b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
     b"SQLite format 3\0": "GeoPackage",
     b"\0\0\x27\x0a": "Shapefile",
 }
+PACKED = {".gz": "gzip", ".xz": "xz", ".zst": "zstd"}
+"""Formats that compress one file, by the ending of its name."""
+
 SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 LAYER = "|layername="
 """Separator between a file's path and a layer name, as in QGIS."""

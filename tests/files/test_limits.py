@@ -2,6 +2,7 @@
 
 import gzip
 import inspect
+import lzma
 import re
 import sqlite3
 import tracemalloc
@@ -223,7 +224,14 @@ def test_a_workbook_with_a_cell_far_out_is_refused_in_one_line(tmp_path, little_
         dpviz.load(tmp_path / "far.xlsx", DOMAIN)
 
 
-@pytest.mark.parametrize("form", ["csv.gz", "zip"])
+PACK = {
+    "csv.gz": gzip.compress,
+    "csv.xz": lzma.compress,
+    "csv.zst": lambda text: pa.compress(text, "zstd", asbytes=True),
+}
+
+
+@pytest.mark.parametrize("form", [*PACK, "zip"])
 def test_text_that_unpacks_to_many_short_lines_is_refused(form, tmp_path, monkeypatch):
     """Regression: 1.3 MB of 4-byte lines were 60 million records, 15 s and 1.3 GB."""
     monkeypatch.setattr(limits, "SMALL", limits.SMALL._replace(most=limits.MEBI))
@@ -231,8 +239,9 @@ def test_text_that_unpacks_to_many_short_lines_is_refused(form, tmp_path, monkey
 
     def loaded(lines):
         text = b"lon,lat\n" + b"11,\n" * lines
-        path.write_bytes(gzip.compress(text))
-        if form == "zip":
+        if form in PACK:
+            path.write_bytes(PACK[form](text))
+        else:
             with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
                 archive.writestr("short.csv", text)
         return index_of(dpviz.load(path, DOMAIN)).total
@@ -240,6 +249,13 @@ def test_text_that_unpacks_to_many_short_lines_is_refused(form, tmp_path, monkey
     assert loaded(50_000) == 0
     with in_one_line(DataError, "unpacks to far more than it should"):
         loaded(55_000)
+
+
+def test_xz_that_asks_for_much_memory_is_refused(tmp_path):
+    path, much = tmp_path / "a.csv.xz", {"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}
+    path.write_bytes(lzma.compress(b"lon,lat\n11,50.5\n", filters=[much]))
+    with in_one_line(DataError, r"^a\.csv\.xz cannot be read as"):
+        dpviz.load(path, DOMAIN)
 
 
 def test_a_shapefile_that_unpacks_to_far_more_is_refused(tmp_path, monkeypatch):

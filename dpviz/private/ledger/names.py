@@ -19,7 +19,7 @@ SHAPELESS = {"FILLER", "BLANK"}
 
 ENDING = re.compile(
     r"(?<=\S)\s*\.(csv|tsv|txt|tab|json|jsonl|ndjson|geojson|geojsonl|geojsons|parquet|geoparquet|"
-    r"pq|gpkg|shp|xlsx|xlsm|xls|ods|duckdb|zip|gz|sensitive)$",
+    r"pq|gpkg|shp|xlsx|xlsm|xls|ods|duckdb|zip|gz|xz|zst|fgb|gpx|kml|kmz|feather|arrow|sensitive)$",
     re.IGNORECASE,
 )
 """File endings, which are not part of a data set's name."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from dpviz.domain import Domain, default_columns
 from dpviz.domain.attributes import Kinds, Values
+from dpviz.domain.crs import DEGREES
 from dpviz.errors import DataError
+from dpviz.private.load.cell_points import grid_of
 from dpviz.private.load.columns import shown
 from dpviz.private.load.names import WKT, recognised_columns, wkt_column
 from dpviz.private.load.notation import PLAIN, Notation
@@ -86,12 +88,14 @@ def layout(table: Table, chosen: Selection) -> Layout:
         wanted = [*names, *how.extra]
         pick(table.columns, wanted, table.name, first_line=table.first_line)
         _refuse_other_kinds(table, names, how, alone)
-    if alone and notation.order is None and not _holds_wkt(table, names[0]):
+    cells = alone and notation.order is None and grid_of(names[0]) is not None
+    if alone and notation.order is None and not (cells or _holds_wkt(table, names[0])):
         raise DataError(
             f"column {shown(names[0])} holds both coordinates: give their order with order=… "
             f"(--order), lon,lat or lat,lon, or name two columns"
         )
     source_crs = (chosen.crs or domain.crs) if names else (table.crs or chosen.crs)
+    source_crs = DEGREES if cells else source_crs
     if source_crs is None:
         raise DataError(
             f"{table.name} does not state its CRS: name it with crs=… (--crs), such as EPSG:4326"
@@ -111,10 +115,11 @@ def _refuse_other_kinds(table: Table, names: Sequence[str], how: Layout, alone: 
     """Raise if a column is declared as another type than the one needed, and cannot be parsed."""
     kinds = {each.name: each.kind for each in table.columns}
     if alone:
-        if names and kinds[names[0]] not in TEXTS:
+        held = TEXTS if grid_of(names[0]) is None else (*TEXTS, "number")
+        if kinds[names[0]] not in held:
             raise DataError(
                 f"column {shown(names[0])} of {table.name} holds no points: name two columns of "
-                "numbers, or one of WKT or WKB"
+                "numbers, or one of WKT, WKB, H3 cells or geohashes"
             )
         names = ()
     value = () if how.values is None else (how.values.column,)
@@ -152,6 +157,9 @@ def _coordinate_names(table: Table, domain: Domain, public: bool) -> tuple[str, 
     wkt = wkt_column(existing) if domain.dims == 2 else None
     if wkt is not None:
         return (wkt,)
+    cells = [column.name for column in existing if grid_of(column.name) is not None]
+    if domain.dims == 2 and len(cells) == 1:
+        return (cells[0],)
     if not existing:  # an empty file is an empty data set
         return domain.columns
     remedy = f"name {domain.dims} of {column_list(existing)}"

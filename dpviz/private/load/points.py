@@ -20,6 +20,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, number_ids, per_time
+from dpviz.private.load.cell_points import cell_points, grid_of
 from dpviz.private.load.dialects import LARGEST
 from dpviz.private.load.layout import Layout, layout
 from dpviz.private.load.persons import Persons
@@ -92,6 +93,7 @@ def clipped_blocks(
     Stability 1 in records: each is kept or dropped by its own content, and nothing else.
     """
     srid = srid_of(how.crs) if len(how.columns) == 1 else None
+    cells = len(how.columns) == 1 and how.notation.order is None and grid_of(how.columns[0])
     alone = len(how.columns) == 1 and domain.without_time.dims == 2
     kinds, values, notation = how.kinds, how.values, how.notation
     names = [*dict.fromkeys([*how.columns, *how.extra])]
@@ -100,6 +102,8 @@ def clipped_blocks(
         counts.read(block)
         if block.places is not None:
             points = block.places
+        elif alone and cells:
+            points = cell_points(block.columns[how.columns[0]], how.columns[0])
         elif alone:
             points = text_points(block.columns[how.columns[0]], how.columns[0], notation, srid)
         else:

@@ -14,6 +14,7 @@ from dpviz.domain import Domain
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError, ParameterError
 from dpviz.files import arrow
+from dpviz.files.foreign import PACKED
 from dpviz.lazy import pa
 from dpviz.private.handle import unit_in_words
 from dpviz.private.load.bounding import bounded, slots_of
@@ -108,7 +109,7 @@ def has_header(path: Path) -> bool:
     Raises:
         DataError: a hostile or damaged archive.
     """
-    if path.suffix.lower() == ".gz":
+    if path.suffix.lower() in PACKED:
         path = Path(path.stem)
     elif path.suffix.lower() == ".zip" and path.is_file():
         path = Path(zipped_text(path) or "")

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import lzma
 import zipfile
 from collections import Counter
 from unittest.mock import patch
@@ -11,6 +12,7 @@ from unittest.mock import patch
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -220,6 +222,11 @@ def write(form, path, records, extra=()):
         path.write_bytes(delimited(records, extra, "," if form == "csv" else "\t").encode())
     elif form == "csv.gz":
         path.write_bytes(gzip.compress(delimited(records, extra).encode(), 1))
+    elif form == "csv.xz":
+        path.write_bytes(lzma.compress(delimited(records, extra).encode()))
+    elif form == "csv.zst":
+        with pa.CompressedOutputStream(path, "zstd") as packed:
+            packed.write(delimited(records, extra).encode())
     elif form == "csv.zip":
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("a.csv", delimited(records, extra))
@@ -238,6 +245,8 @@ def write(form, path, records, extra=()):
         frame = places(records)
         frame.to_parquet(path, geometry_encoding="WKB")
         declared_nothing(path)
+    elif form == "feather":
+        feather.write_feather(typed(records), str(path))
     elif form == "geojson":
         features = [
             {
@@ -252,7 +261,8 @@ def write(form, path, records, extra=()):
         frame = places(records)
         if form == "shp":  # its columns have a width
             frame["y"] = frame["y"].where(frame["y"].abs() < 1e9)
-        frame.to_file(path, geometry_type="Point", engine="pyogrio")
+        how = {"SPATIAL_INDEX": "NO"} if form == "fgb" else {}  # with one, all need a place
+        frame.to_file(path, geometry_type="Point", engine="pyogrio", **how)
 
 
 def database(path, **tables):

@@ -13,6 +13,7 @@ import shapely
 import dpviz
 from dpviz.errors import DataError
 from dpviz.files import sandbox
+from dpviz.private.load.tables.opening import tables_in
 from tests.commands import refused
 from tests.private.load.stability import BOX, check
 from tests.vault import index_of
@@ -199,4 +200,64 @@ def test_a_file_that_is_something_else_is_named_as_such(name, content, words, tm
     else:
         path.write_bytes(content)
     with pytest.raises(DataError, match=rf"^{name} {words}"):
+        dpviz.load(path, BOX)
+
+
+KML = """<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document>
+<Folder><name>rides</name>{}</Folder></Document></kml>"""
+PLACEMARK = (
+    "<Placemark><name>{}</name>{}<Point><coordinates>{},0.5</coordinates></Point></Placemark>"
+)
+GPX = """<?xml version="1.0"?><gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1">
+<wpt lat="0.5" lon="0.25"><name>ann</name></wpt>
+<trk><name>a</name><trkseg><trkpt lat="0.5" lon="0.5"/><trkpt lat="0.5" lon="9"/></trkseg></trk>
+<trk><name>b</name><trkseg><trkpt lat="0.75" lon="0.5"/></trkseg></trk></gpx>"""
+
+
+def kml(path, *more):
+    """Two placemarks of ann, and more; the last may have a field of its own."""
+    marks = [PLACEMARK.format("ann", "", at) for at in (0.25, 0.5)]
+    text = KML.format("".join([*marks, *more]))
+    if path.suffix == ".kmz":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("doc.kml", text)
+    else:
+        path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["kml", "kmz"])
+def test_a_field_of_one_placemark_is_no_column_of_kml(ending, tmp_path):
+    field = '<ExtendedData><Data name="secret"><value>1</value></Data></ExtendedData>'
+    paths = [tmp_path / each / f"a.{ending}" for each in ("one", "two")]
+    for path in paths:
+        path.parent.mkdir()
+    kml(paths[0])
+    kml(paths[1], PLACEMARK.format("bob", field, 0.5))
+    read = {"unit": "Name", "max_per_unit": 2}
+    assert index_of(dpviz.load(paths[0], BOX, **read)).total == 2
+    check(lambda path: dpviz.load(path, BOX, **read), paths, 1)
+    check(lambda path: dpviz.load(path, BOX, unit="secret"), paths, 0)
+
+
+def test_layers_of_gpx_are_waypoints_and_points_of_tracks(tmp_path):
+    path = tmp_path / "a.gpx"
+    path.write_text(GPX)
+    assert tables_in(path) == ("waypoints", "route_points", "track_points")
+    with pytest.raises(DataError, match="several layers of points: name one as its table"):
+        dpviz.load(path, BOX)
+    assert index_of(dpviz.load(path, BOX, table="waypoints", unit="name")).total == 1
+    tracks = {"table": "track_points", "unit": "track_fid", "max_per_unit": 9}
+    assert index_of(dpviz.load(path, BOX, **tracks)).total == 2
+
+
+@pytest.mark.parametrize("ending", ["gpx", "kml", "kmz", "fgb", "feather"])
+def test_a_damaged_file_is_one_line(ending, tmp_path):
+    path = tmp_path / f"a.{ending}"
+    path.write_bytes(b"moon")
+    with pytest.raises(DataError, match=rf"^a\.{ending} is not \w+, as its name says"):
+        dpviz.load(path, BOX)
+    head = {"gpx": b"<gpx>", "kml": b"<kml", "fgb": b"fgb\x03fgb\x00", "feather": b"ARROW1\0\0"}
+    path.write_bytes(head.get(ending, b"PK\x03\x04") + b"<secret")
+    with pytest.raises(DataError, match=rf"^a\.{ending} (cannot be read as \w+: it is|has no la)"):
         dpviz.load(path, BOX)

@@ -67,11 +67,11 @@ def files_of(folder, *tables, **how):
 
 
 FORMATS = (
-    "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "geojson", "parquet",
-    "geoparquet", "gpkg", "shp", "xlsx", "duckdb", "folder", "pandas", "objects", "polars",
-    "geopandas",
+    "csv", "tsv", "csv.gz", "csv.xz", "csv.zst", "csv.zip", "jsonl", "json", "geojson", "parquet",
+    "geoparquet", "feather", "gpkg", "shp", "fgb", "xlsx", "duckdb", "folder", "pandas", "objects",
+    "polars", "geopandas",
 )  # fmt: skip
-TEXT = ("csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json")
+TEXT = ("csv", "tsv", "csv.gz", "csv.xz", "csv.zst", "csv.zip", "jsonl", "json")
 """Formats in which a line may be invalid."""
 
 ODD = (

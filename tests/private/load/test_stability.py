@@ -51,7 +51,7 @@ from tests.vault import index_of, sequences_of, steps_of, trips_of
 
 FORMATS = (
     "csv", "tsv", "csv.gz", "csv.zip", "jsonl", "json", "xlsx", "parquet", "whole.parquet",
-    "geoparquet", "geojson", "gpkg", "shp",
+    "geoparquet", "geojson", "gpkg", "shp", "feather", "fgb",
 )  # fmt: skip
 pytestmark = pytest.mark.usefixtures("one_key", "one_salt")
 

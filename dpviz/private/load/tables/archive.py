@@ -1,17 +1,23 @@
-"""Text in a zip or gzip file, as a stream with a size limit; nothing is written to disk."""
+"""Text in a zip, gzip, xz or zstd file, as a stream with a size limit, in memory only."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 from dpviz.errors import DataError
 from dpviz.files import limits
+from dpviz.lazy import pa
 from dpviz.private.load.tables.base import parsing
 from dpviz.private.load.tables.formats import FORMATS, title_of
+
+XZ_MEMORY = 128 * limits.MEBI
+"""Bytes of memory that an xz file may ask for; its strongest preset asks for half."""
 
 LINE_BYTES = 16
 """Bytes per line in memory besides its text: two coordinates."""
@@ -52,14 +58,54 @@ def opened_zip(path: Path, member: str) -> IO[bytes]:
     return _limited(zipfile.ZipFile(path).open(member), path)
 
 
-def opened_gzip(path: Path) -> IO[bytes]:
-    """A gzipped file, as a stream."""
-    return _limited(gzip.open(path), path)
+COMPRESSED: dict[str, Callable[[Path], Any]] = {
+    "gzip": gzip.open,
+    "xz": lambda path: _Xz(path),
+    "zstd": lambda path: pa.input_stream(str(path), compression="zstd"),
+}
+"""Openers of formats that compress one file."""
+
+
+def opened_compressed(path: Path, title: str) -> IO[bytes]:
+    """A file compressed by one of :data:`COMPRESSED`, as a stream."""
+    return _limited(COMPRESSED[title](path), path)
 
 
 def _limited(stream: Any, path: Path) -> IO[bytes]:
     """Limit a stream by its real size; sizes stated in an archive are not trusted."""
     return io.BufferedReader(_Limited(stream, limits.unpacked(path.stat().st_size), path.name))
+
+
+class _Xz(io.RawIOBase):
+    """Stream of an xz file; one that asks for much memory to be read is an error."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self._part = self._next()
+
+    def _next(self) -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while True:
+            given = b""
+            if self._part.eof or self._part.needs_input:
+                given = self._part.unused_data or self._file.read(1 << 16)
+                if not given and self._part.eof:
+                    return b""
+                if not given:
+                    raise EOFError("cut short")
+                if self._part.eof:
+                    self._part = self._next()
+            if content := self._part.decompress(given, size):
+                return content
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class _Limited(io.RawIOBase):

@@ -8,17 +8,22 @@ from typing import Any
 
 from dpviz.errors import DataError
 from dpviz.files import limits
-from dpviz.files.foreign import BLANK, LAYER
+from dpviz.files.foreign import BLANK, LAYER, PACKED
 from dpviz.private.load.columns import shown
 from dpviz.private.load.source import BuiltIn, Database, File, Folder, InMemory, source_of
-from dpviz.private.load.tables.archive import opened_gzip, opened_zip, zipped_text
+from dpviz.private.load.tables.archive import (
+    COMPRESSED,
+    opened_compressed,
+    opened_zip,
+    zipped_text,
+)
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.confined import ConfinedTable, listed_tables
 from dpviz.private.load.tables.delimited import TextLines
 from dpviz.private.load.tables.formats import FORMATS, looks_like, title_of
 from dpviz.private.load.tables.memory import MemoryTable
 
-_ARCHIVES = {".zip": "zip", ".gz": "gzip"}
+_ARCHIVES = {".zip": "zip", **PACKED}
 
 
 def open_table(given: Any, table: str | None = None, *, header: bool = True) -> Table:
@@ -53,8 +58,8 @@ def open_table(given: Any, table: str | None = None, *, header: bool = True) -> 
 
 def _open_file(path: Path, layer: str | None, header: bool) -> Table:
     title, inner, opened = _title_of_file(path, header), path, None
-    if title == "gzip":
-        inner, opened = Path(path.stem), partial(opened_gzip, path)
+    if title in COMPRESSED:
+        inner, opened = Path(path.stem), partial(opened_compressed, path, title)
     elif title == "zip":
         member = zipped_text(path)
         title = "Shapefile"
@@ -117,7 +122,7 @@ def _title_of_file(path: Path, header: bool) -> str:
     if (
         record_first
         or (promised == "text" and not header)
-        or (looks, promised) == ("zip", "workbook")
+        or (looks == "zip" and promised in FORMATS and FORMATS[promised].zipped)
     ):
         looks = promised
     if looks != promised:

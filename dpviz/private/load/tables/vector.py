@@ -1,11 +1,13 @@
-"""Point layers of a GeoPackage or a Shapefile, read by GDAL through pyogrio.
+"""Point layers of vector files, read by GDAL through pyogrio.
 
-Types come from the layer's schema. GDAL converts a cell of another type than its column, for
-example a word in a column of numbers to 0; this affects that row only.
+Types come from the layer's schema; where a format has none, only fields of the format itself are
+read, as others appear with the rows that have them. GDAL converts a cell of another type than its
+column, for example a word in a column of numbers to 0; this affects that row only.
 """
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,8 +27,21 @@ from dpviz.private.load.tables.base import (
 )
 from dpviz.private.load.tables.geometry import Geometry, typed_blocks
 
-_DRIVERS = {"GeoPackage": "GPKG", "Shapefile": "ESRI Shapefile"}
+_DRIVERS = {
+    "GeoPackage": "GPKG",
+    "Shapefile": "ESRI Shapefile",
+    "FlatGeobuf": "FlatGeobuf",
+    "GPX": "GPX",
+    "KML": "LIBKML",
+    "KMZ": "LIBKML",
+}
 """GDAL's driver names; its plain SQLite driver would infer column types from the first row."""
+_FIELDS = {
+    "GPX": ("name", "cmt", "desc", "src", "type", "sym", "time", "ele", "track_fid", "route_fid"),
+    "KML": ("id", "Name", "description", "timestamp", "begin", "end"),
+}
+_FIELDS["KMZ"] = _FIELDS["KML"]
+"""Fields of formats without a schema."""
 _ANY_SHAPE = "Unknown"
 """Declared type of a layer with any geometry; its shapes other than points are dropped."""
 _NO_CRS = ("LOCAL_CS", 'GEOGCS["Undefined', "ENGCRS")
@@ -45,6 +60,8 @@ class VectorLayer(Table):
     def __init__(self, path: Path, driver: str, layer: str | None = None) -> None:
         self.name, self._driver = path.name, driver
         with parsing(self.name, driver):
+            # GDAL's own stream of FlatGeobuf is broken after a row without a geometry.
+            pyogrio.set_gdal_config_options({"OGR_FLATGEOBUF_STREAM_BASE_IMPL": True})
             self._file = _for_gdal(path, driver)
             layers = _layers(self._file)
             if driver == "Shapefile" and len(layers) > 1:
@@ -56,8 +73,13 @@ class VectorLayer(Table):
             stated = info["crs"]
             self.crs = None if stated is None or stated.startswith(_NO_CRS) else stated
             types = zip(map(str, info["fields"]), map(str, info["dtypes"]), strict=True)
+            fields = _FIELDS.get(driver)
             self.columns = [
-                *(Column(field, _kind(dtype)) for field, dtype in types),
+                *(
+                    Column(field, _kind(dtype))
+                    for field, dtype in types
+                    if fields is None or field in fields
+                ),
                 Column("geometry", "geometry"),
             ]
         limits.ROWS.check(info["features"], self.name)
@@ -83,6 +105,10 @@ class VectorLayer(Table):
 def _for_gdal(path: Path, driver: str) -> Path | bytes:
     if driver == "GeoPackage":
         refuse_computing(path, path.name)
+    elif driver == "KMZ":
+        return _kml_in(path)
+    elif driver != "Shapefile":
+        return readable(path)
     elif path.suffix.lower() == ".zip":
         return shapefiles(path)
     elif not any(path.with_suffix(ending).exists() for ending in (".shx", ".SHX")):
@@ -90,6 +116,18 @@ def _for_gdal(path: Path, driver: str) -> Path | bytes:
             f"{path.name} is one of a Shapefile's files: zip its .shp, .shx, .dbf and .prj"
         )
     return readable(path)
+
+
+def _kml_in(path: Path) -> bytes:
+    """The main KML file of a zip archive, its first one; other files are not followed."""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        limits.MEMBERS.check(len(members), path.name)
+        maps = [each for each in members if each.filename.lower().endswith(".kml")]
+        if not maps:
+            raise DataError(f"{path.name} holds no .kml: save it again")
+        limits.decoded(maps[0].file_size, path.stat().st_size, path.name)
+        return archive.read(maps[0])
 
 
 def _layers(file: Path | bytes) -> dict[str, str]:
@@ -138,7 +176,6 @@ def _kind(dtype: str) -> Kind:
     return "text" if dtype == "object" else "other"
 
 
-def geopackage_layers(path: Path) -> list[str]:
-    """Names of the layers of a GeoPackage that may hold points."""
-    refuse_computing(path, path.name)
-    return _may_hold_points(_layers(readable(path)))
+def point_layers(driver: str, path: Path) -> list[str]:
+    """Names of the layers of a file that may hold points."""
+    return _may_hold_points(_layers(_for_gdal(path, driver)))
