@@ -66,6 +66,7 @@ def read_flows(
     source = source_of(source, table)
     opened, kinds = open_table(source), flows.domain.kinds
     names = _checked_columns(columns, flows, crs, opened.name)
+    crs = opened.crs_of(names, crs)
     wanted = [*names, *(each.column for each in (kinds, steps) if each is not None)]
     wanted += [] if unit is None else [unit]
     if opened.declares:

@@ -74,7 +74,7 @@ def parquet_files(folder: Path) -> list[Path]:
     if not files:
         raise DataError(
             f"no Parquet file in the folder {folder.name or folder}: give one with .parquet files, "
-            "or one file of another format (convert GPX tracks to one of these)"
+            "or one file of another format"
         )
     return files
 

@@ -94,7 +94,7 @@ def layout(table: Table, chosen: Selection) -> Layout:
             f"column {shown(names[0])} holds both coordinates: give their order with order=… "
             f"(--order), lon,lat or lat,lon, or name two columns"
         )
-    source_crs = (chosen.crs or domain.crs) if names else (table.crs or chosen.crs)
+    source_crs = table.crs_of(names, chosen.crs or (domain.crs if names else None))
     source_crs = DEGREES if cells else source_crs
     if source_crs is None:
         raise DataError(

@@ -97,8 +97,10 @@ def _places(
         return [
             (*one, *two)
             for start, end in _ENDS
-            for one in pairs.get((start,), [])
-            for two in pairs.get((end,), [])
+            for others, ones in pairs.items()
+            if start in others
+            for one in ones
+            for two in pairs.get(tuple(end if each == start else each for each in others), [])
         ]
     if dims != 2:
         return []

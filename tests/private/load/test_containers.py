@@ -20,6 +20,7 @@ from tests.vault import index_of
 
 pytestmark = pytest.mark.usefixtures("one_key", "in_this_process")
 POINT = shapely.Point(0.5, 0.5)
+LINE = shapely.LineString([(0.25, 0.5), (9, 9), (0.5, 0.75)])
 
 
 def layer(path, shapes, crs="EPSG:4326", **how):
@@ -72,14 +73,16 @@ def test_a_multipoint_of_one_point_is_that_point(form, tmp_path):
 
 @pytest.mark.parametrize("form", ["gpkg", "shp"])
 @pytest.mark.parametrize(
-    ("shape", "kind"),
-    [(POINT.buffer(0.1), "Polygon"), (shapely.LineString([(0, 0), (1, 1)]), "LineString")],
+    ("shape", "line"),
+    [
+        (POINT.buffer(0.1), "holds Polygon: only points can be read; polygons are areas to count"),
+        (LINE, "several columns may be the coordinates, 'start_x', 'start_y' or 'end_x', 'end_y'"),
+    ],
 )
-def test_a_layer_that_declares_other_shapes_is_refused_before_payment(shape, kind, form, tmp_path):
+def test_a_layer_that_declares_other_shapes_is_refused_before_payment(shape, line, form, tmp_path):
     path = layer(tmp_path / f"a.{form}", [shape])
-    line = f"a.{form} holds {kind}: only points can be read; polygons are areas to count by"
     words = ("build", path, "--bounds", "0,0,1,1", "-o", tmp_path / "out.parquet")
-    refused(tmp_path, words, f"{line}: areas=… (--areas; in the app Count by, Areas)")
+    refused(tmp_path, words, line)
 
 
 def test_of_a_layer_of_any_shapes_the_points_are_read(tmp_path):
@@ -261,3 +264,41 @@ def test_a_damaged_file_is_one_line(ending, tmp_path):
     path.write_bytes(head.get(ending, b"PK\x03\x04") + b"<secret")
     with pytest.raises(DataError, match=rf"^a\.{ending} (cannot be read as \w+: it is|has no la)"):
         dpviz.load(path, BOX)
+
+
+TRIPS = dpviz.Domain((0,) * 4, (1,) * 4)
+PARTS = shapely.MultiLineString([[(0.25, 0.5), (9, 9)], [(5, 5), (0.5, 0.75)]])
+METRES = 111_319.49079327358
+"""Length of a degree of longitude in EPSG:3857."""
+
+
+@pytest.mark.parametrize("shape", [LINE, PARTS], ids=["line", "several parts"])
+@pytest.mark.parametrize("form", ["gpkg", "shp", "fgb", "parquet"])
+def test_a_line_is_a_trip_from_its_first_to_its_last_point(form, shape, tmp_path):
+    path = tmp_path / f"a.{form}"
+    if form == "parquet":
+        geopandas.GeoDataFrame(geometry=[shape], crs=4326).to_parquet(path)
+    else:
+        layer(path, [shape])
+    one = dpviz.load(path, TRIPS)
+    assert one.columns == "start_x, start_y, end_x, end_y"
+    other = dpviz.from_points([[0.25, 0.5, 0.5, 0.75]], TRIPS)
+    assert index_of(one).codes.tolist() == index_of(other).codes.tolist()
+
+
+def test_ends_of_lines_are_in_the_crs_of_the_file_and_lines_without_ends_are_dropped(tmp_path):
+    far = shapely.transform(LINE, lambda xy: xy * METRES)
+    path = layer(tmp_path / "a.gpkg", [far, None, shapely.LineString()], crs="EPSG:3857")
+    box = dpviz.Domain((0,) * 4, (2,) * 4)
+    one, other = dpviz.load(path, box), dpviz.from_points([[0.25, 0.5, 0.5, 0.75]], box)
+    distance = index_of(one).codes.astype(float) - index_of(other).codes.astype(float)
+    assert len(distance) == 1
+    assert index_of(dpviz.load(path, BOX, columns=("end_x", "end_y"))).total == 1
+
+
+def test_a_track_of_gpx_is_a_trip(tmp_path):
+    path = tmp_path / "a.gpx"
+    path.write_text(GPX.replace('lon="9"', 'lon="0.25"'))
+    assert (
+        index_of(dpviz.load(path, TRIPS, table="tracks", unit="name")).total == 1
+    )  # b is one point

@@ -216,6 +216,43 @@ class TestColumns:
                 ("start_lng", "start_lat", "end_lng", "end_lat"),
             ),
             (["kinh độ", "vĩ độ"], 2, ("kinh độ", "vĩ độ")),
+            (["stop_id", "stop_lat", "stop_lon"], 2, ("stop_lon", "stop_lat")),  # GTFS
+            (["shape_pt_lat", "shape_pt_lon"], 2, ("shape_pt_lon", "shape_pt_lat")),
+            (["bike_id", "lat", "lon"], 2, ("lon", "lat")),  # GBFS
+            (["location.lng", "location.lat"], 2, ("location.lng", "location.lat")),  # MDS
+            (
+                [
+                    "start_location.lat",
+                    "start_location.lng",
+                    "end_location.lat",
+                    "end_location.lng",
+                ],
+                4,
+                (
+                    "start_location.lng",
+                    "start_location.lat",
+                    "end_location.lng",
+                    "end_location.lat",
+                ),
+            ),
+            (
+                [
+                    f"{end} station {axis}"
+                    for end in ("start", "end")
+                    for axis in ("latitude", "longitude")
+                ],
+                4,
+                tuple(
+                    f"{end} station {axis}"
+                    for end in ("start", "end")
+                    for axis in ("longitude", "latitude")
+                ),
+            ),
+            (
+                ["from_latitude", "from_longitude", "to_latitude", "to_longitude"],
+                4,
+                ("from_longitude", "from_latitude", "to_longitude", "to_latitude"),
+            ),
             (["length", "plate"], 2, None),
             (["a", "b"], 2, None),
         ],
@@ -272,10 +309,10 @@ class TestBadInput:
             ("a.zip", b"PK\3\4" + b"\0" * 200, "cannot be read as a zip archive"),
             ("a.csv", b"-74.0,40.7\n-73.9,40.8\n", "begins with numbers.*add a header line"),
             ("a.csv", b"ann,-74.0,40.7\n", "begins with numbers.*add a header line"),
-            ("a.gpx", b'<?xml version="1.0"?><wpt lat="40.7" lon="-74.0"/>', "is XML, not delimit"),
-            # Everything in one line.
-            ("a.gpx", b"<gpx><name>ann\0</name></gpx>", "is XML, not delimited"),
-            ("a.gpx", b"<gpx>" + b"<wpt/>" * 200_000, "is XML, not delimited"),
+            ("a.xml", b'<?xml version="1.0"?><wpt lat="40.7" lon="-74.0"/>', "is XML, not delimit"),
+            ("a.xml", b"<osm><name>ann\0</name></osm>", "is not text in UTF-8"),
+            ("a.gpx", b"<gpx><name>ann\0</name></gpx>", "cannot be read as GPX: it is damaged"),
+            ("a.csv", b"<gpx>" + b"<wpt/>" * 200_000, "is not delimited text.*looks like GPX"),
             ("a.csv", b"a,b\n1,2\n", "no columns called lon, lat or the like: name 2 of those in"),
             ("a.csv", b"lon,lat,lon\n1,2,3\n", "several columns 'lon'"),
             ("a.csv", b"<b>x</b>,\x1b[31m\n1,2\n", "or add a header line$"),

@@ -92,6 +92,7 @@ class Table(ABC):
         declares: True if the file declares its columns; if not, a record may lack any.
         holds_features: True if the format declares that every record is a feature.
         first_line: True if names come from the first line, a record if there is no header.
+        lines: True if a record is a line, whose ends are the columns :data:`ENDS`, in ``crs``.
         semicolons: True if fields are separated by semicolons: decimals may have commas.
         numeric: columns that are expected to hold plain numbers.
     """
@@ -102,8 +103,19 @@ class Table(ABC):
     declares = True
     holds_features = False
     first_line = False
+    lines = False
     semicolons = False
     numeric: Sequence[str] = ()
+
+    def crs_of(self, names: Sequence[str], stated: str | None) -> str | None:
+        """CRS of coordinates: the file's own of a geometry and of ends of lines, else as stated.
+
+        Args:
+            names: names of the columns; empty for the geometry.
+            stated: CRS that the owner states.
+        """
+        shapes = not names or (self.lines and {*names} <= {*ENDS})
+        return self.crs or stated if shapes else stated
 
     def expect_numbers(self, names: Sequence[str]) -> None:
         """Hint that these columns hold plain numbers, which a reader may then parse faster."""
@@ -187,6 +199,28 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
     points &= np.isin(shapely.get_srid(geometry), (0, srid or 0))
     xy = np.full((len(geometry), 2), np.nan)
     xy[points] = shapely.get_coordinates(geometry[points])
+    return xy
+
+
+ENDS = ("start_x", "start_y", "end_x", "end_y")
+"""Columns of lines: their first and last point."""
+
+LINES = frozenset(("LineString", "MultiLineString"))
+"""Types of shapes that have ends."""
+
+
+def line_ends(wkb: Any) -> NDArray[np.float64]:
+    """First and last coordinates (n, 4) of lines in WKB, parsed one by one; NaN if not a line.
+
+    A line of several parts begins in the first and ends in the last.
+    """
+    geometry = _shapes(wkb.to_numpy(zero_copy_only=False))
+    xy = np.full((len(geometry), 4), np.nan)
+    lines = np.isin(shapely.get_type_id(geometry), (1, 5)) & ~shapely.is_empty(geometry)
+    corners, row = shapely.get_coordinates(geometry[lines], return_index=True)
+    first = np.searchsorted(row, np.arange(lines.sum()))
+    last = np.searchsorted(row, np.arange(lines.sum()), side="right") - 1
+    xy[lines] = np.column_stack([corners[first], corners[last]])
     return xy
 
 

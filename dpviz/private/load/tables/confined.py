@@ -43,7 +43,7 @@ class ConfinedTable(Table):
         self._state = _state(path)
         described = self._from_child("layout")
         self.metadata: dict[bytes, bytes] = described.schema.metadata
-        self.crs, self.first_line = json.loads(self.metadata[b"stated"])
+        self.crs, self.first_line, self.lines = json.loads(self.metadata[b"stated"])
         self.columns = [Column(each["name"], each["kind"]) for each in described.to_pylist()]
 
     def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
@@ -114,7 +114,7 @@ def layout(path: str, title: str, layer: str | None) -> Any:
         "name": pa.array([each.name for each in table.columns], pa.string()),
         "kind": pa.array([each.kind for each in table.columns], pa.string()),
     }
-    stated = json.dumps([table.crs, table.first_line]).encode()
+    stated = json.dumps([table.crs, table.first_line, table.lines]).encode()
     metadata = {**getattr(table, "metadata", {}), b"stated": stated}
     return pa.table(described).replace_schema_metadata(metadata)
 

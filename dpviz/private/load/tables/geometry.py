@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from dpviz.lazy import pa
 from dpviz.private.load.projection import srid_of
 from dpviz.private.load.tables.base import (
+    ENDS,
     Block,
     Column,
     Kind,
     kind_of,
+    line_ends,
     point_coordinates,
 )
 from dpviz.private.load.values import numbers
@@ -106,6 +108,7 @@ def typed_blocks(
     batches: Iterable[Any],
     names: Sequence[str],
     place: Geometry | None,
+    ends: str | None = None,
 ) -> Iterator[Block]:
     """Blocks of Arrow batches; an empty one first, to refuse a type even without rows.
 
@@ -114,10 +117,13 @@ def typed_blocks(
         batches: record batches with the columns to read.
         names: names of the columns.
         place: the geometry column, if places are requested.
+        ends: name of the column of lines, if their ends are requested.
     """
     for batch in chain([pa.RecordBatch.from_pylist([], schema)], batches):
-        columns = {name: batch[name] for name in names}
+        columns: dict[str, Any] = {name: batch[name] for name in names if name in schema.names}
         places = None if place is None else place.points(batch[place.name])
+        if ends is not None:
+            columns |= dict(zip(ENDS, line_ends(batch[ends]).T, strict=True))
         yield Block(batch.num_rows, columns, places)
 
 

@@ -13,7 +13,10 @@ from dpviz.files import limits
 from dpviz.lazy import pa, pq
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
+    ENDS,
+    LINES,
     Block,
+    Column,
     Table,
     parsing,
     refuse_other_types,
@@ -45,19 +48,27 @@ class ParquetTable(Table):
             declared = declared_geometries(schema, self._file.metadata.metadata, leaves)
             self._geometry = declared[0] if declared else None
             self.crs = self._geometry.crs if self._geometry else None
+            others = self._geometry.others if self._geometry else frozenset()
+            self.lines = bool(others) and others <= LINES
             self.columns = typed_columns(schema, declared)
+            if self.lines:
+                plain = [each for each in self.columns if each.kind != "geometry"]
+                self.columns = [*plain, *(Column(end, "number") for end in ENDS)]
         limits.ROWS.check(self._file.metadata.num_rows, self.name)
 
     def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Yield the rows, a quarter of a million at a time."""
         place = self._geometry if geometry else None
-        wanted = [*dict.fromkeys([*names, *([place.name] if place else [])])]
+        shape = self._geometry.name if self._geometry else ""
+        ends = shape if self.lines and not {*names}.isdisjoint(ENDS) else None
+        plain = [name for name in names if not (ends and name in ENDS)]
+        wanted = [*dict.fromkeys([*plain, *([shape] if place or ends else [])])]
         if place is not None:
             refuse_other_types(self.name, {*place.others})
         with parsing(self.name, "Parquet"):
             refuse_bombs(self._file.metadata, wanted, self._size, self.name)
             rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
-            yield from typed_blocks(self._file.schema_arrow, rows, names, place)
+            yield from typed_blocks(self._file.schema_arrow, rows, names, place, ends)
 
 
 def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> None:

@@ -18,6 +18,8 @@ from dpviz.lazy import pyogrio
 from dpviz.private.load.columns import shown
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
+    ENDS,
+    LINES,
     Block,
     Column,
     Kind,
@@ -74,32 +76,36 @@ class VectorLayer(Table):
             self.crs = None if stated is None or stated.startswith(_NO_CRS) else stated
             types = zip(map(str, info["fields"]), map(str, info["dtypes"]), strict=True)
             fields = _FIELDS.get(driver)
+            self.lines = layers[self._layer] in LINES
+            places = [Column(end, "number") for end in ENDS] if self.lines else []
             self.columns = [
                 *(
                     Column(field, _kind(dtype))
                     for field, dtype in types
                     if fields is None or field in fields
                 ),
-                Column("geometry", "geometry"),
+                *(places or [Column("geometry", "geometry")]),
             ]
         limits.ROWS.check(info["features"], self.name)
 
     def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
         """Yield the features; times as text, since GDAL treats times without a zone as UTC."""
+        ends = self.lines and not {*names}.isdisjoint(ENDS)
         with (
             parsing(self.name, self._driver),
             pyogrio.raw.open_arrow(
                 self._file,
                 layer=self._layer,
-                columns=list(names),
-                read_geometry=geometry,
+                columns=[name for name in names if not (self.lines and name in ENDS)],
+                read_geometry=geometry or ends,
                 datetime_as_string=True,
                 batch_size=BLOCK_ROWS,
                 use_pyarrow=True,
             ) as (meta, reader),
         ):
-            place = Geometry(meta["geometry_name"] or "wkb_geometry", None) if geometry else None
-            yield from typed_blocks(reader.schema, reader, names, place)
+            shape = meta["geometry_name"] or "wkb_geometry"
+            place = Geometry(shape, None) if geometry else None
+            yield from typed_blocks(reader.schema, reader, names, place, shape if ends else None)
 
 
 def _for_gdal(path: Path, driver: str) -> Path | bytes:
@@ -151,6 +157,8 @@ def _point_layer(layers: dict[str, str], name: str, wanted: str | None) -> str:
         raise DataError(
             f"{name} has several layers of points: name one as its table ({_listed(points)})"
         )
+    lines = [layer for layer, kind in layers.items() if kind in LINES]
+    points = points or (lines if len(lines) == 1 else [])
     if points:
         return points[0]
     if not layers:
