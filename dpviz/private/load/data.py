@@ -112,9 +112,9 @@ def load(
     """Read points, flows, sequences or trips into a handle.
 
     Args:
-        source: a path (CSV, also .gz or .zip; Parquet, GeoParquet, GeoJSON, GeoPackage, Shapefile,
-            also zipped; workbooks, .xlsx, .xlsm, .xls and .ods; JSON, an array of objects, or one
-            object or feature per line), a table in memory (pandas, geopandas, polars, pyarrow), the
+        source: a path (CSV, also .gz, .xz, .zst or .zip; Parquet, Feather, GeoJSON, GeoPackage,
+            Shapefile, also zipped; FlatGeobuf, GPX, KML; workbooks, .xlsx, .xlsm, .xls and .ods;
+            JSON, an array of objects, or one object or feature per line), a table in memory (pandas, geopandas, polars, pyarrow), the
             URL of a database (with ``table``), or the name of a built-in data set: ``city`` for
             sequences and trips. Points also come from a folder of Parquet, and from a file or a
             folder of (cell, count) rows, the result of :func:`cell_sql`.

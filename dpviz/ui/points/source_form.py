@@ -107,8 +107,8 @@ def source_form(
     return upload_form(
         prefix,
         partial(_described, prefix, dims, more, owner),
-        label="CSV (also .gz or .zip), Excel, JSON, Parquet, GeoParquet, GeoJSON, GeoPackage "
-        "or zipped Shapefile",
+        label="CSV (also .gz or .zip), Excel, JSON, Parquet, GeoJSON, GeoPackage, zipped "
+        "Shapefile, FlatGeobuf, GPX or KML",
         help="Points, one record per row. The file stays in the memory of this server's process.",
         owner=owner is not None,
     )
