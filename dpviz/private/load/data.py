@@ -114,8 +114,9 @@ def load(
     Args:
         source: a path (CSV, also .gz, .xz, .zst or .zip; Parquet, Feather, GeoJSON, GeoPackage,
             Shapefile, also zipped; FlatGeobuf, GPX, KML; workbooks, .xlsx, .xlsm, .xls and .ods;
-            JSON, an array of objects, or one object or feature per line), a table in memory (pandas, geopandas, polars, pyarrow), the
-            URL of a database (with ``table``), or the name of a built-in data set: ``city`` for
+            JSON, an array of objects, or one object or feature per line), a table in memory
+            (pandas, geopandas, polars, pyarrow), the URL of a database (with ``table``), or the
+            name of a built-in data set: ``city`` for
             sequences and trips. Points also come from a folder of Parquet, and from a file or a
             folder of (cell, count) rows, the result of :func:`cell_sql`.
         domain: the public domain, chosen without looking at the records: a :class:`Domain`, the box
