@@ -14,6 +14,7 @@ from rdflib.namespace import DCAT, DCTERMS, RDF
 
 import dpviz
 from tests.commands import as_json
+from tests.notebook.releases import commutes, moves, streets
 
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is:DeprecationWarning")
 """Of the libraries that read JSON-LD."""
@@ -53,6 +54,17 @@ def test_a_period_is_the_time_of_a_stac_item(yearly):
     item.validate()
     ends = [item.properties[f"{name}_datetime"] for name in ("start", "end")]
     assert ends == ["2023-12-31T23:00:00Z", "2024-12-31T23:00:00Z"]
+
+
+@pytest.mark.parametrize("make", [commutes, streets, moves])
+def test_releases_without_a_box_are_described_too(make, tmp_path):
+    path = make().save(tmp_path / "r.parquet")
+    item = Item.from_dict(as_json("info", path, "--code", "stac"))
+    item.validate()
+    assert item.properties["privacy:private"] is False
+    assert "privacy:epsilon" not in item.properties
+    for code in ("dcat", "croissant"):
+        assert make().header.guarantee in str(as_json("info", path, "--code", code))
 
 
 def test_a_dataset_of_dcat_has_what_the_profile_requires(yearly):
