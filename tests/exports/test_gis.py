@@ -95,6 +95,14 @@ def test_a_chart_is_valid_in_vega_lite_and_holds_every_row(kind, releases, tmp_p
     assert releases[kind].header.guarantee in chart["title"]["subtitle"]
 
 
+def test_a_chart_of_many_steps_is_refused_in_one_line(tmp_path):
+    year = dpviz.build(dpviz.load("year"), "ugrid", 1.0, seed=1, cells=4)
+    with pytest.raises(ReleaseError, match=r"several in one place: give one kind or period"):
+        dpviz.export(year, tmp_path / "map.vl.json")
+    month = year.map_during("2030-01-01,2030-02-01")
+    assert dpviz.export(month, tmp_path / "map.vl.json").exists()
+
+
 def test_a_plane_without_a_crs_has_no_tiles(releases, tmp_path):
     with pytest.raises(ReleaseError, match=r"no CRS: use \.gpkg"):
         dpviz.export(releases["roads"], tmp_path / "map.pmtiles")
