@@ -34,7 +34,7 @@ STRINGS = 5_000
 TILES = 16
 """Tiles on a side of the last level: with 4,096 steps each, 2^16 on the longer side of the map."""
 
-MOST_OF_A_TILE = 50_000_000
+MAX_TILE_BYTES = 50_000_000
 """Bytes of a vector tile; beyond, GDAL would move corners of cells."""
 
 EQUATOR_METRES = 2 * math.pi * 6_378_137
@@ -155,7 +155,7 @@ def _write_tiles(rows: Any, path: str | os.PathLike[str], header: Header) -> Pat
     size = max(east - west, north - south, 1.0)
     last = min(max(round(math.log2(TILES * EQUATOR_METRES / size)), 0), 18)
     first = max(last - round(math.log2(TILES)), 0)
-    options: dict[str, Any] = {"MINZOOM": first, "MAXZOOM": last, "MAX_SIZE": MOST_OF_A_TILE}
+    options: dict[str, Any] = {"MINZOOM": first, "MAXZOOM": last, "MAX_SIZE": MAX_TILE_BYTES}
     options |= {"NAME": "dpviz", "DESCRIPTION": header.guarantee}
     options |= {"driver": "PMTiles", "layer": "dpviz"}
     rows = rows.drop(columns=[name for name in ("parent", "leaf", "variance") if name in rows])

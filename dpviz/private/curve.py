@@ -26,13 +26,13 @@ from dpviz.releases.header import Header
 SHARES, BEYOND = (0.0, 0.25, 0.5, 0.75, 1.0), (1.25, 1.5, 2.0)
 """Points of the curve, in parts of the release's ε; the second where δ does not end there."""
 
-MOST_POINTS = 25_000
+MAX_POINTS = 25_000
 """Points of a sum's probabilities that take half a second; beyond, zCDP bounds δ."""
 
-MOST_SLOTS = 400
+MAX_SLOTS = 400
 """Slots for which exact sums take little time; beyond, the bound of all ε-DP mechanisms."""
 
-LEAST_VARIANCE = 1.0
+MIN_VARIANCE = 1.0
 """Least s² of Gaussian noise for which μ was computed."""
 
 PURE = "upper bound for every ε-DP mechanism, attained by geometric noise on one count"
@@ -92,7 +92,7 @@ def privacy_curve(header: Header) -> PrivacyCurve | None:
     k = round(2.0 * rho * variance)  # twice the slots, to replace one unit
     if k:
         at += [share * epsilon for share in BEYOND]
-        quick = 16.0 * math.sqrt(k * variance) <= MOST_POINTS
+        quick = 16.0 * math.sqrt(k * variance) <= MAX_POINTS
         deltas = (
             gaussian_deltas(at, k, variance)
             if quick
@@ -103,7 +103,7 @@ def privacy_curve(header: Header) -> PrivacyCurve | None:
             tuple(zip(at, deltas, strict=True)), gaussian_mu(k, variance), words.format(k)
         )
     k, alone = header.steps, len(header.budget) == 1 and not delta
-    if alone and extra.get("mechanism") == "geometric" and k <= MOST_SLOTS:
+    if alone and extra.get("mechanism") == "geometric" and k <= MAX_SLOTS:
         points = [(each, delta_upper(each, k, epsilon / k)) for each in at]
         return PrivacyCurve(tuple(points), laplace_mu(k, epsilon / k), LAPLACE.format(k))
     points = [(each, response_delta(each, epsilon, delta)) for each in at]
@@ -148,6 +148,6 @@ def gaussian_mu(k: int, variance: float) -> float | None:
     √k/s for continuous noise. The thresholds of discrete noise need up to 0.05/s² more, by
     computation at all that double precision holds (a test does so).
     """
-    if variance < LEAST_VARIANCE:
+    if variance < MIN_VARIANCE:
         return None
     return math.sqrt(k / variance) * (1.0 + 0.05 / variance)

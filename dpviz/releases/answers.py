@@ -23,7 +23,7 @@ GAUSSIAN_SDS = 1.96
 """The same where all noise is Gaussian."""
 
 
-SHOWN_ROWS = 60
+MAX_SHOWN_ROWS = 60
 """Most answers in the table of a notebook."""
 
 
@@ -32,7 +32,7 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         columns = {name: np.atleast_1d(each) for name, each in vars(self).items()}
-        html: str = pd.DataFrame(columns).to_html(index=False, max_rows=SHOWN_ROWS)
+        html: str = pd.DataFrame(columns).to_html(index=False, max_rows=MAX_SHOWN_ROWS)
         return html
 
 

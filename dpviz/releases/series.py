@@ -23,7 +23,7 @@ import numpy as np
 from dpviz.checks import require_path
 from dpviz.errors import DomainError, ParameterError, ReleaseError
 from dpviz.lazy import pd, shapely
-from dpviz.releases.answers import INTERVAL_SDS, SHOWN_ROWS, interval
+from dpviz.releases.answers import INTERVAL_SDS, MAX_SHOWN_ROWS, interval
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import part_counts, row_named
 from dpviz.releases.counts import AreaRelease
@@ -218,7 +218,7 @@ class Series:
 
     def _repr_html_(self) -> str:
         """Windows and running totals that end last."""
-        html: str = self.table(last=True).to_html(index=False, max_rows=SHOWN_ROWS)
+        html: str = self.table(last=True).to_html(index=False, max_rows=MAX_SHOWN_ROWS)
         return html
 
     def count(

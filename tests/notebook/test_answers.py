@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import dpviz
-from dpviz.releases.answers import SHOWN_ROWS, Timeline
+from dpviz.releases.answers import MAX_SHOWN_ROWS, Timeline
 from dpviz.releases.series import MONDAY
 from tests.wards import voronoi
 
@@ -59,7 +59,7 @@ def test_a_long_answer_is_cut():
     many = np.zeros(10_000)
     start = np.arange(10_000).astype("datetime64[s]")
     shown = Timeline(*[many] * 6, start, start)._repr_html_()
-    assert shown.count("<tr") == SHOWN_ROWS + 2  # the names, and a row of dots
+    assert shown.count("<tr") == MAX_SHOWN_ROWS + 2  # the names, and a row of dots
     assert "1970-01-01" in shown
 
 

@@ -18,7 +18,7 @@ from dpviz.trees.lattice import Float
 
 _NAME = re.compile(r"(h3|geohash)(_?(index|cell|id|res_?\d+|\d+))?")
 _LETTERS = {letter: at for at, letter in enumerate("0123456789bcdefghjkmnpqrstuvwxyz")}
-_LONGEST = 12
+_MAX_LETTERS = 12
 """Letters of the longest geohash: 4 cm."""
 
 _NOWHERE = (np.nan, np.nan)
@@ -73,7 +73,7 @@ def geohash_centre(cell: bytes, base: int = 16) -> tuple[float, float]:
     ([13.409, 52.517], (nan, nan))
     """
     values = [_LETTERS.get(letter) for letter in cell.decode(errors="replace").casefold()]
-    if not 0 < len(values) <= _LONGEST or None in values:
+    if not 0 < len(values) <= _MAX_LETTERS or None in values:
         return _NOWHERE
     bits = "".join(f"{value:05b}" for value in values)
     lon, lat = (

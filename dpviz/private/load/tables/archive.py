@@ -16,7 +16,7 @@ from dpviz.lazy import pa
 from dpviz.private.load.tables.base import parsing
 from dpviz.private.load.tables.formats import FORMATS, title_of
 
-XZ_MEMORY = 128 * limits.MEBI
+MAX_XZ_MEMORY = 128 * limits.MEBI
 """Bytes of memory that an xz file may ask for; its strongest preset asks for half."""
 
 LINE_BYTES = 16
@@ -84,7 +84,7 @@ class _Xz(io.RawIOBase):
         self._part = self._next()
 
     def _next(self) -> lzma.LZMADecompressor:
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_XZ_MEMORY)
 
     def readable(self) -> bool:
         return True
