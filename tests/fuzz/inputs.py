@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import lzma
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import geopandas
 import pandas as pd
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import shapely
 
@@ -108,6 +110,12 @@ def formats():
     )
     package, districts = (_written(each.to_file, "a.gpkg") for each in (places, boxes))
     shapefile = _written(places.to_file, "a.shp.zip")
+    flatgeobuf = _written(places.to_file, "a.fgb")
+    marks = "".join(
+        f"<Placemark><name>{who}</name><Point><coordinates>{lon},{lat}</coordinates></Point></Placemark>"
+        for who, lon, lat in ROWS[["who", "lon", "lat"]].itertuples(index=False)
+    )
+    kml = f'<kml xmlns="http://www.opengis.net/kml/2.2"><Document>{marks}</Document></kml>'.encode()
     geo = _written(places.to_parquet)
     lines = [shapely.LineString([(0, 0), (1, 0)]), shapely.LineString([(1, 0), (1, 1)])]
     csv = ROWS.to_csv(index=False).encode()
@@ -134,6 +142,16 @@ def formats():
             "csv.gz", gzip.compress(csv, mtime=0),
             mutants.byte_mutant, points,
         ),
+        "points, xz": ("csv.xz", lzma.compress(csv), mutants.byte_mutant, points),
+        "points, zstd": (
+            "csv.zst", pa.compress(csv, "zstd", asbytes=True), mutants.byte_mutant, points
+        ),
+        "points, Feather": (
+            "feather", _written(lambda path: feather.write_feather(pa.table(flat), str(path))),
+            mutants.byte_mutant, points,
+        ),
+        "points, FlatGeobuf": ("fgb", flatgeobuf, mutants.byte_mutant, points),
+        "points, KML": ("kml", kml, mutants.text_mutant, points),
         "points, JSON lines in gzip": (
             "jsonl.gz", gzip.compress(records, mtime=0),
             mutants.byte_mutant, named_points,
