@@ -251,6 +251,16 @@ def test_text_that_unpacks_to_many_short_lines_is_refused(form, tmp_path, monkey
         loaded(55_000)
 
 
+def test_xz_of_several_streams_is_read_to_its_end_and_a_cut_one_is_refused(tmp_path):
+    path, rows = tmp_path / "a.csv.xz", b"11,50.5\n" * 100_000
+    whole = lzma.compress(b"lon,lat\n" + rows) + lzma.compress(rows)
+    path.write_bytes(whole)
+    assert index_of(dpviz.load(path, DOMAIN)).total == 200_000
+    path.write_bytes(whole[:-20])
+    with in_one_line(DataError, r"^a\.csv\.xz cannot be read as"):
+        dpviz.load(path, DOMAIN)
+
+
 def test_xz_that_asks_for_much_memory_is_refused(tmp_path):
     path, much = tmp_path / "a.csv.xz", {"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}
     path.write_bytes(lzma.compress(b"lon,lat\n11,50.5\n", filters=[much]))
