@@ -146,7 +146,7 @@ def croissant(release: Release, path: Path) -> dict[str, Any]:
                         "@type": "cr:Field",
                         "@id": f"rows/{column.name}",
                         "name": column.name,
-                        "dataType": _data_type(column.type),
+                        **_data_type(column.type),
                         "source": {
                             "fileObject": {"@id": path.name},
                             "extract": {"column": column.name},
@@ -226,9 +226,11 @@ def _period(release: Release) -> tuple[str, str] | None:
     return start.replace("+00:00", "Z"), end.replace("+00:00", "Z")
 
 
-def _data_type(arrow_type: Any) -> str:
+def _data_type(arrow_type: Any) -> dict[str, Any]:
     """Type of a column in the words of Croissant."""
     types = pa.types
+    if types.is_list(arrow_type) or types.is_fixed_size_list(arrow_type):
+        return _data_type(arrow_type.value_type) | {"repeated": True}
     for known, name in (
         (types.is_boolean, "sc:Boolean"),
         (types.is_integer, "sc:Integer"),
@@ -236,5 +238,5 @@ def _data_type(arrow_type: Any) -> str:
         (types.is_timestamp, "sc:DateTime"),
     ):
         if known(arrow_type):
-            return name
-    return "sc:Text"
+            return {"dataType": name}
+    return {"dataType": "sc:Text"}
