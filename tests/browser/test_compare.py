@@ -50,6 +50,21 @@ def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_pa
     what_is_shown_is_written(page, open_file, tmp_path / "map.html", maps=2)
 
 
+def a_phone_shows_one_map_at_a_time(page, shown):
+    """A switch above the map is in sight with it, and the camera stays when it is used."""
+    buttons = page.get_by_test_id("dpviz-switch").get_by_role("button")
+    expect(buttons).to_have_count(4)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert shown.bounding_box()["y"] <= 500
+    assert min(upper(each) for each in buttons.all()) > 0
+    seen = "e => [e.__dpviz.camera, e.__dpviz.sight.viewports.map(each => each.id)]"
+    camera, ids = shown.evaluate(seen)
+    assert ids == ["0"]
+    buttons.last.press("Enter")
+    expect(buttons.last).to_have_attribute("aria-pressed", "true")
+    assert shown.evaluate(seen) == [camera, ["3"]]
+
+
 def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page):
     page = open_page(f"{app}/compare?data=city-50k")
     shown = the_map(page)
@@ -79,9 +94,7 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
     for method in methods.all():
         assert method.evaluate("e => e.scrollWidth <= e.clientWidth")  # no name is shortened
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function("e => e.__dpviz.panes()[2].y === '50%'", arg=shown.element_handle())
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert shown.bounding_box()["y"] <= 420
+    a_phone_shows_one_map_at_a_time(page, shown)
     for preset in page.locator(".st-key-dpviz-presets button").all():
         box = preset.bounding_box()
         assert 0 <= box["x"] <= box["x"] + box["width"] <= 390

@@ -40,15 +40,16 @@ def film_strip(prefix: str, current: float | None, show: Callable[[float], None]
     key = f"{prefix}.film"
     if not is_fragment_run():
         st.session_state[key] = current if current in FRAMES else None
-    st.markdown("All at ε", width="content")
-    chosen = st.segmented_control(
-        "All maps at ε",
-        FRAMES,
-        format_func=lambda value: f"{value:g}",
-        key=key,
-        on_change=lambda: show(st.session_state[key] or current or 1.0),
-        label_visibility="collapsed",
-    )
+    with st.container(horizontal=True, vertical_alignment="center", width="content"):
+        st.markdown("All at ε", width="content")
+        chosen = st.segmented_control(
+            "All maps at ε",
+            FRAMES,
+            format_func=lambda value: f"{value:g}",
+            key=key,
+            on_change=lambda: show(st.session_state[key] or current or 1.0),
+            label_visibility="collapsed",
+        )
     if is_fragment_run() and chosen not in (None, current):
         st.rerun()  # maps and sliders are outside this fragment
 

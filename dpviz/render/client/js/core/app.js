@@ -42,11 +42,12 @@ export class MapApp {
     this.root.append(this.canvasHost);
     this.strip = h('div', {class: 'strip', hidden: true});
     this.film = new Film(this);
-    this.frame = h('div', {class: 'frame'}, this.root, this.film.element, this.strip);
+    this.switcher = h('div', {class: 'switch', role: 'group', 'aria-label': 'Which map is shown', hidden: true, 'data-testid': 'dpviz-switch'});
+    this.frame = h('div', {class: 'frame'}, this.switcher, this.root, this.film.element, this.strip);
     parent.append(this.frame);
     Object.assign(this, {
       player: null, scene: [], overlay: [], tooltips: {}, tools: [], mode: 'single',
-      shape: null, draft: null, tool: null, split: 0.5, emit: () => {}, trigger: () => {},
+      shape: null, draft: null, tool: null, split: 0.5, front: 0, emit: () => {}, trigger: () => {},
       view: {raw: false, smooth: false, palette: 'tide', depth: 255}, picks: false, counter: 0,
     });
     this.bound = new BoundLayers(this);
@@ -195,6 +196,7 @@ export class MapApp {
     this.sight.ask(spec.camera, refit);
     this.controls.update(spec);
     this.names = maps;
+    this.front = Math.min(this.front, Math.max(maps.length - 1, 0));
     this.labels.update(this.mode, this.names, this.panes()); // first: the camera leaves room for the labels
     this.film.update(spec.film ?? null, spec.clock ?? null);
     this.tiles.update(spec.tiles ?? null);
@@ -327,15 +329,22 @@ export class MapApp {
     return this.mode !== 'side' || props.side === undefined || props.side === null || String(props.side) === viewport.id;
   }
 
-  /** Positions of the maps: side by side, or on a narrow page more than two in rows of two. */
+  /** Positions of the maps: side by side, by their numbers; a narrow page shows one at a time. */
   panes() {
     const count = this.mode === 'side' ? this.names.length : 1;
-    const columns = count > 2 && this.root.clientWidth <= NARROW ? 2 : count;
-    const rows = Math.ceil(count / columns);
-    return Array.from({length: count}, (_, i) => {
-      const inRow = Math.min(columns, count - columns * Math.floor(i / columns)); // the last map alone fills its row
-      return {id: String(i), x: `${i % columns * 100 / inRow}%`, y: `${Math.floor(i / columns) * 100 / rows}%`, width: `${100 / inRow}%`, height: `${100 / rows}%`};
-    });
+    if (this.isAlone) return [{id: String(this.front), x: '0%', y: '0%', width: '100%', height: '100%'}];
+    return Array.from({length: count}, (_, i) => ({id: String(i), x: `${i * 100 / count}%`, y: '0%', width: `${100 / count}%`, height: '100%'}));
+  }
+
+  /** Whether one of several maps is shown at a time. */
+  get isAlone() {
+    return this.mode === 'side' && this.names.length > 1 && this.frame.clientWidth <= NARROW;
+  }
+
+  /** Shows another one of the maps that are shown one at a time. */
+  bringToFront(number) {
+    this.front = number;
+    this.render();
   }
 
   layers() {

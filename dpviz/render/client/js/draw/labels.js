@@ -28,15 +28,28 @@ export class Labels {
     if (key === this.key) return;
     this.key = key;
     const label = (name, i) => h('div', {class: `label side${i}`, title: name}, name);
+    this.choose(names);
+    if (this.app.isAlone) {
+      this.layer.replaceChildren();
+      return;
+    }
     if (mode === 'side') {
-      this.layer.replaceChildren(...names.map((name, i) => {
-        const {x: left, y: top, width, height} = panes[i];
-        return h('div', {class: 'pane', style: `left:${left};top:${top};width:${width};height:${height}`}, label(name, i));
-      }));
+      this.layer.replaceChildren(...panes.map(({x: left, y: top, width, height}, i) => h('div', {
+        class: 'pane', style: `left:${left};top:${top};width:${width};height:${height}`}, label(names[i], i))));
       return;
     }
     this.layer.replaceChildren(...names.slice(0, mode === 'swipe' ? 2 : 1).map(label));
     if (mode === 'swipe') this.layer.append(this.divider());
+  }
+
+  /** A button for each of the maps that are shown one at a time. */
+  choose(names) {
+    const {app} = this;
+    app.switcher.hidden = !app.isAlone;
+    if (app.switcher.childElementCount !== names.length || names.some((name, i) => app.switcher.children[i].textContent !== name)) {
+      app.switcher.replaceChildren(...names.map((name, i) => h('button', {type: 'button', onclick: () => app.bringToFront(i)}, name)));
+    }
+    [...app.switcher.children].forEach((each, i) => each.setAttribute('aria-pressed', String(i === app.front)));
   }
 
   divider() {

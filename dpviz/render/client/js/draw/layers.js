@@ -24,9 +24,7 @@ export const isClassed = ({constructor, props}) => constructor.layerName === 'Ce
 
 /** The cells, invisible but available to the tooltip, and their smooth picture. */
 function smoothed(app, layer) {
-  const {side = 0} = layer.props;
-  const panes = app.panes();
-  const pane = panes[app.mode === 'side' ? side : 0];
+  const [pane] = app.panes(); // all are of one size
   const [width, height] = [parseFloat(pane.width) / 100 * app.canvasHost.clientWidth, parseFloat(pane.height) / 100 * app.canvasHost.clientHeight];
   const shown = smoothImage(layer.props, new FlatViewport({width, height, ...app.camera}));
   const unseen = layer.clone({unseen: true});
