@@ -13,8 +13,10 @@ from tests.browser.test_pages import (
     OF_SIZE,
     is_open_to_everyone,
     lasting_violations,
+    lower,
     settled,
     unfold,
+    upper,
 )
 
 pytestmark = pytest.mark.browser
@@ -140,6 +142,14 @@ def suits_a_dark_phone(page):
         )
 
 
+ABOVE_AREA = """map => {
+  const app = map.__dpviz, [west, , , north] = app.domain, [view] = app.sight.viewports;
+  const [, y] = view.project([west, north]), {top} = map.getBoundingClientRect();
+  const buttons = [...map.querySelectorAll(".camera button")];
+  return top + y - Math.max(...buttons.map(each => each.getBoundingClientRect().bottom));
+}"""
+"""Pixels between a map's buttons and its area, whose places they would hide."""
+
 RULES = {suits_a_light_screen: None, suits_a_dark_phone: (*OF_COLOURS, *OF_SIZE)}
 """The rules that are asked of each look."""
 
@@ -183,7 +193,7 @@ SMALLEST = """() => {
 
 def test_presenter_mode_has_large_letters_and_keeps_title_epsilon_and_take_away(app, open_page):
     page = open_page("about:blank")
-    for name in ("budget", "tree"):
+    for name in ("budget", "tree", "protections"):
         page.goto(f"{app}/learn?chapter={name}&present=1&at=guess:shown")
         chapter = chapters()[name]
         expect(page.get_by_text(chapter.REVEAL)).to_be_visible()
@@ -191,6 +201,10 @@ def test_presenter_mode_has_large_letters_and_keeps_title_epsilon_and_take_away(
         assert page.evaluate(SMALLEST) >= 20
         assert page.get_by_role("button", name="Zoom in").bounding_box()["height"] >= 48
         assert page.get_by_test_id("dpviz-map").first.evaluate(WIDER_LEGEND) <= 0
+        if name != "budget":  # which shows a few people, not the whole area
+            assert page.get_by_test_id("dpviz-map").first.evaluate(ABOVE_AREA) >= 0
+        for table in page.locator(".st-key-learn-attacks table").all():
+            assert lower(table) <= upper(page.locator(".st-key-learn-take"))
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
         for each in (heading(page, chapter), page.locator(".st-key-learn-epsilon")):
             expect(each).to_be_in_viewport()

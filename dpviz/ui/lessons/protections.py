@@ -104,7 +104,7 @@ def body(room: Room) -> None:
 
 def _how(errors: list[float]) -> None:
     """Explain the attacks, and that the five publications err equally, if a reader asks."""
-    with st.popover("How the attacks work", icon=":material/help:"):
+    with st.popover("The attacks", icon=":material/help:"):
         st.markdown("\n\n".join(f"**{name}**: {why}" for name, why in REASONS.items()))
         st.markdown(
             f"{SERVED} Thin lines are 95 % intervals. The mean error in {DISTRICTS} × {DISTRICTS} "
@@ -194,7 +194,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     limit = TRIES / (1 + math.exp(-room.epsilon))
     noise = {"test": f"datum.publication == '{rows[-1]['publication']}'", "value": BLUE}
     room.chart(
-        f"The worst attack: how many of {TRIES} attackers tell whether a person is in the data",
+        f"The worst attack: of {TRIES} guesses who is in the data, how many are right?",
         rows,
         195,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),

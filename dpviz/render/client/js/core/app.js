@@ -329,7 +329,7 @@ export class MapApp {
     return this.mode !== 'side' || props.side === undefined || props.side === null || String(props.side) === viewport.id;
   }
 
-  /** Positions of the maps: side by side, by their numbers; a narrow page shows one at a time. */
+  /** Positions of the maps: side by side, by their numbers; a narrow window shows one at a time. */
   panes() {
     const count = this.mode === 'side' ? this.names.length : 1;
     if (this.isAlone) return [{id: String(this.front), x: '0%', y: '0%', width: '100%', height: '100%'}];
@@ -338,7 +338,7 @@ export class MapApp {
 
   /** Whether one of several maps is shown at a time. */
   get isAlone() {
-    return this.mode === 'side' && this.names.length > 1 && this.frame.clientWidth <= NARROW;
+    return this.mode === 'side' && this.names.length > 1 && window.innerWidth <= NARROW;
   }
 
   /** Shows another one of the maps that are shown one at a time. */

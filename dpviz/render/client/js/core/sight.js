@@ -5,7 +5,7 @@ import {degreesText} from '../draw/surround.js';
 
 const SETTLED_MS = 700; // without movement, before Python gets the camera
 const SCALE_BAR = 34; // pixels along the lower edge
-export const NARROW = 560; // pixels: up to this width the camera leaves no room for the buttons at the side
+export const NARROW = 560; // pixels: up to this width the camera leaves no room for the buttons at the side, and a window shows one map
 
 /**
  * A valid camera for deck.gl: an address may hold any numbers. Its longitude is within ±180 degrees, as

@@ -131,7 +131,7 @@ export class Controls {
   room(narrow) {
     const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : [], ...this.app.labels.layer.querySelectorAll('.label')];
     const low = Math.max(...rows.map(each => this.box(each)).filter(([, top]) => top < this.app.root.clientHeight / 2).map(box => box[3]));
-    const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.camera.offsetLeft + 8 : 0; // 0 if hidden, as in print
+    const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.box(this.camera)[0] + 8 : 0; // 0 if hidden, as in print
     return {top: low + 8, right};
   }
 
@@ -141,10 +141,11 @@ export class Controls {
       ([left, top, right, bottom]) => [left - 3, top - 3, right + 3, bottom + 3]);
   }
 
-  /** Box of an element in pixels of the map; a label is positioned within its pane. */
-  box({offsetLeft, offsetTop, offsetWidth, offsetHeight, offsetParent}) {
-    const [x, y] = offsetParent?.classList.contains('pane') ? [offsetParent.offsetLeft, offsetParent.offsetTop] : [0, 0];
-    return [x + offsetLeft, y + offsetTop, x + offsetLeft + offsetWidth, y + offsetTop + offsetHeight];
+  /** Box of an element in pixels of the map, however large the page's letters. */
+  box(element) {
+    const {left, top} = this.app.root.getBoundingClientRect();
+    const box = element.getBoundingClientRect();
+    return [box.left - left, box.top - top, box.right - left, box.bottom - top];
   }
 
   /** Shows which tool is active, enables Clear if there is a shape, and hides what is for raw cells only. */
