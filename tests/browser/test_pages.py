@@ -224,6 +224,20 @@ def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it
     expect(epsilon).not_to_be_in_viewport()
 
 
+@pytest.mark.parametrize("look", ["", "&view=film"])
+def test_with_time_the_total_epsilon_and_the_legend_are_in_sight_at_once(app, open_page, look):
+    page = open_page(f"{app}/?data=year&method=privtree{look}", 1280, 720)
+    settled(page)
+    for each in (
+        page.get_by_text("in the window"),
+        page.locator(".st-key-dpviz-bar [data-testid=stSlider]"),
+        page.get_by_test_id("dpviz-legend"),
+    ):
+        expect(each).to_be_visible()
+        assert upper(each) >= 0
+        assert lower(each) <= 720
+
+
 def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(app, open_page):
     """Nor is the line of chips cut off by the bar above it, whatever points."""
     page = open_page(f"{app}/sequences", 390, 844)

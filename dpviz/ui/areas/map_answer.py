@@ -16,6 +16,7 @@ from dpviz.releases.counts import AreaRelease
 from dpviz.render import Camera, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
+from dpviz.ui.points.answers import window_total
 from dpviz.ui.points.attributes import kinds_view
 from dpviz.ui.points.comparing import compare_panel
 from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
@@ -46,6 +47,8 @@ def show_areas(
         level = _level(prefix, release)
         of_kind, records, _ = kinds_view(prefix, release, source, looks=False)
         window = chosen_window(prefix, of_kind)
+        if window is not None:
+            window_total(of_kind, window.ends)
     if not shown:
         return
     part = window_part(f"{prefix}.part", of_kind, window)

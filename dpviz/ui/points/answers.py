@@ -23,7 +23,7 @@ from dpviz.releases.release import Release
 from dpviz.render import Mark, boxes, half_width_words, interval_words, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
-from dpviz.render.numbers import MINUS, percent
+from dpviz.render.numbers import MINUS, count_words, percent
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Int
@@ -161,6 +161,19 @@ def overlaps(rect: Bounds, domain: Domain) -> bool:
     except DomainError:
         return False
     return True
+
+
+def total_words(
+    release: PointRelease | AreaRelease, window: tuple[float, float] | None = None
+) -> str:
+    """Noisy count of the whole area in words; of a release with time, in a window."""
+    return count_words(release.count(release.domain.without_time.bounds, window))
+
+
+def window_total(release: PointRelease | AreaRelease, window: tuple[float, float] | None) -> None:
+    """Show the noisy count of the whole area in a window of time, in the row above the map."""
+    words = f"**{total_words(release, window)}** in the window"
+    st.markdown(words, width="content", help=LARGER)
 
 
 def show_answer(

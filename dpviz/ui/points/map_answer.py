@@ -21,6 +21,7 @@ from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import Ring, events
 from dpviz.ui.points.answers import (
+    LARGER,
     answered,
     asked_polygon,
     asked_rectangle,
@@ -29,6 +30,7 @@ from dpviz.ui.points.answers import (
     overlaps,
     rectangle_form,
     show_answer,
+    total_words,
 )
 from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.regions import districts_panel
@@ -41,7 +43,7 @@ from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import draw_hint
 from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.presentation import words_of
-from dpviz.ui.shared.text import sentence
+from dpviz.ui.shared.text import plain, sentence
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,7 @@ def drawn_answer(
     then: str = ".",
     title: str = "Draw a rectangle",
 ) -> list[Mark]:
-    """Show the answer to the drawn shape, or a hint; return marks of the answer's cells.
+    """Show the answer to the drawn shape, or total and hint; return marks of the answer's cells.
 
     Args:
         prefix: prefix of the page's keys.
@@ -246,6 +248,9 @@ def drawn_answer(
         elif rect is not None:
             asked = asked_rectangle(release, source, rect, window)
         else:
+            if window is None:  # of a window the row above the map says it
+                noun = words_of(prefix, release).noun or "records"
+                st.metric(f"All {plain(noun)} (noisy)", total_words(release), help=LARGER)
             draw_hint(prefix, then, title)
             return []
     except DpvizError as error:

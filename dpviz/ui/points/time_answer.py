@@ -23,7 +23,7 @@ from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.render.view import film_scene
-from dpviz.ui.points.answers import LARGER, as_csv, in_domain, overlaps
+from dpviz.ui.points.answers import LARGER, as_csv, in_domain, overlaps, window_total
 from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.cells_table import tables_of_map
 from dpviz.ui.points.comparing import compare_panel
@@ -133,8 +133,7 @@ def _in_time(
         look = chosen_look(prefix) if kinds is None else "window"
         played = film(prefix, release, source) if look == "film" else None
         window = whole if played else _slider(prefix, release.domain)
-        total = count_words(release.count(release.domain.without_time.bounds, window))
-        st.markdown(f"**{total}** in the window", width="content", help=LARGER)
+        window_total(release, window)
     if look == "film" and played is None:
         st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
     flat = cached(f"{prefix}.flat", (release, window), lambda: during(release, window))
