@@ -33,11 +33,14 @@ GAP_SDS = 3.0
 """Standard deviations by which a pool must be sparser than the sparsest standing sibling to stay
 blank: more than :data:`NOISE_SDS`, because that sibling was picked for standing out."""
 
-MAX_HOLE_CELLS = 16
-"""Most cells of a blank area that counts as a hole: a larger one is open country."""
+MAX_HOLE_CELLS = 64
+"""Most cells of a cluster of blank areas that counts as a hole: more are open country."""
 
 HOLE_ZOOMS = 3.0
 """A hole is open if a blank cell beside it is drawn at most this many zooms later."""
+
+SPARSE_SHARE = 0.25
+"""Share of the domain's mean density below which ground is open country."""
 
 MIN_PIXELS = 2.0
 """A box is opened once the shortest side of its children has this many pixels."""
@@ -56,8 +59,8 @@ class Detail:
         group: the first node of the area that it is drawn with, int64 (n,).
         total, variance, km2: of that area; NaN km² where never drawn.
         cells: nodes in it.
-        enclosed: quiet, though every cell beside its area stands, (n,). A map would look broken
-            there: it is hatched.
+        enclosed: quiet, though every cell around its small cluster stands, (n,). A map would look
+            broken there: it is hatched.
     """
 
     kind: NDArray[np.uint8]
@@ -143,8 +146,13 @@ def detail(
         starts = since[inner]
         if len(rows):
             km2[rows], side = measure(rows)
+    mean = nodes.count[nodes.levels[0]].sum() / km2[nodes.levels[0]].sum()
     km2[kind == NEVER] = np.nan
-    enclosed = _enclosed(nodes, kind, since, group, cells)
+    enclosed, quiet = np.zeros(n, dtype=bool), kind == QUIET
+    with np.errstate(invalid="ignore"):  # never drawn: no area
+        sparse = (total < SPARSE_SHARE * mean * km2) & (until == np.inf)
+    blank = np.flatnonzero(quiet | sparse)
+    enclosed[blank] = _enclosed(nodes, blank, quiet[blank], since[blank], group[blank])
     return Detail(kind, since, until, group, total, variance, km2, cells, enclosed)
 
 
@@ -189,43 +197,61 @@ def _pooled(family: Int, count: Float, variance: Float, km2: Float, correlated: 
     return pooled
 
 
-def _enclosed(
-    nodes: Decomposition, kind: NDArray[np.uint8], since: Float, group: Int, cells: Int
-) -> Mask:
-    """Quiet nodes beside whose area no other quiet one lies that is nearly as large, (n,)."""
-    result = np.zeros(len(nodes), dtype=bool)
-    quiet = np.flatnonzero(kind == QUIET)
-    rows = quiet[(nodes.parent[quiet] >= 0) & (cells[quiet] <= MAX_HOLE_CELLS)]
-    if not len(rows) or nodes.dims != 2:
-        return result
-    open_sides = []
-    for axis in (0, 1):
-        for one, other in ((nodes.lo, nodes.hi), (nodes.hi, nodes.lo)):
-            asked, at = _beside(nodes, axis, one[rows, axis], rows, other[quiet, axis], quiet)
-            apart = (group[asked] != group[at]) & (since[at] <= since[asked] + HOLE_ZOOMS)
-            open_sides.append(asked[apart])
-    result[rows] = ~np.isin(group[rows], group[np.concatenate(open_sides)])
-    return result
+def _enclosed(nodes: Decomposition, rows: Int, quiet: Mask, since: Float, group: Int) -> Mask:
+    """Nodes, of ``rows`` that are blank, in small clusters around which all is dense, (rows,).
 
-
-def _beside(
-    nodes: Decomposition, axis: int, line: Int, rows: Int, lines: Int, others: Int
-) -> tuple[Int, Int]:
-    """Pairs of ``rows`` and of ``others``, disjoint boxes, that have a part of a side in common.
-
-    The sides lie on ``line`` and on ``lines``, across an axis. On one line the sides of disjoint
-    boxes follow each other, so that those that a side touches are one range in their order.
+    Args:
+        nodes: of which these are disjoint.
+        rows: of quiet nodes, and of those that are sparse.
+        quiet: which of them are quiet, (rows,).
+        since: zooms at which they are drawn first, (rows,).
+        group: first nodes of their areas, (rows,).
     """
-    across = 1 - axis
-    low, high = nodes.lo[:, across].astype(np.int64), nodes.hi[:, across].astype(np.int64)
+    if not quiet.any() or nodes.dims != 2:
+        return np.zeros(len(rows), dtype=bool)
+    lo, hi = nodes.lo[rows].astype(np.int64), nodes.hi[rows].astype(np.int64)
+    pairs = [
+        _beside(lo, hi, axis, one[:, axis], other[:, axis])
+        for axis in (0, 1)
+        for one, other in ((lo, hi), (hi, lo))
+    ]
+    asked, at = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    later = np.maximum(since[at], 0.0) - np.maximum(since[asked], 0.0)
+    alike, far_larger = np.abs(later) <= HOLE_ZOOMS, later < -HOLE_ZOOMS
+    area = np.unique(group, return_inverse=True)[1]
+    cluster = _joined(area[asked[alike]], area[at[alike]], len(area))[area]
+    is_open = np.bincount(cluster, minlength=len(area)) > MAX_HOLE_CELLS
+    outer = (lo <= nodes.lo.min(axis=0)) | (hi >= nodes.hi.max(axis=0))
+    is_open[cluster[outer.any(axis=1)]] = is_open[cluster[asked[far_larger]]] = True
+    return np.asarray(quiet & ~is_open[cluster])
+
+
+def _joined(one: Int, other: Int, many: int) -> Int:
+    """Lowest number that each of ``many`` is joined to by pairs of numbers, (many,)."""
+    label, before = np.arange(many), np.empty(0, dtype=np.int64)
+    while not np.array_equal(label, before):
+        before = label.copy()
+        np.minimum.at(label, one, before[other])
+        np.minimum.at(label, other, before[one])
+        label = label[label]
+    return label
+
+
+def _beside(lo: Int, hi: Int, axis: int, line: Int, lines: Int) -> tuple[Int, Int]:
+    """Pairs of disjoint boxes that have a part of a side in common.
+
+    The sides of the first lie on ``line``, of the second on ``lines``, across an axis. On one line
+    the sides of disjoint boxes follow each other, so that those that a side touches are one range
+    in their order.
+    """
+    low, high = lo[:, 1 - axis], hi[:, 1 - axis]
     span = int(high.max()) + 1
-    start = lines.astype(np.int64) * span + low[others]
+    start = lines * span + low
     order = np.argsort(start)
-    others, start = others[order], start[order]
-    end = start + high[others] - low[others]
-    own = line.astype(np.int64) * span
-    first = np.searchsorted(end, own + low[rows], side="right")
-    many = np.searchsorted(start, own + high[rows], side="left") - first
-    asked = np.repeat(np.arange(len(rows)), np.maximum(many, 0))
-    before = np.cumsum(np.maximum(many, 0)) - np.maximum(many, 0)
-    return rows[asked], others[first[asked] + np.arange(len(asked)) - before[asked]]
+    start = start[order]
+    end = start + (high - low)[order]
+    first = np.searchsorted(end, line * span + low, side="right")
+    many = np.maximum(np.searchsorted(start, line * span + high, side="left") - first, 0)
+    asked = np.repeat(np.arange(len(lo)), many)
+    before = np.cumsum(many) - many
+    return asked, order[first[asked] + np.arange(len(asked)) - before[asked]]
