@@ -94,6 +94,17 @@ def test_the_title_and_noun_typed_once_at_publish_are_everywhere():
     assert "</strong> crimes" in frame.proto.srcdoc
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["explore", "sequences", "trips"])
+def test_a_release_that_is_paid_for_on_any_page_takes_the_words_typed_there(page):
+    app = opened_page("" if page == "explore" else page, sensitive="1")
+    app.text_input(key=f"{page}.title").set_value("Ambulances")
+    app.text_input(key=f"{page}.noun").set_value("calls")
+    pay(app.run())
+    (stored,) = Shelf().of("here")
+    assert stored.presentation == Presentation("Ambulances", noun="calls")
+
+
 def test_the_receipt_of_a_release_is_there_before_its_file(release, monkeypatch):
     receipts = []
 

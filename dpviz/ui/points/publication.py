@@ -16,7 +16,7 @@ from dpviz.ui.shared.downloads import release_panels
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
-from dpviz.ui.shared.presentation import text_fields, words_of
+from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
 from dpviz.ui.shared.text import badge, plain
@@ -32,11 +32,6 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
     """Review and pay."""
     review(source, choice)
     purpose = st.text_input("Purpose (saved in the ledger)", key=f"{prefix}.purpose", max_chars=200)
-    words = text_fields(prefix, ("title", "noun"))
-    st.caption(
-        "Title and noun are public: they stand on the release's page, report and picture, and its "
-        "files are named after the title. Both can be changed under Share."
-    )
 
     def store(paid: Paid) -> None:
         st.session_state[f"{prefix}.rect"] = st.session_state[f"{prefix}.ring"] = None
@@ -52,7 +47,6 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
             store,
             note=code_for(source, choice),
             purpose=purpose,
-            presentation=words,
         )
         if paid is not None:
             st.rerun()

@@ -14,13 +14,12 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dpviz.errors import PrivacyError
-from dpviz.exports import Presentation
-from dpviz.exports.html import PLAIN
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
 from dpviz.releases.header import WEAKER, longer_words
 from dpviz.ui.shared.access import may_publish, with_user_name
+from dpviz.ui.shared.presentation import text_fields
 from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.shelf import kept_release
 from dpviz.ui.shared.text import plain
@@ -221,9 +220,8 @@ def paid_release(
     *,
     note: Any,
     purpose: str = "",
-    presentation: Presentation = PLAIN,
 ) -> Paid | None:
-    """Draw the price button and its confirmation, and run the build they pay for.
+    """Draw fields for public words, the price button and its confirmation; run the paid build.
 
     Args:
         prefix: prefix of the page's keys.
@@ -235,7 +233,6 @@ def paid_release(
             it at any access to the session; it is then called again.
         note: given back with the release.
         purpose: in the ledger; the page's name by default.
-        presentation: public words of the release.
 
     Returns:
         The release, once, in the run of the script after it was built; None in all others.
@@ -245,16 +242,16 @@ def paid_release(
     """
     place, epsilon = f"{prefix}.job|{source.key}", getattr(choice, "price", choice.epsilon)
     owner, purpose = visitor(), with_user_name(purpose or f"page {prefix.title()}")
-    ledger = Ledger()
+    if not may_publish():
+        return None
+    words, ledger = text_fields(prefix, ("title", "noun")), Ledger()
 
     def make(progress: Progress) -> Paid:
         how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}
-        release, problem = kept_release(lambda: build(source, choice, **how), owner, presentation)
+        release, problem = kept_release(lambda: build(source, choice, **how), owner, words)
         ledger.record_outcome(release.header.extra["release_id"])  # delivered, even if not stored
         return Paid(source.key, release, problem, note)
 
-    if not may_publish():
-        return None
     account = ledger.account(source.account)
     turn, job = st.session_state.get(place, (0, None))
     over = job is not None and job.ended  # read once: a job ending later is for the next run

@@ -33,6 +33,11 @@ from dpviz.ui.shared.shelf import Shelf, Stored
 FIELDS = {"title": "Title", "subtitle": "Subtitle", "noun": "What is counted"}
 """Labels of the texts, by their names."""
 
+ABOUT_TEXTS = (
+    "Public, and optional: it stands on the release's page, report and picture, whose files are "
+    "named after the title. It can be changed under Share."
+)
+
 
 def words_of(prefix: str, release: Release | None) -> Presentation:
     """Words of a release on a page: those stored with it, and what was typed since.
@@ -70,7 +75,8 @@ def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> 
                 FIELDS[name],
                 key=f"{key}.{name}",
                 max_chars=MAX_LENGTHS[name],
-                placeholder="records" if name == "noun" else "",
+                placeholder="records" if name == "noun" else "optional",
+                help=ABOUT_TEXTS,
             ).strip()
     return replace(words, **texts)
 
