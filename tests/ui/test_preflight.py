@@ -126,6 +126,24 @@ def test_a_file_like_one_with_an_account_is_asked_about_and_shares_it_by_a_press
     assert app.text_input(key="publish.dataset").value == "visits"
 
 
+def test_a_file_is_proposed_the_account_of_an_earlier_visit():
+    """Its name, size and columns are kept for the owner alone; none of its values is."""
+    dpviz.Ledger().spend("clinic", 0.5, what="privtree")
+    app = published("visits.csv", "lon,lat\n" + GOOD)
+    assert "Are these the same people" not in texts(app)
+    app.text_input(key="publish.dataset").set_value("clinic").run()
+    app = published("visits.csv", "lon,lat\n" + GOOD)
+    assert "Are these the same people as in “clinic”?" in texts(app)
+    ledger = dpviz.Ledger().path
+    beside = ledger.with_name(f"{ledger.stem}-files.json")
+    assert beside.stat().st_mode & 0o077 == 0
+    assert json.loads(beside.read_text()) == {
+        "clinic": [["visits", len("lon,lat\n" + GOOD), ["lon", "lat"]]]
+    }
+    beside.write_text("[damaged")
+    assert "Are these the same people" not in texts(published("visits.csv", "lon,lat\n" + GOOD))
+
+
 def test_accounts_are_offered_for_other_names_and_none_is_proposed_without_a_reason():
     dpviz.Ledger().spend("visits", 0.5, what="privtree")
     app = published("clinic.csv", "lon,lat\n" + GOOD)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +19,7 @@ from dpviz.releases.header import WEAKER, longer_words
 from dpviz.ui.shared.access import may_publish, with_user_name
 from dpviz.ui.shared.presentation import text_fields
 from dpviz.ui.shared.releases import visitor
+from dpviz.ui.shared.same_people import Trace, propose, remember, trace_of
 from dpviz.ui.shared.shelf import kept_release
 from dpviz.ui.shared.text import plain
 
@@ -59,7 +58,8 @@ def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool
             st.session_state[field] = suggestion  # keep a typed name
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
-        _same_people(field, name.strip() or suggestion, (file.size, columns))
+        trace = trace_of(suggestion, file.size, columns)
+        _same_people(field, name.strip() or suggestion, trace)
     name = name.strip() or suggestion
     names = st.session_state.setdefault(f"names.{suggestion}", {})
     if not public:
@@ -74,53 +74,19 @@ def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool
     return name
 
 
-def _same_people(field: str, name: str, schema: tuple[int, Sequence[str]]) -> None:
-    """Offer the visitor's accounts for files about the same people, and propose a likely one.
-
-    A proposal rests on the file's name, or on its size or columns as this visit has seen them.
-    """
-    seen = st.session_state.setdefault("names.schemas", {})
+def _same_people(field: str, name: str, trace: Trace) -> None:
+    """Show the account of this name; if there is none, offer the visitor's others."""
+    lasting = not visitor().startswith("visit:")
     accounts = {
-        account_key(shown_name(each.dataset)): each
-        for each in Ledger().accounts()
-        if is_own(each.dataset)
+        shown_name(each.dataset): each for each in Ledger().accounts() if is_own(each.dataset)
     }
-    known = {each: shown_name(account.dataset) for each, account in accounts.items()}
     key = account_key(name)
-    seen[key] = schema
-    if key in accounts:
-        st.caption(account_summary(accounts[key]))
-    elif known:
-        st.selectbox(
-            "Same people as …?",
-            known.values(),
-            index=None,
-            placeholder="None of these: a new account",
-            key=f"{field}.same",
-            on_change=lambda: st.session_state.update({field: st.session_state[f"{field}.same"]}),
-            help="ε adds up over all files about the same people, if they share one account.",
-        )
-        for each, other in known.items():
-            if _root(other) == _root(name) or any(map(operator.eq, schema, seen.get(each, ()))):
-                st.warning(
-                    f"Are these the same people as in “{plain(other)}”? Then both must share one "
-                    "account: a second account would not count the ε spent in the first.",
-                    icon=":material/group:",
-                )
-                use = partial(st.session_state.__setitem__, field, other)
-                label = f"Yes, use the account “{plain(other)}”"
-                st.button(label, key=f"{field}.alike", on_click=use)
-                break
-
-
-def _root(name: str) -> str:
-    """Letters of a name, without numbers, marks and the word "copy".
-
-    >>> _root("visits _1_"), _root("Visits-2024 copy")
-    ('visits', 'visits')
-    """
-    words = re.findall(r"[^\W\d_]+", name.casefold())
-    return " ".join(word for word in words if word != "copy") or name
+    own = next((each for known, each in accounts.items() if account_key(known) == key), None)
+    if own is not None:
+        remember(own.dataset, trace, lasting=lasting)
+        st.caption(account_summary(own))
+    elif accounts:
+        propose(field, name, trace, accounts, lasting=lasting)
 
 
 def charge_visitor(data: Data) -> Data:

@@ -1,0 +1,120 @@
+"""Files that accounts were used for, so that a file like one of them is proposed its account.
+
+One JSON file beside the ledger, which only its owner may read, holds for each account the names,
+sizes and columns of its files: never a value. Accounts of a visit that ends are kept in the visit.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+from pydantic import TypeAdapter
+
+from dpviz.errors import DpvizError
+from dpviz.files.writing import write_file
+from dpviz.private.ledger import Account, Ledger
+from dpviz.ui.shared.text import plain
+
+Trace = tuple[str, int, tuple[str, ...]]
+"""Root of a file's name, its size in bytes, and its columns."""
+
+MOST = 20
+"""Most files of one account, the newest."""
+
+PLACE = "files.of.accounts"
+"""Key of the files of this visit's accounts."""
+
+
+def trace_of(name: str, size: int, columns: Sequence[str]) -> Trace:
+    """What is remembered of a file."""
+    return name_root(name), size, tuple(columns)
+
+
+def remember(account: str, trace: Trace, *, lasting: bool) -> None:
+    """Add a file to those of an account, in this installation or in this visit only."""
+    files = _files(lasting)
+    traces = files.get(account, [])
+    if trace in traces:
+        return
+    files[account] = [*traces, trace][-MOST:]
+    if lasting:
+        with suppress(DpvizError):  # where it cannot be written nothing is proposed later
+            write_file(_path(), partial(_write, json.dumps(files).encode()))
+
+
+def propose(
+    field: str, name: str, trace: Trace, accounts: Mapping[str, Account], *, lasting: bool
+) -> None:
+    """Offer accounts for files about the same people, and propose a likely one.
+
+    Args:
+        field: key of the field with the account's name.
+        name: the name typed there.
+        trace: see :func:`trace_of`.
+        accounts: the visitor's, by the names that they typed.
+        lasting: where their files are remembered, see :func:`remember`.
+    """
+
+    def use(other: str | None = None) -> None:
+        st.session_state[field] = other or st.session_state[f"{field}.same"]
+
+    st.selectbox(
+        "Same people as …?",
+        list(accounts),
+        index=None,
+        placeholder="None of these: a new account",
+        key=f"{field}.same",
+        on_change=use,
+        help="ε adds up over all files about the same people, if they share one account.",
+    )
+    files = _files(lasting)
+    for other, account in accounts.items():
+        alike = (any(map(operator.eq, trace, each)) for each in files.get(account.dataset, []))
+        if name_root(other) == name_root(name) or any(alike):
+            st.warning(
+                f"Are these the same people as in “{plain(other)}”? Then both must share one "
+                "account: a second account would not count the ε spent in the first.",
+                icon=":material/group:",
+            )
+            label = f"Yes, use the account “{plain(other)}”"
+            st.button(label, key=f"{field}.alike", on_click=use, args=(other,))
+            break
+
+
+def name_root(name: str) -> str:
+    """Letters of a name, without numbers, marks and the word "copy".
+
+    >>> name_root("visits _1_"), name_root("Visits-2024 copy")
+    ('visits', 'visits')
+    """
+    words = re.findall(r"[^\W\d_]+", name.casefold())
+    return " ".join(word for word in words if word != "copy") or name
+
+
+def _files(lasting: bool) -> dict[str, list[Trace]]:
+    """Files by account; none where the file that lists them is not there, or damaged."""
+    if not lasting:
+        files: dict[str, list[Trace]] = st.session_state.setdefault(PLACE, {})
+        return files
+    try:
+        return TypeAdapter(dict[str, list[Trace]]).validate_json(_path().read_bytes())
+    except (OSError, ValueError):
+        return {}
+
+
+def _path() -> Path:
+    ledger = Ledger().path
+    return ledger.with_name(f"{ledger.stem}-files.json")
+
+
+def _write(content: bytes, temporary: str) -> None:
+    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as target:
+        target.write(content)
