@@ -35,6 +35,10 @@ TITLE, ORDER = "Publish", 2
 KEY = "publish"
 STEPS = ("Data", "Area", "Budget", "Publish")
 ONCE, EVERY_DAY = "Once", "Every day"
+ABOUT = (
+    "Make a map of confidential records that anyone may see. Your file stays on this server; "
+    "nothing is published, and no budget spent, before the last step."
+)
 
 
 def _step(name: str) -> int:
@@ -66,6 +70,7 @@ def page() -> None:
     with data:
         left, right = st.columns([5, 4], gap="large")
         with left:
+            st.caption(ABOUT)
             form = area.columns([4, 6], gap="large")
             owner = InSteps(form[0])
             start = permalink.parameter("data") or UPLOAD

@@ -196,7 +196,7 @@ def method_choice(
             format_func=shown.__getitem__,
             key=place,
             label_visibility="collapsed",
-            width=260,
+            width=320,
         )
     )
 
