@@ -17,6 +17,7 @@ from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
 from dpviz.ui.shared.presentation import words_of
+from dpviz.ui.shared.releases import link_of
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
 from dpviz.ui.shared.text import badge, plain
@@ -64,7 +65,10 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     )
     release: PointRelease | AreaRelease = made.release
     title = plain(words_of(prefix, release).title or source.title)
-    st.markdown(f"**{title}** · {badge(release.header)}")
+    words = [f"**{title}**", badge(release.header)]
+    if not made.problem:
+        words.append(f"[Open its page to share]({link_of(release.header.extra['release_id'])})")
+    st.markdown(" · ".join(words))
     panels: Panels = {
         "Receipt": partial(_show_receipt, prefix, release),
         **release_panels(prefix, release, script=made.note),

@@ -81,7 +81,7 @@ class PageFrame:
         bar = st.container(
             horizontal=True, vertical_alignment="center", gap="small", key="dpviz-bar"
         )
-        payment = st.container(horizontal=True, vertical_alignment="bottom")
+        payment = st.container(horizontal=True, vertical_alignment="center", key="dpviz-payment")
         return cls(chips, form, tools, bar, payment)
 
     def describe(self, *words: str) -> None:
