@@ -82,7 +82,7 @@ def test_the_title_and_noun_typed_once_at_publish_head_the_map_its_page_and_its_
     legend = page.get_by_test_id("dpviz-legend")
     continued(page)
     fill(page, "Title", "Crimes in Houston, 2010", exact=True)
-    fill(page, "What is counted", "crimes")
+    fill(page, "What is counted", "crimes", exact=True)
     pay(page)
     expect(page.get_by_text("Published, and kept")).to_be_visible()
     expect(legend).to_contain_text("Crimes per km²")
@@ -93,7 +93,7 @@ def test_the_title_and_noun_typed_once_at_publish_head_the_map_its_page_and_its_
     expect(page.get_by_label("Title", exact=True)).to_have_value("Crimes in Houston, 2010")
     saved = downloaded(page, page.get_by_role("button", name="Map (HTML)"))
     assert saved.suggested_filename == "crimes-in-houston-2010.html"
-    fill(page, "What is counted", "thefts")
+    fill(page, "What is counted", "thefts", exact=True)
     expect(legend).to_contain_text("Thefts per km²")
     link = page.get_by_test_id("stTabs").get_by_text("/r?id=").inner_text()
     page.reload()

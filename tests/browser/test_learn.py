@@ -31,6 +31,8 @@ def predicts(page, chapter):
     answer = page.get_by_role("button", name=chapter.CHOICES[chapter.ANSWER], exact=True)
     expect(answer).to_be_visible()
     for _ in range(5):  # the end of a run may take the focus away
+        if not answer.is_visible():  # given: what it reveals is on its way
+            break
         page.get_by_role("button", name="Next").focus()
         for _ in range(40):
             page.keyboard.press("Tab")
