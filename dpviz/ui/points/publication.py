@@ -66,8 +66,9 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     release: PointRelease | AreaRelease = made.release
     title = plain(words_of(prefix, release).title or source.title)
     words = [f"**{title}**", badge(release.header)]
-    if not made.problem:
-        words.append(f"[Open its page to share]({link_of(release.header.extra['release_id'])})")
+    identity = release.header.extra.get("release_id")
+    if identity and not made.problem:
+        words.append(f"[Open its page to share]({link_of(identity)})")
     st.markdown(" · ".join(words))
     panels: Panels = {
         "Receipt": partial(_show_receipt, prefix, release),
