@@ -26,14 +26,16 @@ from dpviz.exports.facts import (
     replies,
 )
 from dpviz.exports.pack import Packer, base64_of, compressed
+from dpviz.exports.places import findable
 from dpviz.exports.presentation import Presentation
 from dpviz.exports.tables import tables_of
-from dpviz.exports.tree import pack_tree
-from dpviz.exports.views import attribute_views, level_views, maps_of, pack_areas
+from dpviz.exports.tree import pack_tree, pack_windows
+from dpviz.exports.views import ALL, attribute_views, level_views, maps_of, pack_areas
 from dpviz.lazy import jinja2
 from dpviz.private.curve import upper_limit
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
 from dpviz.releases.points.sums import ERROR_CORRELATION
+from dpviz.releases.points.window import has_windows
 from dpviz.releases.release import Release
 from dpviz.render.areas import scene_of
 from dpviz.render.basemap_file import basemap_marks
@@ -84,8 +86,9 @@ def map_page(
     """
     rects = degree_boxes(rects)
     packed = packed_map(
-        releases, labels, rects=rects, presentation=presentation, camera=camera, basemap=basemap
-    )
+        releases, labels, rects=rects, presentation=presentation, camera=camera, basemap=basemap,
+        whole=whole,
+    )  # fmt: skip
     words = words_of_page(packed.releases, packed.names, rects, presentation, whole)
     return viewer_page(packed.spec, packed.block, live=packed.live, **words)
 
@@ -129,7 +132,8 @@ def words_of_page(
     """
     one = releases[:1] if are_views_of_one(releases) else releases
     one = one if whole is None else [whole]
-    mapped: list[Any] = [each for each in releases if each.kind in ("points", "areas")]
+    counted = releases if whole is None else [whole]
+    mapped: list[Any] = [each for each in counted if each.kind in ("points", "areas")]
     kind, sentence = guarantee_sentence(releases, names)
     return {
         "title": presentation.title or default_title(one),
@@ -150,10 +154,8 @@ def words_of_page(
 
 
 def totals_of(releases: Sequence[Mapped]) -> list[str]:
-    """Noisy total of each map of a page in words; with kinds, of all and of each kind."""
-    first = releases[0]
-    maps = [first, *first.parts] if len(releases) == 1 and first.kinds else releases
-    return [count_words(each.count(each.domain.bounds)) for each in maps]
+    """Noisy total of each map of a page in words."""
+    return [count_words(each.count(each.domain.bounds)) for each in releases]
 
 
 def _whole_period(release: Release) -> str:
@@ -192,8 +194,13 @@ def packed_map(
     camera: Camera | None = None,
     basemap: str = "",
     height: int = HEIGHT,
+    whole: Release | None = None,
 ) -> PackedMap:
-    """Releases as the viewer takes them: see :func:`map_page`; ``height`` in pixels."""
+    """Releases as the viewer takes them: see :func:`map_page`; ``height`` in pixels.
+
+    With ``whole``, a release of which ``releases`` are steps, there is a map of each category in
+    each step, and queries of points are answered by ``whole``.
+    """
     many = are_views_of_one(releases)
     # The whole period comes before its steps; all steps of areas share one outline.
     check(releases[:1] if many and is_areas(releases[0]) else releases, MAX_RELEASES + many)
@@ -206,9 +213,14 @@ def packed_map(
     base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
     seen: dict[str, Any] = {"camera": camera, "title": presentation.title, "base": base}
     if is_areas(first):
-        scene, content = _areas(area_releases(releases), names, packer, live, seen)
+        scene, content = _areas(
+            area_releases(releases), names, packer, live, seen, whole is not None
+        )
     else:
-        scene, content = _cells(points_of(releases), names, packer, live, seen)
+        timed = whole if whole is not None and has_windows(whole) else None
+        scene, content = _cells(points_of(releases), names, packer, live, seen, timed)
+    if whole is not None and whole.kind == "points" and timed is None:
+        content["totals"] = []  # that of trips, which the page states, is of both maps
     domain = first.domain
     pins = presentation.marks()
     packer.add_tables({mark.id: mark.table for mark in pins})
@@ -219,8 +231,8 @@ def packed_map(
         "domainBox": {"lower": domain.lower, "upper": domain.upper},
         "side": domain.side,
         "rects": [list(on_map(rect, domain)) for rect in rects],
-        "totals": totals_of(releases),
         "records": presentation.noun or "records",
+        "places": findable(first) if live else None,
         **content,
     }
     name_records(spec, presentation.noun)
@@ -253,9 +265,10 @@ def _cells(
     packer: Packer,
     live: bool,
     seen: dict[str, Any],
+    whole: PointRelease | None = None,
 ) -> tuple[Scene, dict[str, Any]]:
     """Scene of cells, and the values that the page needs besides it."""
-    maps, names = maps_of(releases, labels)
+    maps, names = maps_of(releases, labels, in_time=len(releases) > 1 and whole is not None)
     scene = series_scene(maps, names, **seen, most=max(MAX_RELEASES, len(maps)))
     contrast = None
     if len(releases) == 2:
@@ -270,15 +283,22 @@ def _cells(
     in_time = are_views_of_one(releases) and "period" in releases[0].header.extra
     return scene, {
         "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(maps) if live],
-        "names": names,
-        **(_in_time(releases, names) if in_time else {}),
+        "windows": whole and pack_windows(packer, whole, releases) if live else None,
+        "totals": totals_of(maps),
+        **_listed(releases, labels),
+        **(_in_time(releases, labels) if in_time else {}),
         "contrast": contrast and contrast.to_dict(),
         "views": [view.to_dict() for view in views],
         "chooser": "Map" if views else "",
-        "kinds": len(releases) == 1 and bool(releases[0].kinds),
         "values": values
         and {"column": values.column, "limits": values.limits, "alike": ERROR_CORRELATION},
     }
+
+
+def _listed(releases: Sequence[Mapped], labels: Sequence[str]) -> dict[str, Any]:
+    """Names of the releases or steps, and of the categories of which there is a map in each."""
+    kinds = releases[0].kinds if len(releases) == 1 or are_views_of_one(releases) else ()
+    return {"names": labels, "categories": [ALL, *kinds] if kinds else []}
 
 
 def _in_time(releases: Sequence[Mapped], names: Sequence[str]) -> dict[str, Any]:
@@ -290,20 +310,23 @@ def _in_time(releases: Sequence[Mapped], names: Sequence[str]) -> dict[str, Any]
 
 def _areas(
     releases: Sequence[AreaRelease],
-    names: Sequence[str],
+    labels: Sequence[str],
     packer: Packer,
     live: bool,
     seen: dict[str, Any],
+    in_time: bool,
 ) -> tuple[Scene, dict[str, Any]]:
     """Scene of areas, level by level, and the values that the page needs besides it."""
-    views = level_views(releases)
+    maps, _ = maps_of(releases, labels, in_time=in_time)
+    views = level_views(maps)
     marks = [mark for view in views for mark in view.marks]
     scene = scene_of(releases[0], marks, views[-1].legend, **seen)
     packer.add_tables(scene.tables)
     return scene, {
-        "names": names,
-        **(_in_time(releases, names) if len(releases) > 1 else {}),
-        "areas": pack_areas(packer, releases) if live else None,
+        **_listed(releases, labels),
+        **(_in_time(releases, labels) if len(releases) > 1 else {}),
+        "totals": totals_of(maps),
+        "areas": pack_areas(packer, maps) if live else None,
         "views": [view.to_dict() for view in views],
         "view": len(views) - 1,
         "chooser": "Level" if len(views) > 1 else "",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ STEPS = 2**32 - 1
 """Steps per side of the box, for corners of areas: a tenth of a millimetre in a city."""
 
 ALL = "All categories"
+
+M = TypeVar("M", PointRelease, AreaRelease)
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,22 @@ class View:
 
 
 def maps_of(
-    releases: Sequence[PointRelease], names: Sequence[str]
-) -> tuple[Sequence[PointRelease], Sequence[str]]:
-    """Releases to draw and their names; with kinds, the whole release first, then each kind."""
-    first = releases[0]
-    if len(releases) > 1 or not first.kinds:
+    releases: Sequence[M], names: Sequence[str], *, in_time: bool = False
+) -> tuple[Sequence[M], Sequence[str]]:
+    """Releases to draw and their names; with kinds, the whole release first, then each kind.
+
+    Args:
+        releases: one, several, or with ``in_time`` the steps of one release.
+        names: one each.
+        in_time: True to draw each kind in all steps, after the whole release in all steps.
+    """
+    kinds: tuple[str, ...] = releases[0].kinds
+    if not kinds or (len(releases) > 1 and not in_time):
         return releases, names
-    return [first, *first.parts], [ALL, *first.kinds]
+    maps: list[Any] = [*releases, *(each.of(kind) for kind in kinds for each in releases)]
+    if len(releases) == 1:
+        return maps, [ALL, *kinds]
+    return maps, [*names, *(f"{kind} · {name}" for kind in kinds for name in names)]
 
 
 def attribute_views(releases: Sequence[PointRelease]) -> list[View]:
@@ -89,7 +100,7 @@ def _of_scene(name: str, scene: Scene, prefix: str) -> View:
 
 
 def level_views(releases: Sequence[AreaRelease]) -> list[View]:
-    """Each level of a release at one time or several, the coarsest first."""
+    """Each level of a release at one time or several, and of each kind, the coarsest first."""
     views = []
     for at, level in enumerate(releases[0].frame.levels):
         ids = [f"level-{at}-{step}" for step in range(len(releases))]

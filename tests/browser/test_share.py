@@ -6,14 +6,17 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 from playwright.sync_api import expect
 
 import dpviz
 from dpviz.exports import Presentation, map_page, release_page, report_page
 from dpviz.exports.facts import quotient_words
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.window import step_windows
-from dpviz.releases.points.window import during
+from dpviz.releases.points.window import during, windows
 from dpviz.render import with_noise
+from dpviz.render.nearby import place_rows, place_squares
 from dpviz.render.numbers import count_words, percent_interval
 from dpviz.ui.shared.shelf import Shelf
 from tests.browser.conftest import downloaded, frames, idle, open_tab, until
@@ -39,15 +42,27 @@ def rectangles(domain, count, seed):
     return np.sort(corners, axis=1).reshape(-1, 4)
 
 
-def they_agree(of_file, answers, **tolerance):
-    """Assert that a file's answers equal the engine's, within a tolerance."""
-    for name, theirs in (
-        ("count", answers.count),
-        ("noise", answers.noise_sd),
-        ("uniformity", answers.uniformity_sd),
-    ):
-        assert [each[name] for each in of_file] == pytest.approx(theirs, **tolerance), name
+def they_agree(of_file, answers):
+    """Assert that a file's answers are the engine's: a thousandth of their noise apart at most."""
+    count, noise, uniformity = (
+        np.array([each[name] for each in of_file]) for name in ("count", "noise", "uniformity")
+    )
+    assert (np.abs(count - answers.count) <= answers.noise_sd / 1_000 + 1e-6).all()
+    assert noise == pytest.approx(answers.noise_sd, rel=1e-3)
+    assert uniformity == pytest.approx(answers.uniformity_sd, rel=1e-3, abs=1e-3)
     assert [len(each["used"]) for each in of_file] == answers.nodes.tolist()
+    pairs = [
+        (with_noise(value, max(half, error)), with_noise(*theirs))
+        for value, half, error, *theirs in zip(
+            count,
+            INTERVAL_SDS * noise,
+            INTERVAL_SDS * uniformity,
+            answers.count,
+            INTERVAL_SDS * np.maximum(answers.noise_sd, answers.uniformity_sd),
+            strict=True,
+        )
+    ]
+    assert sum(mine != engine for mine, engine in pairs) <= 1 + len(pairs) // 50
 
 
 @pytest.mark.smoke
@@ -64,11 +79,9 @@ def test_a_file_answers_as_the_engine_does(open_file, releases):
     for side, release in enumerate(releases):
         answers = release.count(rects)
         mine = [each[side] for each in of_file]
-        # Sums are added in another order, so they may differ in the last digits.
-        they_agree(mine, answers, rel=1e-9, abs=1e-6)
+        they_agree(mine, answers)
         near = np.abs(np.array([each["low"] for each in mine]) - answers.low)
-        assert (near <= 1).all()
-        assert (near > 0).sum() <= 1
+        assert (near <= 1 + answers.noise_sd / 500).all()
     assert page.evaluate("dpviz.answers([0, 0, 1, 1])") == [None, None]
 
 
@@ -87,7 +100,7 @@ def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, made):
     answers = release.count(rects)
     for what in ("noise", "uniformity"):
         stated = page.evaluate(answered, [rects.tolist(), what])
-        assert stated == pytest.approx(getattr(answers, f"{what}_sd"), rel=1e-9)
+        assert stated == pytest.approx(getattr(answers, f"{what}_sd"), rel=1e-3)
 
 
 def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to_everyone(
@@ -196,7 +209,7 @@ def test_a_file_of_areas_answers_as_the_engine_does_level_by_level(open_file):
     map_view = the_map(page)
     rects = [*rectangles(release.domain, 60, seed=5).tolist(), list(release.domain.bounds)]
     answers = page.evaluate("rects => rects.map(r => dpviz.answers(r)[0])", rects)
-    they_agree(answers, release.count(rects), rel=1e-5, abs=1e-3)
+    they_agree(answers, release.count(rects))
     expect(page.get_by_test_id("dpviz-answer")).to_contain_text("areas")
     assert levels_shown(map_view) == ["level-2-0s", "level-2-0-borders", "level-2-0-names"]
     page.get_by_test_id("dpviz-chooser").select_option("district")
@@ -243,6 +256,121 @@ def levels_shown(map_view):
     )
 
 
+def city_by_time(every, **attributes):
+    """A city with time and offences, and 4,000 public records of half a year."""
+    domain = dpviz.Domain.from_bounds(
+        [14, -24, 15, -23],
+        time="at",
+        period=("2030-01-01", "2030-07-01"),
+        every=every,
+        **attributes,
+    )
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(np.add(random.beta(2, 3, (4_000, 2)), [14, -24]), columns=["lon", "lat"])
+    days = random.beta(2, 2, 4_000) * 181
+    table["at"] = pd.Timestamp("2030-01-01") + pd.to_timedelta(days, "D")
+    table["offense"] = random.choice(["theft", "fraud"], 4_000, p=[0.8, 0.2])
+    return dpviz.load(table, domain, public=True)
+
+
+OFFENSES = {"kind": "offense", "kinds": ["theft", "fraud"]}
+
+
+@pytest.mark.parametrize("method", ["ladder_tree", "privelet"])
+def test_a_file_by_time_answers_as_the_release_in_each_window_and_category(open_file, method):
+    options = {"log_cells": 5} if method == "privelet" else {}
+    release = dpviz.build(city_by_time("1d", **OFFENSES), method, 2.0, seed=1, **options)
+    page = open_file(release_page(release))
+    map_view, category = the_map(page), page.get_by_test_id("dpviz-category")
+    rects = rectangles(release.domain.without_time, 12, seed=5).tolist()
+    steps, _ = windows(release)
+    assert len(steps) > 5
+    for kind, name in ((None, "All categories"), ("fraud", "fraud")):
+        category.select_option(name)
+        of_file = page.evaluate("rects => rects.map(rect => dpviz.answers(rect))", rects)
+        for at, step in enumerate(steps):
+            answers = release.count(rects, step.header.extra["period"], kind=kind)
+            they_agree([each[at] for each in of_file], answers)
+    page.get_by_test_id("dpviz-series").fill("2")
+    total = release.count(release.domain.without_time.bounds, ("2030-02-01", "2030-03-01"), "fraud")
+    expect(page.locator("#total")).to_have_text(
+        f"{count_words(total)} records, fraud, February 2030"
+    )
+    shown = "e => e.__dpviz.scene.filter(l => l.props.visible && l.props.bounds).map(l => l.id)"
+    assert map_view.evaluate(shown) == [f"cells-{2 * len(steps) + 2}"]
+
+
+def test_a_file_of_areas_by_time_chooses_a_category(open_file):
+    data = city_by_time("1d", **OFFENSES)
+    areas = voronoi(data.domain.without_time.counts_only, 12, 0)
+    release = dpviz.build(data, "areas", 2.0, areas=areas, every="1mo", seed=1)
+    page = open_file(release_page(release))
+    map_view = the_map(page)
+    page.get_by_test_id("dpviz-category").select_option("theft")
+    page.get_by_test_id("dpviz-series").fill("3")
+    assert levels_shown(map_view)[0] == "level-2-10s"  # eighth of all, third of theft
+    rects = rectangles(release.domain.without_time, 30, seed=5).tolist()
+    of_file = page.evaluate("rects => rects.map(rect => dpviz.answers(rect))", rects)
+    march = release.count(rects, ("2030-03-01", "2030-04-01"), kind="theft")
+    they_agree([each[3] for each in of_file], march)
+
+
+def test_a_reader_finds_an_area_by_its_name_and_sees_its_count(open_file):
+    data = city_by_time("1d", **OFFENSES)
+    areas = voronoi(data.domain.without_time.counts_only, 12, 0)
+    release = dpviz.build(data, "areas", 2.0, areas=areas, every="1mo", seed=1)
+    page = open_file(release_page(release))
+    map_view, found = the_map(page), page.get_by_test_id("dpviz-find")
+    answer = page.get_by_test_id("dpviz-answer")
+    found.fill("DISTRICT 1")
+    row = release.frame.names.index("district 1")
+    count = release.answers.count[row]
+    half = INTERVAL_SDS * release.answers.noise_sd[row]
+    expect(answer.get_by_role("heading")).to_contain_text("district 1, ")
+    expect(answer.locator(".count")).to_have_text(with_noise(count, half))
+    assert levels_shown(map_view)[0] == "level-1-0s"
+    page.get_by_test_id("dpviz-category").select_option("theft")
+    page.get_by_test_id("dpviz-series").fill("3")
+    march = release.of("theft").during(("2030-03-01", "2030-04-01")).answers
+    half = INTERVAL_SDS * march.noise_sd[row]
+    expect(answer.locator(".count")).to_have_text(with_noise(march.count[row], half))
+    found.fill("nowhere")
+    found.press("Enter")
+    expect(page.get_by_text("no “nowhere” here")).to_be_visible()
+    found.fill("")
+    expect(answer).to_have_count(0)
+
+
+@pytest.mark.parametrize("areas", [None, "h3:6"])
+def test_a_reader_finds_a_place_in_its_table_or_in_a_hexagon(open_file, areas):
+    city = dpviz.load("city-50k")
+    if areas:
+        release = dpviz.build(city, "areas", 1.0, areas=areas, seed=1)
+    else:
+        release = dpviz.build(city, "privtree", 1.0, seed=1)
+    page = open_file(release_page(release))
+    the_map(page)
+    page.get_by_test_id("dpviz-find").fill("port mer")
+    page.get_by_test_id("dpviz-find").press("Enter")
+    expect(page.get_by_test_id("dpviz-find")).to_have_value("Port Meridian")
+    answer = page.get_by_test_id("dpviz-answer")
+    expect(answer.get_by_role("heading")).to_have_text("Port Meridian")
+    if areas:
+        (square,) = [
+            box for name, _, box in place_squares(release.domain.bounds) if name == "Port Meridian"
+        ]
+        middle = shapely.box(*square).centroid
+        row = int(np.flatnonzero(shapely.contains(release.frame.outlines(None), middle))[0])
+        row += release.frame.slices[-1].start
+        half = INTERVAL_SDS * release.answers.noise_sd[row]
+        wanted = with_noise(release.answers.count[row], half)
+    else:
+        (wanted,) = [
+            row["noisy count"] for row in place_rows(release) if row["place"] == "Port Meridian"
+        ]
+    expect(answer.locator(".count")).to_have_text(wanted)
+
+
 def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
     random = np.random.default_rng(0)
     xy = random.beta(2, 4, (3_000, 2))
@@ -264,8 +392,8 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
         pair = [mine[name] for name in names_of]
         wanted = [count.count[0], count.noise_sd[0], count.uniformity_sd[0]]
         wanted += [total.sum[0], total.noise_sd[0], total.uniformity_sd[0]]
-        assert pair == pytest.approx(wanted, rel=1e-9, abs=1e-6)
-    for part in every[:3]:  # cells are cut, so that the noise alone would be too small
+        assert pair == pytest.approx(wanted, rel=1e-3)
+    for part in every[:3]:  # of the noise alone were both, where cells are cut too
         count = part.count(rect)
         assert count.larger_error > count.half_width
         headline = with_noise(count.count[0], count.larger_error[0])
@@ -296,6 +424,21 @@ def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases
     both_schemes_are_open_to_everyone(page, frames)
     paper = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
+
+
+def test_a_printed_file_is_one_sheet_and_states_its_guarantee_once(open_file):
+    release = dpviz.build(city_by_time("1d", **OFFENSES), "ugrid", 1.0, seed=1, cells=8)
+    page = open_file(release_page(release, Presentation("A city", "By month", "visits")))
+    the_map(page)
+    paper = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
+    page.emulate_media(media="print")
+    text = page.locator("body").inner_text()
+    assert text.count("ε = 1") == 1
+    for words in ("A city", "By month", "visits, 1 January to 30 June 2030"):
+        assert text.count(words) == 1
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Visits per km²")
+    assert "theft" in text
 
 
 def test_a_series_on_a_phone_has_no_sideways_scroll_and_its_slider_in_reach(open_file):
@@ -342,3 +485,49 @@ def test_a_link_shows_a_paid_release_on_a_phone_under_the_words_of_its_owner(
     expect(inside.get_by_text("remains uncertain: ε = 1 per record.")).to_be_visible()
     expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_by_keyboard_a_reader_opens_a_link_finds_a_place_reads_its_count_and_takes_a_picture(
+    app, ledgers, open_page
+):
+    city = dpviz.load("city-50k").domain
+    low, high = np.array(city.lower), np.array(city.upper)
+    points = low + np.random.default_rng(0).beta(2, 4, (5_000, 2)) * (high - low)
+    domain = dpviz.Domain(city.lower, city.upper)
+    ledger = dpviz.Ledger(ledgers / "app.sqlite")
+    release = dpviz.build(
+        dpviz.from_points(points, domain, name="read"), "ugrid", 1.0, ledger=ledger
+    )
+    words = Presentation("Visits by place", noun="visits")
+    identity = Shelf(ledgers / "releases").keep(release, "here", words).id
+    page = open_page(f"{app}/r?id={identity}")
+    inside = page.frame_locator("iframe")
+    the_map(inside)
+    tab_to(page, inside.get_by_test_id("dpviz-map"))
+    for key in ("d", "Enter", *["ArrowLeft"] * 3, *["ArrowUp"] * 3, "Enter"):
+        page.keyboard.press(key)
+    answer = inside.get_by_test_id("dpviz-answer")
+    expect(answer.get_by_role("heading")).to_have_text("The rectangle")
+    tab_to(page, inside.get_by_test_id("dpviz-find"))
+    page.keyboard.type("saltf")
+    page.keyboard.press("Enter")
+    expect(answer.get_by_role("heading")).to_have_text("Saltflat")
+    (row,) = [each for each in place_rows(release) if each["place"] == "Saltflat"]
+    expect(answer.locator(".count")).to_have_text(row["noisy count"])
+    picture = inside.get_by_role("button", name="Save picture", exact=True).last
+    tab_to(page, picture)
+    with page.expect_download() as saved:
+        page.keyboard.press("Enter")
+    assert saved.value.suggested_filename == "visits-by-place.png"
+    tab_to(page, inside.get_by_role("button", name="Copy link"))
+    paper = page.pdf(prefer_css_page_size=True, format="A4")
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
+
+
+def tab_to(page, element, most=40):
+    """Press Tab until an element has the focus."""
+    for _ in range(most):
+        if element.evaluate("e => e.getRootNode().activeElement === e"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"not reached by {most} presses of Tab")

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.domain.periods import span_words, whole_words
-from dpviz.releases.counts import PointRelease
+from dpviz.releases.counts import PointRelease, is_points
 from dpviz.releases.points.box import even_grid, outlines
 from dpviz.releases.points.marginal import on_map
+from dpviz.releases.release import Release
 from dpviz.releases.split import count_release
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.grid import rectangle_tree
 from dpviz.trees.lattice import Int
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 def during(release: PointRelease, period: Any) -> PointRelease:
@@ -61,6 +65,13 @@ def _rectangles(nodes: Decomposition, lo: int, hi: int) -> tuple[Int, Int] | Non
     place[at] = np.arange(len(at))
     corners = np.hstack([nodes.lo[at, :2], nodes.hi[at, :2]])
     return rectangle_tree(corners, place[nodes.parent[at]])
+
+
+def has_windows(release: Release) -> TypeIs[PointRelease]:
+    """Return whether a release is of points on a map with time."""
+    if not is_points(release) or release.domain.time is None:
+        return False
+    return release.domain.without_time.dims == 2
 
 
 def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:

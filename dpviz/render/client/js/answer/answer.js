@@ -16,7 +16,7 @@ export function lattice(rect, {lower, upper, side}) {
   return {lo: axes.map(k => line(rect[k], k)), hi: axes.map(k => line(rect[k + 2], k))};
 }
 
-/** Variance of a box's count if its cells come from noisy Haar coefficients: the engine's `haar`. */
+/** Variance of a box's count if its cells come from noisy Haar coefficients, of any number of axes: the engine's `haar`. */
 function haarVariance({variance, cells}, {lo, hi}, side) {
   const weight = (line, length) => Math.min(line % length, length - line % length) / length;
   const span = k => {
@@ -28,32 +28,38 @@ function haarVariance({variance, cells}, {lo, hi}, side) {
     }
     return found;
   };
-  return variance * span(0) * span(1);
+  return lo.reduce((product, _, k) => product * span(k), variance);
 }
 
 /**
- * The answer of a tree to a rectangle, null outside the domain.
+ * The answer of a tree to a box {lo, hi} of lattice lines on a lattice of `side` lines per axis; null without a box.
  *
  * `tree` has `roots`, `noise` (null if the nodes' variances add up, else parameters of `haar`) and the
- * columns lo, hi (two numbers a node), first_child, n_children, count and variance. A part of a
+ * columns lo, hi (a number per node and axis), first_child, n_children, count and variance. A part of a
  * period also has `assumed`, the uniformity error of each count; wavelets also have `nonnegative`,
  * counts for the uniformity model where noise makes some negative. A node inside gives its count, a
  * cut leaf its share by area. The uniformity error is the engine's Beta model; the part `coherence`
  * of it adds up along an edge. `used` lists the nodes.
  */
-export function rangeCount(tree, rect, domain, interval) {
-  const box = lattice(rect, domain);
+export function rangeCount(tree, box, side, interval) {
   if (!box) return null;
   const {lo, hi, first_child: first, n_children: children, count, variance, nonnegative} = tree;
-  const common = (node, k) => Math.max(0, Math.min(hi[2 * node + k], box.hi[k]) - Math.max(lo[2 * node + k], box.lo[k]));
+  const dims = box.lo.length;
+  const common = (node, k) => Math.max(0, Math.min(hi[dims * node + k], box.hi[k]) - Math.max(lo[dims * node + k], box.lo[k]));
+  const size = (node, along) => {
+    let product = 1;
+    for (let k = 0; k < dims; k++) product *= along(node, k);
+    return product;
+  };
+  const length = (node, k) => hi[dims * node + k] - lo[dims * node + k];
   const used = [];
   const total = {count: 0, variance: 0, uniformity: 0, together: 0, hidden: 0, sum: 0, sumVariance: 0, sumUniformity: 0, sumTogether: 0};
   const open = Array.from({length: tree.roots}, (_, root) => tree.roots - 1 - root);
   while (open.length) {
     const node = open.pop();
-    const inside = common(node, 0) * common(node, 1);
+    const inside = size(node, common);
     if (!inside) continue;
-    const area = (hi[2 * node] - lo[2 * node]) * (hi[2 * node + 1] - lo[2 * node + 1]);
+    const area = size(node, length);
     if (inside < area && children[node]) {
       for (let child = children[node] - 1; child >= 0; child--) open.push(first[node] + child);
       continue;
@@ -77,7 +83,7 @@ export function rangeCount(tree, rect, domain, interval) {
   }
   total.uniformity += (tree.coherence * Math.max(total.together, 0)) ** 2 + Math.sqrt(2 * total.hidden);
   total.sumUniformity += (tree.coherence * total.sumTogether) ** 2;
-  if (tree.noise) total.variance = haarVariance(tree.noise, box, domain.side);
+  if (tree.noise) total.variance = haarVariance(tree.noise, box, side);
   const sums = tree.sum ? {sum: total.sum, sumNoise: Math.sqrt(total.sumVariance), sumUniformity: Math.sqrt(total.sumUniformity)} : {};
   return {...answerOf(total, interval), used, ...sums};
 }
@@ -133,12 +139,13 @@ export function quotientWords({enough, value, low, high}, percent = false) {
   return percent ? percentInterval(value, low, high) : withInterval(value, low, high);
 }
 
-/** Outlines of nodes as closed rings in degrees, for a domain in degrees. */
-export function nodeRings({lo, hi}, nodes, {lower, upper, side}) {
+/** Outlines of nodes as closed rings in degrees, for a domain in degrees; the first two axes are those of the map. */
+export function nodeRings({lo, hi, count}, nodes, {lower, upper, side}) {
   const at = (line, k) => lower[k] * (1 - line / side) + upper[k] * (line / side);
+  const dims = lo.length / count.length;
   return nodes.map(node => {
-    const [w, s] = [0, 1].map(k => at(lo[2 * node + k], k));
-    const [e, n] = [0, 1].map(k => at(hi[2 * node + k], k));
+    const [w, s] = [0, 1].map(k => at(lo[dims * node + k], k));
+    const [e, n] = [0, 1].map(k => at(hi[dims * node + k], k));
     return [[w, s], [e, s], [e, n], [w, n], [w, s]];
   });
 }
@@ -165,7 +172,7 @@ export function answerElement(name, answer, interval, values = null) {
     h('p', {class: 'count'}, withNoise(answer.count, largerError(answer, interval))),
     h('dl', {},
       ...row('Noise alone (95 %)', intervalWords(answer.count, half) + mark(half, spread)),
-      ...row(`Where it cuts ${noun} (estimate)`, `± ${halfWidthWords(spread)}${mark(spread, half)}`),
+      ...spread > 0 ? row(`Where it cuts ${noun} (estimate)`, `± ${halfWidthWords(spread)}${mark(spread, half)}`) : [],
       ...sums,
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }

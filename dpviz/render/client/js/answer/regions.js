@@ -59,6 +59,39 @@ export class Regions {
     return this.times.map(time => this.count(share, time, interval));
   }
 
+  /** The count of one area at each time. Ends of its interval are not whole numbers, as in tables of areas and in the map's labels. */
+  area(row, interval) {
+    return this.times.map(({totals, variance}) => {
+      const [count, noise] = [totals[row], Math.sqrt(variance[row])];
+      return {count, noise, uniformity: 0, low: count - interval * noise, high: count + interval * noise, used: [row], noun: 'areas'};
+    });
+  }
+
+  /** Number of the level of an area; the coarsest level is 0. */
+  level(row) {
+    return this.starts.findLastIndex(start => start <= row);
+  }
+
+  /** Outline of an area as lines in degrees: sides that only one of the finest areas inside it has. */
+  outline(row) {
+    const {lower, upper} = this.domain;
+    const degrees = corner => corner.map((value, k) => lower[k] + value / this.steps * (upper[k] - lower[k]));
+    const within = at => { // areas come before those within them
+      let area = this.first + at;
+      while (area > row) area = this.parent[area];
+      return area === row;
+    };
+    const sides = new Map();
+    for (const {ring} of this.shapes.filter((_, at) => within(at)).flatMap(({rings}) => rings)) {
+      ring.forEach((a, i) => {
+        const b = ring[(i + 1) % ring.length];
+        const key = [a, b].map(String).sort().join();
+        if (!sides.delete(key)) sides.set(key, [a, b].map(degrees));
+      });
+    }
+    return [...sides.values()];
+  }
+
   count(share, {totals, variance}, interval) {
     const answer = {count: 0, variance: 0, uniformity: 0};
     const used = [];

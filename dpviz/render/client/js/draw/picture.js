@@ -13,6 +13,9 @@ const SETTLE_FRAMES = 12; // the larger map has this many frames to be drawn
 
 const nextFrame = () => new Promise(resolve => requestAnimationFrame(resolve));
 
+/** File name made from the title, as in Python's exports. */
+const fileName = title => `${(title || 'map').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80).replace(/^-+|-+$/g, '') || 'map'}.png`;
+
 /** Composes and downloads the picture; for a moment the map has the picture's size, hidden from view. */
 export async function savePicture(app) {
   const host = app.canvasHost;
@@ -45,7 +48,7 @@ export async function savePicture(app) {
   pen.textAlign = 'right';
   write(pen, source, size.width - EDGE, size.height - 20, wide, `15px ${type.font}`, type.ink);
   return new Promise(resolve => picture.toBlob(blob => {
-    const link = h('a', {href: URL.createObjectURL(blob), download: 'map.png'});
+    const link = h('a', {href: URL.createObjectURL(blob), download: fileName(app.title)});
     link.click();
     URL.revokeObjectURL(link.href);
     resolve();

@@ -6,6 +6,29 @@ import {Viewer} from './viewer.js';
 
 const byId = id => document.getElementById(id);
 
+const SHEET = '186mm'; // width of A4 without margins
+
+const button = (text, onclick) => h('button', {type: 'button', onclick}, text);
+
+/** Copies the address of the app's page that embeds this one. */
+function copyLink({currentTarget: pressed}) {
+  navigator.clipboard.writeText(parent.location.href).then(() => { pressed.textContent = 'Link copied'; }, () => { pressed.textContent = 'Copy it from the address bar'; });
+}
+
+/** Height of the page on paper, measured with its print rules: the app sets it before the browser lays out the sheets. */
+function printedHeight(...roots) {
+  const {body} = document;
+  const rules = roots.flatMap(({styleSheets}) => [...styleSheets]).flatMap(({cssRules}) => [...cssRules]).filter(({media}) => media?.mediaText === 'print');
+  const set = (medium, width) => {
+    for (const {media} of rules) media.mediaText = medium;
+    body.style.width = width;
+  };
+  set('all', SHEET);
+  const {scrollHeight} = body;
+  set('print', '');
+  return scrollHeight;
+}
+
 async function start() {
   const spec = JSON.parse(byId('scene').textContent);
   const [buffer, gl] = await Promise.all([bytesOf('columns'), prepared(async () => loadedDeck(await bytesOf('deck')))]);
@@ -13,13 +36,14 @@ async function start() {
   const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), gl);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
   const frame = window.frameElement; // the app embeds the page of a release, and prints its full height
-  if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${document.documentElement.scrollHeight}px`));
-  for (const button of document.querySelectorAll('[data-rect]')) {
-    button.onclick = () => {
-      viewer.push(spec.rects[Number(button.dataset.rect)]);
+  if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${printedHeight(document, places.map.shadowRoot)}px`));
+  byId('take').append(button('Save picture', () => viewer.app.savePicture()), button('Print', () => print()), frame && navigator.clipboard ? button('Copy link', copyLink) : '');
+  for (const shows of document.querySelectorAll('[data-rect]')) {
+    shows.onclick = () => {
+      viewer.push(spec.rects[Number(shows.dataset.rect)]);
       if (places.map.getBoundingClientRect().top < 0) places.map.scrollIntoView();
     };
-    button.hidden = false;
+    shows.hidden = false;
   }
   if (spec.rects.length) viewer.push(spec.rects[0]);
 }

@@ -1,15 +1,18 @@
 /** The app's map without a server; it answers rectangles itself. It shows one release, two, or a series. */
-import {added, answerElement, answerTable, nodeRings, quotientWords, rangeCount, shareOf} from '../answer/answer.js';
+import {added, answerElement, answerTable, lattice, nodeRings, quotientWords, rangeCount, shareOf} from '../answer/answer.js';
 import {MapApp} from '../core/app.js';
 import {h} from '../core/dom.js';
 import {Player} from '../core/player.js';
 import {Regions} from '../answer/regions.js';
-import {cellColumns, links} from '../draw/tree.js';
+import {boxes, cellColumns, links} from '../draw/tree.js';
+import {Finder} from './finder.js';
 
 const MAX_OUTLINED = 2000; // more outlines would cover the map
 const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};
-const MAYBE = ['nonnegative', 'assumed', 'sum', 'sum_variance'];
-const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'merged_sd'];
+const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'until', 'back', 'nonnegative', 'assumed', 'sum', 'sum_variance'];
+
+/** A box of two axes, with the start and the end of a window as the third. */
+const within = ({lo, hi}, [start, end]) => ({lo: [...lo, start], hi: [...hi, end]});
 
 export class Viewer {
   /** `places` has the elements {map, modes, hint, answer, total}; `style` is the map's style sheet as text; `gl` is null for a flat map. */
@@ -21,16 +24,15 @@ export class Viewer {
     this.domain = {...spec.domainBox, side: spec.side};
     this.views = spec.views ?? []; // maps of something other than densities: shares, means, levels of areas
     this.regions = spec.areas && new Regions(spec.areas, columns, this.domain);
-    this.trees = spec.trees.map(({name, roots, noise, coherence = 0}) => {
-      const wanted = [...TREE, ...MAYBE.filter(column => columns[`${name}.${column}`])];
-      const tree = Object.fromEntries(wanted.map(column => [column, columns[`${name}.${column}`].value]));
-      const {first, level, parent} = links(tree.n_children, roots);
-      return {roots, noise, coherence, ...tree, first_child: first, level, parent};
-    });
+    this.trees = spec.trees.map(tree => this.tree(tree));
+    const {windows} = spec; // with time, the release's own tree answers, not the tree of a window's map
+    this.windows = windows && {...windows, trees: windows.trees.map(tree => this.tree(tree))};
+    this.categories = spec.names.length > 1 || this.regions ? spec.categories ?? [] : []; // those with a selector of their own
+    this.names = this.categories.length || !spec.categories?.length ? spec.names : spec.categories;
     this.pushed = 0;
     this.shape = null;
-    const count = spec.names.length;
-    this.shown = {a: count > 2 && !spec.chooser && !spec.ends.length ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
+    const count = this.names.length;
+    this.shown = {kind: 0, a: count > 2 && !spec.chooser && !spec.ends.length ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
     const shadow = places.map.attachShadow({mode: 'open'});
     shadow.append(h('style', {}, places.style));
     this.app = new MapApp(shadow);
@@ -38,7 +40,10 @@ export class Viewer {
     if (gl) this.app.take(gl);
     else this.app.stayFlat();
     this.app.emit = (what, value) => {
-      if (what === 'shape') this.asked(value);
+      if (what === 'shape') {
+        this.finder?.clear();
+        this.asked(value);
+      }
       this.onChange(what, value);
     };
     this.app.takeTheme();
@@ -52,13 +57,33 @@ export class Viewer {
     return b === null ? [a] : [a, b];
   }
 
+  /** A tree's columns with links between nodes and boxes on the lattice. */
+  tree({name, roots, noise, coherence = 0}) {
+    const present = TREE.filter(column => this.columns[`${name}.${column}`]);
+    const tree = Object.fromEntries(present.map(column => [column, this.columns[`${name}.${column}`].value]));
+    const {first, level, parent} = links(tree.n_children, roots);
+    return {roots, noise, coherence, ...tree, ...boxes(tree, parent), first_child: first, level, parent};
+  }
+
+  /** Number of the map of a step (or of an entry of the selector) in the chosen category. */
+  map(at) {
+    return this.shown.kind * this.names.length + at;
+  }
+
+  /** Label of the map `at`: its category and its step. */
+  label(at) {
+    const alone = this.names.length === 1;
+    const category = this.shown.kind || alone ? this.categories[this.shown.kind] : '';
+    return [category, alone && category ? '' : this.names[at]].filter(Boolean).join(', ');
+  }
+
   /** The scene to draw. */
   scene() {
     const {spec, now} = this;
     const view = this.views[this.shown.view];
     const apart = !view && now.length === 2 && this.shown.mode === 'difference'; // one map, of A − B
     const mode = now.length === 1 || apart || view ? 'single' : this.shown.mode;
-    const wanted = view ? view.frames?.[this.shown.a] ?? view.layers : apart ? ['difference'] : now.map(at => `cells-${at}`);
+    const wanted = view ? view.frames?.[this.map(this.shown.a)] ?? view.layers : apart ? ['difference'] : now.map(at => `cells-${this.map(at)}`);
     const loaded = id => this.columns[`${id}.bounds`]; // a map stays on the card once loaded, so that returning to it uploads nothing
     const isMap = id => id === 'difference' || id.startsWith('cells-') || this.views.some(each => each.layers.includes(id));
     const layers = spec.layers.filter(({id}) => !isMap(id) || wanted.includes(id) || loaded(id)).map(layer => {
@@ -66,13 +91,14 @@ export class Viewer {
       const side = mode !== 'single' && wanted.indexOf(layer.id);
       return side === false || side < 0 ? layer : {...layer, side};
     });
-    const labels = view?.frames?.length > 1 ? [spec.names[this.shown.a]] : !apart && !view && (now.length === 2 || spec.names.length > 2) ? now.map(at => spec.names[at]) : [];
+    const named = view ? view.frames?.length > 1 : !apart && (now.length === 2 || this.names.length > 2);
+    const labels = named ? now.map(at => this.label(at)) : [];
     const legend = apart ? spec.contrast : view ? view.legend : spec.legend;
     return {...spec, layers, mode, labels, neutral: view ? view.neutral : apart, legend, ...view ? {levels: 0} : {}};
   }
 
   show() {
-    for (const at of this.now) this.derive(at);
+    for (const at of this.now) this.derive(this.map(at));
     this.app.showScene(this.scene(), this.columns);
     if (this.player) {
       this.player.at = this.shown.a;
@@ -84,10 +110,12 @@ export class Viewer {
 
   /** Writes the noisy total of the releases on the map, if the page has a place for it. */
   tellTotal() {
-    const {totals, records, names, ends} = this.spec;
+    const {totals, records, ends, categories} = this.spec;
     if (!this.places.total || !totals?.length) return;
-    const words = this.now.flatMap((at, row) => [row ? ' · ' : '', this.now.length > 1 ? `${names[at]}: ` : '', h('strong', {}, totals[at])]);
-    this.places.total.replaceChildren(...words, ` ${records}`, this.now.length === 1 && ends.length ? `, ${names[this.shown.a]}` : '');
+    const {kind, a} = this.shown;
+    const words = this.now.flatMap((at, row) => [row ? ' · ' : '', this.now.length > 1 ? `${this.label(at)}: ` : '', h('strong', {}, totals[this.map(at)])]);
+    const named = this.now.length === 1 && (ends.length || kind || categories?.length && a);
+    this.places.total.replaceChildren(...words, ` ${records}`, named ? `, ${this.label(a)}` : '');
   }
 
   /** Derives the cells of a release when it is first shown. */
@@ -106,12 +134,13 @@ export class Viewer {
 
   /** Builds the slider of a series, the choice of a release to compare with, and the modes of comparison. */
   buttons() {
-    const {names, epsilons} = this.spec;
+    const {names, spec: {epsilons}} = this;
     const inTime = this.spec.ends.length > 0;
     const ends = inTime ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
     const place = this.places.modes;
     if (this.spec.chooser) place.append(this.chooser());
-    const framed = this.views.some(({frames}) => frames?.length > 1);
+    if (this.categories.length) place.append(this.category());
+    const framed = names.length > 1 && this.views.some(({frames}) => frames?.length > 1);
     if (names.length > 1 && this.spec.chooser && !framed) place.append(this.other());
     else if (names.length > 2 || framed) {
       this.player = this.app.player = new Player(names, at => this.set({a: at}), {at: this.shown.a, ends, what: inTime ? 'Step' : 'Release', test: 'dpviz-series'});
@@ -122,12 +151,23 @@ export class Viewer {
       type: 'button', 'data-mode': mode, onclick: () => this.set({mode}),
     }, text));
     place.append(...this.modes);
+    if (this.spec.places) {
+      this.finder = new Finder(this.spec.places, at => this.find(at));
+      place.append(this.finder.element);
+    }
     this.refresh();
+  }
+
+  /** Selector of the category that all steps show. */
+  category() {
+    const select = h('select', {'aria-label': 'Category', 'data-testid': 'dpviz-category', onchange: () => this.set({kind: Number(select.value)})},
+      ...this.categories.map((name, at) => h('option', {value: at}, name)));
+    return h('label', {class: 'chooser'}, h('span', {}, 'Category'), select);
   }
 
   /** The choice of what the map shows: a release, or another view. */
   chooser() {
-    const {chooser, names} = this.spec;
+    const {names, spec: {chooser}} = this;
     const maps = this.trees.length || !this.views.length ? names : [];
     const of = (value, text) => h('option', {value}, text);
     this.select = h('select', {'aria-label': chooser, 'data-testid': 'dpviz-chooser', onchange: () => {
@@ -141,7 +181,7 @@ export class Viewer {
   other() {
     const select = this.compare = h('select', {'aria-label': 'Compare with', 'data-testid': 'dpviz-compare',
       onchange: () => this.set({b: select.value === '' ? null : Number(select.value)})},
-    h('option', {value: ''}, 'Compare with …'), ...this.spec.names.map((name, at) => h('option', {value: at}, name)));
+    h('option', {value: ''}, 'Compare with …'), ...this.names.map((name, at) => h('option', {value: at}, name)));
     return select;
   }
 
@@ -163,40 +203,85 @@ export class Viewer {
     this.asked(rect && {kind: 'rect', rect});
   }
 
+  /** Shows a named place or area and its answer; null clears it. On a phone the answer is below the map and is scrolled to. */
+  find(at) {
+    const {places} = this.spec;
+    if (at === null) return this.push(null);
+    const name = places.names[at];
+    this.pushed += 1;
+    if (places.boxes) {
+      this.asked({kind: 'rect', rect: places.boxes[at], name});
+    } else {
+      const row = places.rows[at];
+      this.shape = {kind: 'area', row, name};
+      this.set({view: this.regions.level(row)});
+    }
+    this.app.sight.home();
+    this.places.answer.scrollIntoView({block: 'nearest'});
+  }
+
   /** Answers a shape; null clears it. Without trees (a domain not in degrees) the shape is only shown. */
   asked(shape) {
     this.shape = shape;
     const whole = !shape && this.spec.ends.length > 0; // a release by time shows the timeline of the whole area
     const rect = whole ? [...this.domain.lower, ...this.domain.upper] : shape?.rect;
-    const answers = rect && (this.trees.length || this.regions) ? this.answers(rect) : null;
+    const area = shape?.kind === 'area';
+    const answers = area ? this.inCategory(this.regions.area(shape.row, this.spec.interval)) : rect && (this.trees.length || this.regions) ? this.answers(rect) : null;
     const shown = shape && answers && this.now.map(at => answers[at]);
-    this.app.showOverlay({...this.outlines(shown), shape: {seq: this.pushed, value: shape}}, {});
+    const drawn = area ? this.lines('area', this.regions.outline(shape.row), 255, 2.5) : this.outlines(shown);
+    this.app.showOverlay({...drawn, shape: {seq: this.pushed, value: area ? null : shape}}, {});
     this.places.hint.hidden = Boolean(shape && answers);
-    const {names, interval, values, chooser, kinds, whole: wholes = 0} = this.spec;
-    const shares = kinds && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers.slice(1), interval), true)) : [];
-    const caption = this.spec.ends.length ? 'Step by step' : chooser ? 'Count of each, and its share of all' : undefined;
+    const {names} = this;
+    const {interval, values, chooser, whole: wholes = 0} = this.spec;
+    const shares = names === this.spec.categories && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers.slice(1), interval), true)) : [];
+    const caption = whole ? 'The whole area, step by step' : this.spec.ends.length ? 'Step by step' : chooser ? 'Count of each, and its share of all' : undefined;
+    const title = at => [shape?.name ?? (names.length > 1 ? '' : 'The rectangle'), names.length > 1 ? this.label(at) : ''].filter(Boolean).join(', ');
     const said = !answers ? [] : answers.includes(null)
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
-      : [...whole ? [h('h2', {class: 'small'}, 'The whole area')] : this.now.map(at => answerElement(names[at], answers[at], interval, values)),
+      : [...whole ? [] : this.now.map(at => answerElement(title(at), answers[at], interval, values)),
         ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set(this.regions ? {a: at} : {a: at, view: null}), caption, shares, wholes)] : []];
     this.places.answer.replaceChildren(...said);
   }
 
+  /** Answers of each step in the chosen category, or of each category. */
   answers(rect) {
-    const {interval, kinds} = this.spec;
-    if (this.regions) return this.regions.counts(rect, interval);
-    const found = this.trees.map(tree => rangeCount(tree, rect, this.domain, interval));
-    return kinds ? [added(found.slice(1), interval), ...found.slice(1)] : found; // the first map is the sum of all categories
+    if (this.regions) return this.inCategory(this.regions.counts(rect, this.spec.interval));
+    const apart = this.names !== this.spec.categories;
+    return this.names.map((_, at) => apart ? this.answer(rect, this.shown.kind, at) : this.answer(rect, at, 0));
+  }
+
+  /** The chosen category's part of a list of answers. */
+  inCategory(answers) {
+    return answers.slice(this.map(0), this.map(this.names.length));
+  }
+
+  /** The answer of one category in one step; category 0 is the sum of all others. */
+  answer(rect, kind, step) {
+    const {categories = [], interval} = this.spec;
+    if (categories.length && !kind) return added(categories.slice(1).map((_, at) => this.answer(rect, at + 1, step)), interval);
+    const [tree, domain] = this.asks(kind, step);
+    const box = lattice(rect, domain);
+    return rangeCount(tree, this.windows && box ? within(box, this.windows.ends[step]) : box, domain.side, interval);
+  }
+
+  /** The tree that answers for a category and a step, and its domain. */
+  asks(kind, step) {
+    const {windows, domain} = this;
+    return windows ? [windows.trees[Math.max(kind - 1, 0)], {...domain, side: windows.side}] : [this.trees[kind * this.spec.names.length + step], domain];
   }
 
   /** Outlines of the nodes that gave the answer, on a single map. */
   outlines(answers) {
-    const made = this.regions || this.spec.kinds && !this.shown.a; // the answer used no cells of this map
+    const {a, kind} = this.shown;
+    const [category, step] = this.names === this.spec.categories ? [a, 0] : [kind, a];
+    const made = this.regions || this.spec.categories?.length && !category; // the answer used no cells of this map
     const used = (!made && answers?.length === 1 && answers[0]?.used) || [];
     if (!used.length || used.length > MAX_OUTLINED) return {layers: []};
-    return {layers: [{
-      '@@type': 'PathLayer', id: 'used', data: nodeRings(this.trees[this.shown.a], used, this.domain), getPath: '@@=-',
-      getColor: [...this.app.accent, 130], getWidth: 1, widthUnits: 'pixels',
-    }]};
+    return this.lines('used', nodeRings(this.asks(category, step)[0], used, this.asks(category, step)[1]), 130, 1);
+  }
+
+  /** An overlay of lines in the accent's colour. */
+  lines(id, data, opacity, getWidth) {
+    return {layers: [{'@@type': 'PathLayer', id, data, getPath: '@@=-', getColor: [...this.app.accent, opacity], getWidth, widthUnits: 'pixels', capRounded: true}]};
   }
 }

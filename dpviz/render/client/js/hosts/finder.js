@@ -1,0 +1,37 @@
+/** Search field for places or areas of a map by name. */
+import {h} from '../core/dom.js';
+
+/** Text in lower case without accents. */
+const plain = text => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
+
+export class Finder {
+  /** `names` to search; `noun` says what they are; `choose(at)` shows one, `choose(null)` clears. */
+  constructor({names, noun}, choose) {
+    Object.assign(this, {names, noun, choose, texts: names.map(plain)});
+    const list = h('datalist', {id: 'dpviz-names'}, ...names.map(value => h('option', {value})));
+    this.input = h('input', {type: 'search', list: 'dpviz-names', autocomplete: 'off', 'aria-describedby': 'dpviz-missing', 'data-testid': 'dpviz-find',
+      oninput: () => { if (!this.input.value || this.texts.includes(plain(this.input.value))) this.find(); },
+      onchange: () => this.find()});
+    this.missing = h('span', {id: 'dpviz-missing', class: 'soft', role: 'status'});
+    this.element = h('label', {class: 'chooser finder'}, h('span', {}, `Find ${noun}`), this.input, list, this.missing);
+  }
+
+  /** Choose the name that equals the text, else the first that begins with it, else the first that contains it. */
+  find() {
+    const text = plain(this.input.value);
+    if (text === this.text) return;
+    this.text = text;
+    const tests = [each => each === text, each => each.startsWith(text), each => each.includes(text)];
+    const at = text ? tests.map(test => this.texts.findIndex(test)).find(row => row >= 0) ?? -1 : null;
+    this.missing.textContent = at === -1 ? `no “${this.input.value}” here` : '';
+    if (at === -1) return;
+    if (at !== null) this.input.value = this.names[at];
+    this.text = plain(this.input.value);
+    this.choose(at);
+  }
+
+  /** Empty the field without telling the host. */
+  clear() {
+    this.input.value = this.text = this.missing.textContent = '';
+  }
+}
