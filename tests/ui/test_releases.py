@@ -282,9 +282,9 @@ def test_an_upload_that_is_no_release_is_called_the_file():
     app.button(key="explore.open").click().run()
     (error,) = app.error
     assert error.value.replace("\\", "").startswith("The file: no release: choose a .parquet file")
-    order = [node.type for node in app.main]
+    order = [node.key or node.type for node in app.main]
     # Above the uploader, where it is visible.
-    assert order.index("error") < order.index("file_uploader")
+    assert order.index("error") < order.index("explore.open.file")
     assert "Open" not in [button.label for button in app.button]
 
 
