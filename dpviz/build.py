@@ -19,6 +19,7 @@ from dpviz.methods.request import by_area, chosen_method, promises
 from dpviz.methods.roads.base import Measured, RoadMethod, RoadTask
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.private.areas import AreaData
+from dpviz.private.blocks import BlockNoise
 from dpviz.private.budget import Budget, positive_epsilon
 from dpviz.private.driver import Price, header_of, noise_for
 from dpviz.private.flows import FlowData
@@ -129,10 +130,12 @@ def build(
         every: with ``areas``, the step of time, such as ``1d`` or ``1mo``; by default that of the
             domain.
         delta: the whole delta; by default the least that the method needs. With a larger one,
-            tables of areas, and ``ugrid`` with ``cells``, count persons instead of records: each
-            in at most ``max_per_unit`` slots (a cell or area, in a step, of a kind), once in each.
-            Noise is Gaussian where that is smaller than pure noise; otherwise the release is
-            ε-DP and costs no delta. See ``dpviz expect``.
+            tables of areas, ``ugrid`` with ``cells`` and ``quadtree`` with ``top`` count persons
+            instead of records: each in at most ``max_per_unit`` slots (a cell or area, in a step,
+            of a kind), once in each. Noise is Gaussian where that is smaller than pure noise;
+            otherwise the release is ε-DP and costs no delta. See ``dpviz expect``. Other pure
+            methods count each person once in each of so many kinds
+            (:mod:`dpviz.private.blocks`).
         workload: purpose of the release, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
             "hot", "districts", or public rectangles: a public rule
@@ -234,7 +237,7 @@ def _measured(
     workload: Paths,
     progress: Progress | None,
     sum_share: float | None,
-    slots: SlotNoise | None,
+    slots: SlotNoise | BlockNoise | None,
 ) -> Result:
     """Spend the budget; the only function that distinguishes the kinds of data."""
     if isinstance(data, DataHandle):

@@ -66,7 +66,8 @@ def expect(
     from dpviz.render.numbers import half_width_words
 
     domain = public_box(numbers(bounds, "--bounds"), (), DEGREES, {**clock.axis()})
-    chosen = method_with(method, "points", settings(parameters)).parameters()
+    named = method_with(method, "points", settings(parameters))
+    chosen = named.parameters()
     if prior is None and prior_weight is not None:
         raise ParameterError("--prior-weight requires --prior: give both, or neither")
     public = None if prior is None else dpviz.prior(prior, domain, prior_weight)
@@ -92,7 +93,9 @@ def expect(
             for row in bound_rows
         ]
     if delta is not None:
-        facts["persons"] = noise_by_bound(epsilon, delta, max_per_unit)
+        facts["persons"] = noise_by_bound(
+            epsilon, delta, max_per_unit, named.slot_shares(domain.dims) or [1.0]
+        )
         lines.append(f"\n{'slots per unit':<20}{'pure noise, sd':>16}{f'δ = {delta:g}, sd':>18}")
         lines += [
             f"{row['max_per_unit']:<20,}{row['pure_sd']:>16.3g}{row['sd']:>18.3g}  "

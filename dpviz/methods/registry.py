@@ -93,10 +93,13 @@ class Method:
         """The delta that this setting needs; 0 for pure ε-DP."""
         return 0.0
 
-    @property
-    def counts_slots(self) -> bool:
-        """True if it measures one vector of slot counts only (points: the cells of its `grid`)."""
-        return False
+    def slot_shares(self, dims: int) -> list[float]:
+        """Shares of ε of the levels that it measures, finest last, if a person is in K slots.
+
+        A person moves at most one count by one in each slot (points: the cells of its ``grid``) and
+        level. Empty for a method that measures anything else.
+        """
+        return []
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter with its value."""

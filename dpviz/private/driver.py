@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from dpviz.checks import as_number
 from dpviz.domain.units import ChargedPeriod
 from dpviz.errors import ParameterError, PrivacyError
+from dpviz.private.blocks import BlockNoise
 from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle
 from dpviz.private.ledger.entries import NEIGHBOURS
@@ -92,7 +93,8 @@ class Price:
 
     Attributes:
         epsilon, delta: the price of one privacy unit.
-        slots: noise of a release that counts persons per slot; None where it counts records.
+        slots: noise of a release that counts persons per slot or block; None where it counts
+            records.
         steps: k, of one record added or removed, from a data set to its neighbour.
         neighbouring: the relation in words.
     """
@@ -101,7 +103,7 @@ class Price:
     delta: float
     steps: int
     neighbouring: str
-    slots: SlotNoise | None = None
+    slots: SlotNoise | BlockNoise | None = None
 
     @classmethod
     def of(
@@ -118,14 +120,23 @@ class Price:
             return cls(epsilon, delta_for(method, delta), steps, neighbouring)
         noise = slot_noise(data, method, epsilon, as_number(delta), steps)
         neighbouring = neighbouring.replace(data.unit, noise.unit(data))
-        if noise.variance is None:
-            return cls(epsilon, 0.0, steps, neighbouring, noise)
-        return cls(epsilon, noise.delta, 1, neighbouring, noise)
+        return cls(epsilon, noise.spent_delta, steps, neighbouring, noise)
 
     @property
     def growth(self) -> float:
         """Factor from the delta of one step to the delta of all steps together."""
+        if self.slots is not None:
+            return 1.0
         return group_growth(per_record(self.epsilon, self.steps), self.steps)
+
+    @property
+    def scale(self) -> float:
+        """Factor from the epsilon of a row of the budget to that of one unit."""
+        return self.steps if self.slots is None else self.slots.scale
+
+    def theorem(self, row: str) -> str:
+        """Theorem behind a row of the budget, for one unit."""
+        return of_unit(row, self.steps) if self.slots is None else self.slots.theorem(row)
 
     def budget(self) -> Budget:
         """Budget of one step, which is all that a method may spend.
@@ -215,8 +226,8 @@ def header_of(
     rows = (
         {
             **dataclasses.asdict(row),
-            "epsilon": row.epsilon * price.steps,
-            "theorem": of_unit(row.theorem, price.steps),
+            "epsilon": row.epsilon * price.scale,
+            "theorem": price.theorem(row.theorem),
             "delta": row.delta * growth if row.delta else 0.0,
         }
         for row in budget.rows

@@ -191,7 +191,7 @@ class DataHandle(Handle[PointRelease]):
         return self.__index
 
     def _by_person(self, edges: Sequence[Int], bound: int) -> Layers:
-        """Persons in each cell of a grid, at most ``bound`` cells of each, at the cells' corners.
+        """Records of persons: one in each cell of a grid, in at most ``bound`` cells of each.
 
         Args:
             edges: lattice lines of the grid, one array per dimension.
@@ -202,16 +202,16 @@ class DataHandle(Handle[PointRelease]):
             return self.__index
         shape = [len(line) - 1 for line in edges]
         drop = np.uint64(plain.dims * (plain.bits - self.bits))
-        cells = unmorton(persons.codes >> drop << drop, plain.dims)
+        codes = persons.codes >> drop << drop
+        cells = unmorton(codes, plain.dims)
         at = [
             np.searchsorted(line, cells[:, axis], side="right") - 1
             for axis, line in enumerate(edges)
         ]
-        sizes = len(self.__index.counts), math.prod(shape)
-        counts = persons.counts(np.ravel_multi_index(at, shape), sizes, bound)
-        lines = np.meshgrid(*(line[:-1] for line in edges), indexing="ij")
-        corners = np.stack(lines, axis=-1).reshape(sizes[1], -1)
-        return Layers(tuple(PointIndex.from_cells(plain, corners, each) for each in counts))
+        rows = persons.one_in_each(np.ravel_multi_index(at, shape), math.prod(shape), bound)
+        kind = np.zeros(len(rows)) if persons.kind is None else persons.kind[rows]
+        each = [codes[rows[kind == number]] for number in range(len(self.__index.counts))]
+        return Layers(tuple(PointIndex.from_codes(plain, part) for part in each))
 
     @property
     def _frame(self) -> str:

@@ -1,26 +1,36 @@
 """Releases of counts of persons per slot, at (ε, δ): choice of the noise, and its cost.
 
-Such a release measures one vector of counts. One person moves at most K of its entries, each by one
-(:mod:`dpviz.private.load.persons`). Up to some K pure noise of scale K/ε is smaller, and is drawn:
-then the release is ε-DP and costs no delta. Above it discrete Gaussian noise is smaller
-(:mod:`dpviz.private.mechanisms.accounting`). ε, δ and K are public: so is the choice.
+Such a release measures vectors of counts, one for each of L levels; most have one level. One person
+moves at most K entries of a level, each by one (:mod:`dpviz.private.load.persons`). Up to some K
+pure noise of scale K/ε, divided among levels, is smaller, and is drawn: then the release is ε-DP
+and costs no delta. Above it discrete Gaussian noise is smaller
+(:mod:`dpviz.private.mechanisms.accounting`). ε, δ, K and L are public: so is the choice.
+
+*Theorem. With the same Gaussian noise on all levels, their price is that of K·L slots.* A slot is
+in one node of each level, and different slots of a person are in different nodes, as levels refine
+slots; so one person moves all counts together by some v ∈ {0, 1}^d with at most K·L ones, and the
+hockey stick of :func:`~dpviz.private.mechanisms.accounting.gaussian_delta` holds for every such v.
+Where a level merges slots it moves by more than one, and this fails: no such level is measured.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from dpviz.errors import BudgetError, ParameterError
+from dpviz.private.blocks import BlockNoise
 from dpviz.private.budget import Budget, Share, per_record, positive_epsilon
 from dpviz.private.handle import Handle, bound_words
 from dpviz.private.mechanisms.accounting import gaussian_variance, require_claim
 from dpviz.private.mechanisms.gaussian import checked_variance
+from dpviz.releases.header import of_unit
 from dpviz.trees.consistency import geometric_variance
 
-SLOT_METHODS = "a table of areas, or ugrid with its cells"
+SLOT_METHODS = "a table of areas, ugrid with its cells, or quadtree with its top level"
 """What counts slots alone."""
 
 
@@ -30,22 +40,46 @@ class SlotNoise:
 
     Attributes:
         epsilon, delta: the price for one person, as asked.
-        k: most entries that move, each by one: slots of a person, twice as many to replace one.
+        k: most entries of a level that move, each by one: slots of a person, twice as many to
+            replace one.
         bound: most slots of a person.
+        levels: measured levels.
+        share: share of pure noise's ε that the finest level gets.
     """
 
     epsilon: float
     delta: float
     k: int
     bound: int
+    levels: int = 1
+    share: float = 1.0
+
+    @property
+    def moved(self) -> int:
+        """Most entries of all levels that move, each by one."""
+        return self.k * self.levels
+
+    @property
+    def pure_variance(self) -> float:
+        """Variance of pure noise on a count of the finest level."""
+        return float(geometric_variance(self.k / self.epsilon / self.share))
 
     @cached_property
     def variance(self) -> float | None:
         """The s² of discrete Gaussian noise; None where pure noise is as small or smaller."""
-        require_claim(self.delta, self.k)
-        gaussian = gaussian_variance(self.epsilon, self.delta, self.k)
-        pure = geometric_variance(self.k / self.epsilon)
-        return None if pure <= gaussian else checked_variance(gaussian)
+        require_claim(self.delta, self.moved)
+        gaussian = gaussian_variance(self.epsilon, self.delta, self.moved)
+        return None if self.pure_variance <= gaussian else checked_variance(gaussian)
+
+    @property
+    def spent_delta(self) -> float:
+        """The delta that the release costs: none with pure noise."""
+        return 0.0 if self.variance is None else self.delta
+
+    @property
+    def scale(self) -> float:
+        """Price of a person divided by that of what a method may spend."""
+        return self.k if self.variance is None else 1.0
 
     @property
     def mechanism(self) -> str:
@@ -54,14 +88,13 @@ class SlotNoise:
 
     @property
     def sd(self) -> float:
-        """Upper bound on the standard deviation of one count."""
-        pure = float(geometric_variance(self.k / self.epsilon))
-        return math.sqrt(pure if self.variance is None else self.variance)
+        """Upper bound on the standard deviation of one count of the finest level."""
+        return math.sqrt(self.pure_variance if self.variance is None else self.variance)
 
     @property
     def rho(self) -> float | None:
-        """The ρ of zCDP, the second guarantee of Gaussian noise: K/(2s²)."""
-        return None if self.variance is None else self.k / (2.0 * self.variance)
+        """The ρ of zCDP, the second guarantee of Gaussian noise: K·L/(2s²)."""
+        return None if self.variance is None else self.moved / (2.0 * self.variance)
 
     @property
     def words(self) -> str:
@@ -83,6 +116,10 @@ class SlotNoise:
         if self.variance is not None:
             facts |= {"scale_squared": self.variance, "rho": self.rho}
         return facts
+
+    def theorem(self, row: str) -> str:
+        """Theorem behind a row of the budget, for all of a person."""
+        return of_unit(row, self.k if self.variance is None else 1)
 
     def budget(self) -> Budget:
         """Budget of a method: of one record for pure noise, else of one Gaussian draw."""
@@ -121,7 +158,9 @@ class DrawBudget(Budget):
         """
         if epsilon != self.epsilon:
             raise BudgetError(f"cannot spend epsilon={epsilon:g} on {purpose}: one draw takes all")
-        why = f"one person moves at most {self._noise.k:,} counts by one each: exact hockey stick"
+        why = (
+            f"one person moves at most {self._noise.moved:,} counts by one each: exact hockey stick"
+        )
         share = super().spend(
             epsilon, purpose, delta=self.delta, mechanism=self._noise.mechanism, why=why
         )
@@ -131,7 +170,7 @@ class DrawBudget(Budget):
 
 def slot_noise(
     data: Handle[Any], method: Any, epsilon: float, delta: float, steps: int
-) -> SlotNoise:
+) -> SlotNoise | BlockNoise:
     """Noise of a build that counts slots; refuses what cannot be built, before payment.
 
     Args:
@@ -142,14 +181,18 @@ def slot_noise(
         steps: most entries that move between neighbours.
 
     Raises:
-        ParameterError: a method that measures more than slots, data without persons or with
-            values, or a delta or bound out of range.
+        ParameterError: a method that measures more than slots, of records without kinds; data
+            without persons or with values; or a delta or bound out of range.
     """
     domain = getattr(data, "domain", None)
-    if not method.counts_slots:
+    shares = method.slot_shares(2 if domain is None else domain.dims)
+    kinds = 0
+    if domain is not None and domain.kinds is not None and method.private:
+        kinds = len(domain.kinds.names)
+    if not shares and not kinds:
         raise ParameterError(
             f"delta={delta!r}: {method.name} with these parameters is pure ε-DP: leave delta out, "
-            f"or count persons by {SLOT_METHODS}"
+            f"or count persons by {SLOT_METHODS}, or by category"
         )
     if domain is not None and domain.values is not None:
         raise ParameterError(
@@ -160,7 +203,12 @@ def slot_noise(
             f"delta={delta!r} needs persons: read a file of records with its unit, or leave delta "
             "out (unit, --unit)"
         )
-    noise = SlotNoise(epsilon, delta, steps, data.max_per_unit)
+    most = data.max_per_unit
+    noise: SlotNoise | BlockNoise
+    if shares:
+        noise = SlotNoise(epsilon, delta, steps, most, len(shares), shares[-1])
+    else:
+        noise = BlockNoise(epsilon, delta, min(most, kinds), steps // most, most)
     noise.budget()  # refuses an impossible budget
     return noise
 
@@ -169,13 +217,16 @@ USUAL_BOUNDS = (1, 3, 10, 30, 100, 365)
 """Bounds on the slots of a person that are compared."""
 
 
-def noise_by_bound(epsilon: float, delta: float, bound: int = 1) -> list[dict[str, Any]]:
+def noise_by_bound(
+    epsilon: float, delta: float, bound: int = 1, shares: Sequence[float] = (1.0,)
+) -> list[dict[str, Any]]:
     """Noise of one count of persons, for several bounds on the slots of a person; no records.
 
     Args:
         epsilon: the price for one person.
         delta: the delta for one person.
         bound: a further bound to compare.
+        shares: shares of ε of the measured levels, the count's last.
 
     Returns:
         Rows with the bound, standard deviations of pure noise and of the noise that is drawn, and
@@ -186,8 +237,8 @@ def noise_by_bound(epsilon: float, delta: float, bound: int = 1) -> list[dict[st
     """
     rows = []
     for k in sorted({*USUAL_BOUNDS, bound}):
-        noise = SlotNoise(positive_epsilon(epsilon), delta, k, k)
-        pure = math.sqrt(geometric_variance(k / epsilon))
+        noise = SlotNoise(positive_epsilon(epsilon), delta, k, k, len(shares), shares[-1])
+        pure = math.sqrt(noise.pure_variance)
         rows.append(
             {"max_per_unit": k, "pure_sd": pure, "sd": noise.sd, "mechanism": noise.mechanism}
         )

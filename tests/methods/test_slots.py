@@ -241,7 +241,10 @@ def test_larger_areas_are_sums_of_the_finest():
     ("build", "match"),
     [
         (lambda data: dpviz.build(data(30), delta=1e-6), "leave delta out, or count persons by"),
-        (lambda data: dpviz.build(data(30), "ugrid", delta=1e-6), "or ugrid with its cells"),
+        (
+            lambda data: dpviz.build(data(30), "ugrid", delta=1e-6),
+            "ugrid with its cells",
+        ),
         (lambda data: dpviz.build(data(30), "ugrid", delta=1.0, cells=4), "from 1e-200 to below 1"),
         (lambda data: dpviz.build(data(30), "ugrid", delta=1e-201, cells=4), "from 1e-200"),
         (

@@ -78,10 +78,9 @@ class AreaCounts(AreaMethod):
         False, "Whole counts from 0 that still add up; small areas get a bias upwards"
     )
 
-    @property
-    def counts_slots(self) -> bool:
-        """True: with Gaussian noise only the finest areas are measured; others are their sums."""
-        return True
+    def slot_shares(self, dims: int) -> list[float]:
+        """One level: with Gaussian noise only the finest areas are measured, others are sums."""
+        return [1.0]
 
     def weights(self, sizes: list[int]) -> list[float]:
         """Relative shares of levels by their numbers of areas, coarsest first."""

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from dpviz.domain import Domain
 from dpviz.errors import ParameterError
 from dpviz.methods.registry import PRIVTREE, Method, parameter, register
@@ -18,6 +20,7 @@ from dpviz.private.budget import Budget
 from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise
 from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.lattice import Int
 from dpviz.trees.prior import Prior
 
 __all__ = ["DECOMPOSITIONS", "GRIDS", "PRIVTREE", "PointMethod", "parameter", "register"]
@@ -50,6 +53,10 @@ class PointMethod(Method):
     def structure(self, epsilon: float, dims: int) -> Structure | SharedThreshold | None:
         """Random split decisions of a build at this ε; None if the method makes none."""
         return None
+
+    def grid(self, domain: Domain) -> list[Int]:
+        """Lattice lines of the cells in which persons are counted once; one cell by default."""
+        return [np.array([0, domain.side])] * domain.dims
 
     def noise_model(self, nodes: Decomposition) -> dict[str, Any]:
         """Header entry for the noise of a built decomposition, see :mod:`dpviz.trees.haar`.

@@ -15,10 +15,10 @@ from dpviz.methods.points.cell_tree import CellTree
 from dpviz.methods.points.levels import geometric_weights, highest, measured_levels
 from dpviz.private.budget import DISJOINT, Budget
 from dpviz.private.index import PointIndex
-from dpviz.private.mechanisms.noise import Noise
-from dpviz.trees.consistency import least_squares, prune
+from dpviz.private.mechanisms.noise import Noise, slot_counts
+from dpviz.trees.consistency import least_squares, prune, sum_up
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
-from dpviz.trees.lattice import Int
+from dpviz.trees.lattice import Int, grid_edges
 
 
 @register
@@ -32,6 +32,11 @@ class Quadtree(PointMethod):
     Privacy: the structure is public; one record touches one node per level, so the levels' shares
     add up to ε. The geometric budget gives height i (leaves 0) a share in proportion to
     2^{(h−i)/3}. Least squares and pruning are post-processing.
+
+    With a level ``top`` above 0 the counts above it are sums. Its cells are slots for a delta: a
+    person has one record in each of at most K of them. So each of the L levels from ``top`` down
+    moves by a 0/1 vector with at most K ones, and Gaussian noise of equal variance on all of them
+    is priced as for K·L slots (:mod:`dpviz.private.slots`).
 
     Do not use it on skewed data at small ε: empty regions are cut as finely as full ones.
 
@@ -63,13 +68,39 @@ class Quadtree(PointMethod):
         "geometric", "How ε is shared among levels", choices=("uniform", "geometric", "leaf")
     )
     consistency: bool = parameter(True, "Least squares: parents equal the sum of their children")
+    top: int = parameter(
+        0,
+        "Coarsest measured level, whose cells are slots for a delta; others are sums",
+        0,
+        12,
+    )
     prune: float = parameter(
         32, "Drop the descendants of nodes with an estimate below this", 0, 1e6
     )
 
     def check(self, domain: Domain) -> None:
-        """Refuse a height with more nodes than the public cap."""
-        self.levels(domain.dims)
+        """Refuse a height with more nodes than the public cap, or a top below the leaves."""
+        height = self.levels(domain.dims)
+        if self.top > height:
+            raise ParameterError(
+                f"quadtree: top={self.top} is below the leaves: choose up to {height}"
+            )
+
+    def slot_shares(self, dims: int) -> list[float]:
+        """Shares of the measured levels where ``top`` cuts the plane into blocks."""
+        weights = self.weights(dims)
+        return [weight / sum(weights) for weight in weights] if self.top else []
+
+    def grid(self, domain: Domain) -> list[Int]:
+        """Lattice lines of the blocks, the cells of level ``top``."""
+        return [grid_edges(domain.side, 2**self.top)] * domain.dims
+
+    def weights(self, dims: int) -> list[float]:
+        """Relative shares of the measured levels, coarsest first."""
+        levels = self.levels(dims) + 1 - self.top
+        if self.budget == "leaf":
+            return [1.0]
+        return [1.0] * levels if self.budget == "uniform" else geometric_weights(levels - 1)
 
     def levels(self, dims: int) -> int:
         """Levels below the root.
@@ -96,19 +127,26 @@ class Quadtree(PointMethod):
             return np.ones(len(counts), dtype=np.bool_)
 
         tree.grow(complete, self.levels(index.domain.dims))
-        if self.budget == "leaf":
-            return prune(tree.with_leaf_counts(noise, budget), self.prune)
-        depths = range(len(tree.codes))
-        weights = geometric_weights(len(depths) - 1)
-        shares = budget.split(
-            weights if self.budget == "geometric" else [1.0] * len(depths),
-            [f"level {depth}" for depth in depths],
-            mechanism="geometric",
-            why=DISJOINT,
-        )
-        count, variance = measured_levels(
-            noise, shares, [tree.level_counts(depth) for depth in depths]
-        )
-        if self.consistency:
-            count, variance = least_squares(tree.parent, count, variance)
+        weights, parent = self.weights(index.domain.dims), tree.parent
+        depths = range(len(tree.codes))[-len(weights) :]
+        exact = [tree.level_counts(depth) for depth in depths]
+        if budget.one_draw:
+            share = budget.spend(budget.left, f"levels {depths[0]} to {depths[-1]}")
+            draws, spread = slot_counts(noise, share, np.concatenate(exact))
+            noisy = draws.astype(np.float64)
+        else:
+            purposes = [f"level {depth}" for depth in depths]
+            if self.budget == "leaf":
+                purposes = ["leaf counts"]
+            shares = budget.split(weights, purposes, mechanism="geometric", why=DISJOINT)
+            noisy, spread = measured_levels(noise, shares, exact)
+        above = len(parent) - len(noisy)
+        count, variance = np.zeros(len(parent)), np.full(len(parent), np.inf)
+        count[above:], variance[above:] = noisy, spread
+        if self.consistency and len(depths) > 1:
+            count, variance = least_squares(parent, count, variance)
+        else:
+            coarse = slice(above + len(exact[0]))  # the coarsest measured level and those above
+            for column in (count, variance):
+                column[coarse] = sum_up(parent[coarse], column[coarse])
         return prune(tree.decomposition(count, variance), self.prune)

@@ -57,10 +57,9 @@ class UniformGrid(PointMethod):
         """Refuse a number of cells above the public cap."""
         checked_cells(self.name, self.cells or 1, domain.dims)
 
-    @property
-    def counts_slots(self) -> bool:
-        """True with a public number of cells; otherwise a noisy number of records is bought too."""
-        return self.cells is not None
+    def slot_shares(self, dims: int) -> list[float]:
+        """One level, its cells, if their number is public; else a noisy total is bought too."""
+        return [] if self.cells is None else [1.0]
 
     def grid(self, domain: Domain) -> list[Int]:
         """Lattice lines of its cells, whose number is given."""

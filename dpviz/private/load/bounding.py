@@ -101,15 +101,31 @@ def bounded(unit: Int, ids: Any, k: int, slots: Slots, *, public: bool = False) 
     over = size > k
     if not over.any():
         return np.arange(len(unit))
-    key = _PUBLIC if public else fresh_key()
-    seed = np.zeros(len(ids), dtype=np.uint64)
-    seed[over] = [_seed(key, ids[number].as_py()) for number in np.flatnonzero(over).tolist()]
+    seed = _seeds(ids, over, public)
     rows = np.flatnonzero(over[unit])
     owner, columns = unit[rows], slots(rows)
     order = _by_priority(owner, seed[owner], columns)
     within = ~over[unit]
     within[rows[order[_place_within(owner[order]) < k]]] = True
     return np.flatnonzero(within)
+
+
+def one_in_each(unit: Int, ids: Any, part: Int, slot: Int, *, public: bool = False) -> Int:
+    """Row numbers (m,), ascending, of the record of least priority of each unit in each part.
+
+    It is a function of the key, the unit's id and its records in that part.
+
+    Args:
+        unit: number of each record's privacy unit (n,), at least 0.
+        ids: distinct ids by number, from :func:`number_ids`.
+        part: part of each record (n,), from 0.
+        slot: a number that is equal for records that add the same (n,).
+        public: use a fixed key, as for :func:`bounded`.
+    """
+    pair = unit * (int(part.max(initial=0)) + 1) + part
+    seed = _seeds(ids, np.bincount(unit, minlength=len(ids)) > 1, public)
+    order = _by_priority(pair, seed[unit], [slot]) if len(unit) else unit
+    return np.sort(order[_place_within(pair[order]) < 1])
 
 
 def slots_of(records: Ragged, when: NDArray[np.float64] | None = None) -> Slots:
@@ -129,6 +145,14 @@ def slots_of(records: Ragged, when: NDArray[np.float64] | None = None) -> Slots:
         return [*words, *moments]
 
     return slots
+
+
+def _seeds(ids: Any, chosen: NDArray[np.bool_], public: bool) -> NDArray[np.uint64]:
+    """Seeds of the priorities of some units, by a fresh key; 0 for the others."""
+    key = _PUBLIC if public else fresh_key()
+    seed = np.zeros(len(ids), dtype=np.uint64)
+    seed[chosen] = [_seed(key, ids[number].as_py()) for number in np.flatnonzero(chosen).tolist()]
+    return seed
 
 
 def _by_priority(owner: Int, seed: NDArray[np.uint64], columns: Sequence[Int]) -> Int:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.private.load.bounding import bounded
+from dpviz.private.load.bounding import bounded, one_in_each
 from dpviz.trees.lattice import Codes, Int
 
 
@@ -59,6 +59,24 @@ class Persons:
         owner, slot = owner[first], slot[first]
         rows = bounded(owner, self.ids, k, lambda over: [slot[over]], public=self.public)
         return np.bincount(slot[rows], minlength=shape[0] * shape[1]).reshape(shape)
+
+    def one_in_each(self, blocks: Int, count: int, k: int) -> Int:
+        """Row numbers of retained records, one in each of at most ``k`` blocks of a unit.
+
+        With blocks as slots the lemma holds; which of its records in a block a unit keeps is a
+        function of the key and of those records. So at most K blocks gain or lose one record.
+
+        Args:
+            blocks: block of each record (n,), from 0.
+            count: number of blocks; one of each kind, where there are kinds.
+            k: the bound per unit, at least 1.
+        """
+        unit, codes = self.unit.astype(np.int64), self.codes.view(np.int64)
+        if self.kind is not None:
+            blocks = blocks + count * self.kind.astype(np.int64)
+        rows = one_in_each(unit, self.ids, blocks, codes, public=self.public)
+        owner, block = unit[rows], blocks[rows]
+        return rows[bounded(owner, self.ids, k, lambda over: [block[over]], public=self.public)]
 
     def __repr__(self) -> str:
         return "<private records>"
