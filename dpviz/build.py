@@ -102,6 +102,7 @@ def build(
     areas: Areas | str | None = None,
     every: str | None = None,
     delta: float | None = None,
+    weighted: bool = False,
     workload: Any = None,
     prior: Prior | str | os.PathLike[str] | None = None,
     neighbours: str = "add-remove",
@@ -136,6 +137,8 @@ def build(
             otherwise the release is ε-DP and costs no delta. See ``dpviz expect``. Other pure
             methods count each person once in each of so many kinds
             (:mod:`dpviz.private.blocks`).
+        weighted: with a delta, for areas: a person of n > K slots adds √(K/n) to each of them,
+            instead of 1 to K of them (:func:`dpviz.private.load.persons.weights`).
         workload: purpose of the release, never drawn from the records. On roads, public paths that
             some methods are tuned for, or as in :func:`dpviz.workload_of`. On points "uniform",
             "hot", "districts", or public rectangles: a public rule
@@ -180,6 +183,7 @@ def build(
     require(progress, Callable | None, "progress", ParameterError)
     simulate = flag(simulate, "simulate", ParameterError)
     declare_public = flag(declare_public, "declare_public", ParameterError)
+    weighted = flag(weighted, "weighted", ParameterError)
     seed = None if seed is None else whole(seed, "seed", ParameterError)
     wishes = texts(wishes, "wishes", ParameterError)
     if purpose and data.public:
@@ -197,7 +201,7 @@ def build(
     chosen, queries, declared = chosen_method(data, method, workload, parameters, prior)
     epsilon = positive_epsilon(epsilon)
     stated = promises(data, wishes)
-    price = Price.of(data, chosen, epsilon, delta, neighbours)
+    price = Price.of(data, chosen, epsilon, delta, neighbours, weighted)
     reports = None if progress is None else Reports(progress)
     noise = noise_for(data, chosen, simulate=simulate, seed=seed, progress=reports)
     budget = price.budget()
@@ -270,14 +274,14 @@ def _measured_areas(
     budget: Budget,
     noise: Noise,
     sum_share: float | None,
-    slots: SlotNoise | None,
+    slots: SlotNoise | BlockNoise | None,
 ) -> Result:
     """Counts of all areas in all parts; with values their sums too, which are paid for first."""
     areas, values, sums = data.areas, data.domain.values, list[Sums]()
     if values is not None and sum_share is not None:
         total, spread = method.build_sums(areas, data._sums, values, budget, noise, sum_share)
         sums = [Sums(row, spread) for row in np.atleast_2d(total)]
-    exact = data._counts if slots is None else data._by_person(slots.bound)
+    exact = data._counts if slots is None else data._by_person(slots.bound, slots.weighted)
     counts, variance = method.build(areas, exact, budget, noise)
     each = np.atleast_2d(counts)
     first = areas.nodes(each[0], variance)

@@ -61,8 +61,12 @@ def build(
     bits: Bits = None,
     sum_share: float | None = option("Share of epsilon for --sum (default: half)."),
     delta: float | None = option(
-        "Delta such as 1e-6, for --areas, or ugrid with cells: count persons per cell and step "
-        "(default: none)."
+        "Delta such as 1e-6, for --areas, ugrid with cells, quadtree with top, or --kinds: count "
+        "persons per cell, step and category (default: none)."
+    ),
+    weighted: bool = option(
+        "With --areas and --delta: a person of n > K slots counts √(K/n) in each, not 1 in K.",
+        default=False,
     ),
 ) -> None:
     """Build one private release; the ledger pays its epsilon.
@@ -84,7 +88,7 @@ def build(
 
     kind = data.kind(source)
     beside = {"workload": workload, "want": want, "bits": bits, "sum_share": sum_share}
-    beside["delta"] = delta
+    beside |= {"delta": delta, "weighted": weighted or None}
     beside |= {"prior": prior, "prior_weight": prior_weight}
     beside["dataset"] = common.dataset
     stated = {name: value for name, value in beside.items() if value is not None}
@@ -136,6 +140,7 @@ def build(
             wishes=want or (),
             sum_share=sum_share,
             delta=delta,
+            weighted=weighted,
             progress=progress(),
             conclude=False,
         )

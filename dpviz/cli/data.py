@@ -36,7 +36,7 @@ OPTIONS_OF = {
     POINTS: f"{_BOX} {_STEPS} per bits kind kinds sum clip grid sum_share want workload delta"
     " prior prior_weight",
     AREAS: f"{_BOX} {_STEPS} per bits kind kinds sum clip grid sum_share want delta"
-    " areas levels name",
+    " areas levels name weighted",
     FLOWS: f"{_FILES} {_ENDS} {_STEPS} from_ to to_areas areas levels name kind kinds",
     TRIPS: f"{_PLACES} {_STEPS} graph directed components drop_unknown workload",
     SYMBOLS: f"{_FILES} alphabet column drop_unknown",

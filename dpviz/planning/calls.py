@@ -90,6 +90,8 @@ def code_of(release: Release, source: str | None = None) -> Code:
         building["neighbours"] = "replace"
     if type(header.extra.get("asked_delta")) is float:
         building["delta"] = header.extra["asked_delta"]
+    if header.extra.get("weighted") is True:
+        building["weighted"] = True
     if simulated:
         building["simulate"] = True
     made: dict[str, Any] = {

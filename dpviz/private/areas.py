@@ -25,6 +25,7 @@ import numpy as np
 from dpviz.errors import DataError
 from dpviz.private.handle import DataHandle, Handle
 from dpviz.private.index import PointIndex
+from dpviz.private.load.persons import WEIGHT
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table_steps import table_steps
 from dpviz.releases.axis import Axis
@@ -123,14 +124,17 @@ class AreaData(Handle[AreaRelease]):
         """Slots of the cells of each kind, which counts and sums share: private."""
         return tuple(self._slots(index.cells) for index in self.__points._layers.counts)
 
-    def _by_person(self, bound: int) -> Int:
-        """Persons in each of the finest areas, at most ``bound`` slots of each; as ``_counts``."""
+    def _by_person(self, bound: int, weighted: bool = False) -> Int:
+        """Persons in each of the finest areas, at most ``bound`` slots of each; as ``_counts``.
+
+        With ``weighted`` in all of them, in steps of 1/:data:`~dpviz.private.load.persons.WEIGHT`.
+        """
         persons = self.__points._layers.persons
         if persons is None:  # a unit has one record
-            return self._counts
+            return self._counts * (WEIGHT if weighted else 1)
         cells = self._slots(unmorton(persons.codes, self.__points.domain.dims))
         shape = len(self.__points._layers.counts), self._size
-        return self._by_part(persons.counts(cells, shape, bound))
+        return self._by_part(persons.counts(cells, shape, bound, weighted=weighted))
 
     @property
     def _size(self) -> int:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from dpviz.private.budget import Budget, per_record
 from dpviz.private.handle import Handle, bound_words
@@ -41,6 +41,7 @@ class BlockNoise:
         blocks: J, most blocks of a person.
         moved: m, records of a block that move: 1, or 2 to replace a person.
         bound: most slots of a person, as asked; a slot is a block.
+        weighted: False, as a person has one record in a block.
     """
 
     epsilon: float
@@ -48,6 +49,7 @@ class BlockNoise:
     blocks: int
     moved: int
     bound: int
+    weighted: ClassVar[bool] = False
 
     @cached_property
     def rate(self) -> float:

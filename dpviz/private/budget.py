@@ -54,6 +54,8 @@ class Share:
     theorem: str = ""
     variance: float | None = None
     """The s² of the discrete Gaussian noise that it pays for; None for pure noise."""
+    step: int = 1
+    """Steps in which one is counted: the counts that it pays for are multiples of 1/step."""
     _spent: bool = False
 
     def use(self) -> float:

@@ -107,7 +107,13 @@ class Price:
 
     @classmethod
     def of(
-        cls, data: Handle[Any], method: Claims, epsilon: float, delta: float | None, pair: str
+        cls,
+        data: Handle[Any],
+        method: Claims,
+        epsilon: float,
+        delta: float | None,
+        pair: str,
+        weighted: bool = False,
     ) -> Price:
         """The price of a build, for the neighbouring relation ``pair``.
 
@@ -116,9 +122,11 @@ class Price:
         """
         neighbouring = relation(pair, data.unit)
         steps = data.max_per_unit * NEIGHBOURS[pair]
+        if weighted and not delta:
+            raise ParameterError("weighted=True is for counts of persons: give a delta (--delta)")
         if not delta or method.delta:
             return cls(epsilon, delta_for(method, delta), steps, neighbouring)
-        noise = slot_noise(data, method, epsilon, as_number(delta), steps)
+        noise = slot_noise(data, method, epsilon, as_number(delta), steps, weighted)
         neighbouring = neighbouring.replace(data.unit, noise.unit(data))
         return cls(epsilon, noise.spent_delta, steps, neighbouring, noise)
 

@@ -25,7 +25,8 @@ from dpviz.errors import BudgetError, ParameterError
 from dpviz.private.blocks import BlockNoise
 from dpviz.private.budget import Budget, Share, per_record, positive_epsilon
 from dpviz.private.handle import Handle, bound_words
-from dpviz.private.mechanisms.accounting import gaussian_variance, require_claim
+from dpviz.private.load.persons import WEIGHT
+from dpviz.private.mechanisms.accounting import gaussian_variance, require_claim, zcdp_variance
 from dpviz.private.mechanisms.gaussian import checked_variance
 from dpviz.releases.header import of_unit
 from dpviz.trees.consistency import geometric_variance
@@ -45,6 +46,7 @@ class SlotNoise:
         bound: most slots of a person.
         levels: measured levels.
         share: share of pure noise's ε that the finest level gets.
+        weighted: no slot is dropped, see :func:`~dpviz.private.load.persons.weights`.
     """
 
     epsilon: float
@@ -53,6 +55,7 @@ class SlotNoise:
     bound: int
     levels: int = 1
     share: float = 1.0
+    weighted: bool = False
 
     @property
     def moved(self) -> int:
@@ -66,10 +69,22 @@ class SlotNoise:
 
     @cached_property
     def variance(self) -> float | None:
-        """The s² of discrete Gaussian noise; None where pure noise is as small or smaller."""
+        """The s² of discrete Gaussian noise; None where pure noise is as small or smaller.
+
+        With weights always that of zCDP, as the hockey stick depends on a person's weights.
+        """
         require_claim(self.delta, self.moved)
+        if self.weighted:
+            variance = zcdp_variance(self.epsilon, self.delta, self.moved)
+            return checked_variance(variance * WEIGHT**2) / WEIGHT**2
         gaussian = gaussian_variance(self.epsilon, self.delta, self.moved)
         return None if self.pure_variance <= gaussian else checked_variance(gaussian)
+
+    @property
+    def drawn_variance(self) -> float | None:
+        """The s² of the noise that is drawn, in steps of weights where there are weights."""
+        step = WEIGHT if self.weighted else 1
+        return None if self.variance is None else self.variance * step**2
 
     @property
     def spent_delta(self) -> float:
@@ -102,7 +117,8 @@ class SlotNoise:
         noise = "discrete Laplace noise, pure ε-DP"
         if self.rho is not None:
             noise = f"{self.mechanism} noise, also {self.rho:.4g}-zCDP"
-        return f"counts of persons per slot; {noise}"
+        counts = "weighted counts" if self.weighted else "counts"
+        return f"{counts} of persons per slot; {noise}"
 
     def unit(self, data: Handle[Any]) -> str:
         """The privacy unit in words, with its bound."""
@@ -112,7 +128,7 @@ class SlotNoise:
     def facts(self) -> dict[str, Any]:
         """Header fields of a release of slots."""
         facts = {"counts": "persons", "slots": self.bound, "mechanism": self.mechanism}
-        facts |= {"asked_delta": self.delta}
+        facts |= {"asked_delta": self.delta} | ({"weighted": True} if self.weighted else {})
         if self.variance is not None:
             facts |= {"scale_squared": self.variance, "rho": self.rho}
         return facts
@@ -158,18 +174,20 @@ class DrawBudget(Budget):
         """
         if epsilon != self.epsilon:
             raise BudgetError(f"cannot spend epsilon={epsilon:g} on {purpose}: one draw takes all")
-        why = (
-            f"one person moves at most {self._noise.moved:,} counts by one each: exact hockey stick"
-        )
+        moved = f"{self._noise.moved:,} counts by one each"
+        why = f"one person moves at most {moved}: exact hockey stick"
+        if self._noise.weighted:
+            why = f"one person moves all counts by at most √{self._noise.moved:,} together: zCDP"
         share = super().spend(
             epsilon, purpose, delta=self.delta, mechanism=self._noise.mechanism, why=why
         )
-        share.variance = self._noise.variance
+        share.variance = self._noise.drawn_variance
+        share.step = WEIGHT if self._noise.weighted else 1
         return share
 
 
 def slot_noise(
-    data: Handle[Any], method: Any, epsilon: float, delta: float, steps: int
+    data: Handle[Any], method: Any, epsilon: float, delta: float, steps: int, weighted: bool
 ) -> SlotNoise | BlockNoise:
     """Noise of a build that counts slots; refuses what cannot be built, before payment.
 
@@ -179,6 +197,7 @@ def slot_noise(
         epsilon: the price for one unit.
         delta: the delta for one unit, above 0.
         steps: most entries that move between neighbours.
+        weighted: persons of many slots are weighted, and no slot is dropped; for areas.
 
     Raises:
         ParameterError: a method that measures more than slots, of records without kinds; data
@@ -203,10 +222,12 @@ def slot_noise(
             f"delta={delta!r} needs persons: read a file of records with its unit, or leave delta "
             "out (unit, --unit)"
         )
+    if weighted and data.kind != "areas":
+        raise ParameterError(f"weighted=True is for tables of areas, not for {data.kind}")
     most = data.max_per_unit
     noise: SlotNoise | BlockNoise
     if shares:
-        noise = SlotNoise(epsilon, delta, steps, most, len(shares), shares[-1])
+        noise = SlotNoise(epsilon, delta, steps, most, len(shares), shares[-1], weighted)
     else:
         noise = BlockNoise(epsilon, delta, min(most, kinds), steps // most, most)
     noise.budget()  # refuses an impossible budget

@@ -103,6 +103,12 @@ class Header:
             return ""
         slots, calendar = int(self.extra.get("slots", 1)), self.extra.get("calendar")
         each = f" of each {calendar.get('unit')}" if isinstance(calendar, dict) else ""
+        if self.extra.get("weighted"):
+            return (
+                f"Counts are of persons{each}, not of records: with weight 1 in each slot (an "
+                f"area, in a step, of a category) of a person who has up to {slots:,}, and "
+                f"√({slots:,}/n) of one who has n. A sum of slots counts a person once for each."
+            )
         return (
             f"Counts are of persons{each}, not of records: each in at most {slots:,} "
             f"slot{'s' if slots > 1 else ''} (a cell or area, in a step, of a category), and once "

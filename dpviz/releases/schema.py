@@ -171,6 +171,7 @@ class MapExtra(Extra):
     marginal: list[Word] | None = None
     counts: Literal["persons"] | None = None
     slots: Annotated[int, Field(ge=1)] = 1
+    weighted: bool = False
     mechanism: Word = ""
     asked_delta: Share = 0.0
     scale_squared: NotNegative = 0.0

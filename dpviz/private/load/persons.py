@@ -21,6 +21,23 @@ from numpy.typing import NDArray
 from dpviz.private.load.bounding import bounded, one_in_each
 from dpviz.trees.lattice import Codes, Int
 
+WEIGHT = 2**8
+"""The weight of a unit in each of at most K slots; weights are whole numbers."""
+
+
+def weights(slots: Int, k: int) -> Int:
+    """Weight of units in each of their slots, n for each unit, whose squares sum to at most K.
+
+    y = ⌊√⌊4⁸·K / max(K, n)⌋⌋: then n·y² ≤ 4⁸·K, so that one unit more or less moves the sums by a
+    vector of whole numbers with Euclidean norm at most 2⁸·√K, and all of its slots count. To
+    replace a unit moves them by at most √2 times that, since weights are not negative.
+
+    >>> weights(np.array([1, 3, 4, 12, 300]), 3).tolist()
+    [256, 256, 221, 128, 25]
+    """
+    squares = WEIGHT**2 * k // np.maximum(slots, k)
+    return np.asarray(np.sqrt(squares).astype(np.int64))
+
 
 @dataclass(frozen=True, repr=False)
 class Persons:
@@ -40,13 +57,14 @@ class Persons:
     kind: NDArray[np.uint8] | None = None
     public: bool = False
 
-    def counts(self, cells: Int, shape: tuple[int, int], k: int) -> Int:
+    def counts(self, cells: Int, shape: tuple[int, int], k: int, *, weighted: bool = False) -> Int:
         """Persons in each slot, a cell of a kind, int64 ``shape``: each in at most ``k`` of them.
 
         Args:
             cells: cell of each record (n,), from 0; −1 for a record in none.
             shape: number of kinds, 1 without any, and of cells.
             k: the bound per unit, at least 1.
+            weighted: sums of :func:`weights` instead, each unit in all of its slots.
         """
         inside = np.flatnonzero(cells >= 0)
         owner, slot = self.unit[inside].astype(np.int64), cells[inside]
@@ -57,6 +75,10 @@ class Persons:
         first = np.ones(len(owner), dtype=np.bool_)
         first[1:] = (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1])
         owner, slot = owner[first], slot[first]
+        if weighted:
+            each = weights(np.bincount(owner, minlength=len(self.ids)), k)[owner]
+            summed = np.bincount(slot, each, minlength=shape[0] * shape[1])  # exact below 2^53
+            return summed.astype(np.int64).reshape(shape)
         rows = bounded(owner, self.ids, k, lambda over: [slot[over]], public=self.public)
         return np.bincount(slot[rows], minlength=shape[0] * shape[1]).reshape(shape)
 

@@ -198,6 +198,22 @@ def gaussian_variance(epsilon: float, delta: float, k: int) -> float:
     return variance
 
 
+@lru_cache(maxsize=256)
+def zcdp_variance(epsilon: float, delta: float, square: int) -> float:
+    """A variance of discrete Gaussian noise that is (ε, δ)-DP for integer moves of this ‖·‖₂².
+
+    Such noise is ‖v‖₂²/(2s²)-zCDP (C. Canonne, G. Kamath, T. Steinke, NeurIPS 2020, theorem 4).
+
+    >>> f"{math.sqrt(zcdp_variance(1.0, 1e-6, 30)):.3g}"
+    '24.8'
+    """
+    require_claim(delta, square)
+    variance = max(square / _gaussian_mu(epsilon, delta) ** 2, MIN_VARIANCE)
+    while _delta_of_zcdp(epsilon, square / (2.0 * variance)) * ROUNDING > delta:
+        variance *= 1.0 + 2.0**-12
+    return variance
+
+
 def _gaussian_mu(epsilon: float, delta: float) -> float:
     """The μ with Φ(−ε/μ + μ/2) − e^ε·Φ(−ε/μ − μ/2) = δ; to start a search from."""
     from scipy.special import log_ndtr

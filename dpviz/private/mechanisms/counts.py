@@ -57,8 +57,8 @@ def geometric(
     return noisy, np.full(counts.shape, geometric_variance(1.0 / rate))
 
 
-def slot_counts(noise: Noise, share: Share, counts: ArrayLike) -> tuple[Int, Float]:
-    """Counts of slots plus the noise that the share pays for, and the variance of each.
+def slot_counts(noise: Noise, share: Share, counts: ArrayLike) -> tuple[Int | Float, Float]:
+    """Counts of slots, in steps of the share, plus noise; then as numbers, with their variances.
 
     Discrete Gaussian noise where the share says so: then one person moves at most that many of all
     its counts, each by one, as the share was computed for. Otherwise :func:`geometric`.
@@ -68,7 +68,8 @@ def slot_counts(noise: Noise, share: Share, counts: ArrayLike) -> tuple[Int, Flo
     share.use_once()
     counts = np.asarray(counts, dtype=np.int64)
     draws = discrete_gaussian(noise.words, counts.size, share.variance).reshape(counts.shape)
-    return draws + np.clip(counts, -MAX_COUNT, MAX_COUNT), np.full(counts.shape, share.variance)
+    noisy = draws + np.clip(counts, -MAX_COUNT, MAX_COUNT)
+    return noisy / share.step, np.full(counts.shape, share.variance / share.step**2)
 
 
 def geometric_by_rate(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLike) -> Int:
