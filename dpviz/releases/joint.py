@@ -119,7 +119,8 @@ def joint(
         release: a release of points, areas or streets.
         subsets: each a :class:`Subset`, or a place alone.
         quadrature: take the noise of disjoint cells of one tree as independent: an estimate.
-        replicates: take covariances from these: an estimate.
+        replicates: take covariances from these, scaled up where a count's variance is below the
+            release's own: an estimate.
         rows: parts of each subset, in place of its period and kind.
 
     Raises:
@@ -159,8 +160,11 @@ def joint(
             bound[pairs] += np.outer(noise_sd, noise_sd)
     if replicates is not None:
         errors = np.stack([replicates.errors(each) for each in asked])
-        known, bound = errors @ errors.T / errors.shape[1], np.zeros((m, m))
-        return Joint(count, cut, known, bound, REPLICATES)
+        shared = errors @ errors.T / errors.shape[1]
+        # On small data replicates have smaller trees than the release, and too little noise.
+        stated = np.diag(known) + np.diag(bound)
+        larger = np.sqrt(np.maximum(stated / np.maximum(np.diag(shared), TINY), 1.0))
+        return Joint(count, cut, shared * np.outer(larger, larger), np.zeros((m, m)), REPLICATES)
     moved = release.kind == "areas" and release.header.parameters.get("whole")
     linear = NOISE_ONLY if moved else EXACT
     basis = linear if measured is not None else QUADRATURE if quadrature else INDEPENDENT

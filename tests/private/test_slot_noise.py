@@ -55,6 +55,19 @@ def test_delta_is_the_hockey_stick_of_all_bit_strings(epsilon, k, rate):
         assert abs(float(total) / delta_upper(epsilon, k, rate) - 1) < 1e-12
 
 
+@pytest.mark.parametrize("k", [30, 100, 365])
+def test_delta_is_that_of_composed_losses(k):
+    """Losses of one bit, ±r, convolved k times: without binomial coefficients or tails."""
+    rate = largest_rate(1.0, 1e-6, k)
+    true = 1 / (1 + math.exp(-rate))
+    odds = np.ones(1)
+    for _ in range(k):
+        odds = np.append(odds * (1 - true), 0.0) + np.append(0.0, odds * true)
+    loss = rate * (2.0 * np.arange(k + 1) - k)
+    delta = float(odds @ np.maximum(-np.expm1(1.0 - loss), 0.0))
+    assert delta == pytest.approx(delta_upper(1.0, k, rate), rel=1e-9)
+
+
 def hockey_stick(epsilon, k, weights):
     """Full k-dimensional hockey stick of a one-dimensional law moved by one in each coordinate."""
     moved = np.append(weights, 0.0)

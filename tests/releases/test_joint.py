@@ -298,25 +298,44 @@ def test_replicates_need_the_release_only_and_repeat():
         dpviz.replicated(build())
 
 
-@pytest.mark.slow
-def test_replicates_cover_differences_of_a_ladder_tree():
-    """6 releases and 10 pairs of cells: at least .85 of the exact differences.
+def test_replicates_never_state_less_than_the_release():
+    """With errors of nothing a count has its own interval, and with large ones a wider one."""
+    release, places = dpviz.build(DATA, epsilon=1.0, seed=1), ([0, 0, 2, 2], [3, 3, 6, 6])
+    own = release.count(places).noise_sd ** 2
 
-    Such intervals cover about .95, and answers of one release are correlated: by chance, below 1 in
-    100.
+    class Simulated:
+        def __init__(self, size):
+            self.size = size
+
+        def errors(self, subset):
+            return self.size * np.array([1.0, -1.0, 1.0, -1.0])
+
+    for size in (1e-3, 1e6):
+        both = joint(release, places, replicates=Simulated(size))
+        assert np.diag(both.known) == pytest.approx(np.maximum(own, size**2))
+        assert both.known[0, 1] == pytest.approx(np.sqrt(np.prod(np.diag(both.known))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [3_000, 20_000])
+def test_replicates_cover_differences_of_a_ladder_tree(size):
+    """6 releases and 10 pairs of cells: at least .93 of the exact differences.
+
+    On these fixed seeds more than .95 are covered.
     """
+    data = dpviz.from_points(POINTS[:size], BOX, public=True)
     random = np.random.default_rng(4)
     corners = random.integers(0, 7, (20, 2)).astype(float)
     boxes = np.column_stack([corners, corners + 1])
-    exact = exact_counts(DATA, boxes)
+    exact = exact_counts(data, boxes)
     within = []
     for seed in range(6):
-        release = dpviz.build(DATA, epsilon=0.5, seed=seed)
+        release = dpviz.build(data, epsilon=0.5, seed=seed)
         replicates = dpviz.replicated(release, 12)
         for at in range(0, 20, 2):
             answer = release.compare(boxes[at], boxes[at + 1], replicates=replicates)
             within.append(answer.low <= exact[at] - exact[at + 1] <= answer.high)
-    assert np.mean(within) >= 0.85
+    assert np.mean(within) >= 0.93
 
 
 def test_the_command_prints_the_same_numbers(tmp_path):
