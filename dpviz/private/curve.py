@@ -39,6 +39,7 @@ PURE = "upper bound for every ε-DP mechanism, attained by geometric noise on on
 APPROXIMATE = "upper bound for every (ε, δ)-DP mechanism"
 LAPLACE = "discrete Laplace noise on {:,} counts of a unit: exact, rounded up"
 GAUSSIAN = "discrete Gaussian noise on {:,} counts of a unit: δ rounded up, μ numerical"
+WEIGHTED = "discrete Gaussian noise, a unit moves counts by √{:,} in all: upper bound by zCDP"
 ZCDP = "discrete Gaussian noise on {:,} counts of a unit: δ is an upper bound by zCDP, μ numerical"
 
 
@@ -92,16 +93,18 @@ def privacy_curve(header: Header) -> PrivacyCurve | None:
     k = round(2.0 * rho * variance)  # twice the slots, to replace one unit
     if k:
         at += [share * epsilon for share in BEYOND]
-        quick = 16.0 * math.sqrt(k * variance) <= MAX_POINTS
+        weighted = bool(extra.get("weighted"))  # not each count by one
+        quick = not weighted and 16.0 * math.sqrt(k * variance) <= MAX_POINTS
         deltas = (
             gaussian_deltas(at, k, variance)
             if quick
             else [zcdp_delta(each, rho) * ROUNDING for each in at]
         )
+        points = list(zip(at, deltas, strict=True))
+        if weighted:
+            return PrivacyCurve(tuple(points), None, WEIGHTED.format(k))
         words = GAUSSIAN if quick else ZCDP
-        return PrivacyCurve(
-            tuple(zip(at, deltas, strict=True)), gaussian_mu(k, variance), words.format(k)
-        )
+        return PrivacyCurve(tuple(points), gaussian_mu(k, variance), words.format(k))
     k, alone = header.steps, len(header.budget) == 1 and not delta
     if alone and extra.get("mechanism") == "geometric" and k <= MAX_SLOTS:
         points = [(each, delta_upper(each, k, epsilon / k)) for each in at]

@@ -14,6 +14,7 @@ from dpviz.domain.attributes import Kinds
 from dpviz.errors import ParameterError, PrivacyError
 from dpviz.methods import method
 from dpviz.private.blocks import BlockNoise
+from dpviz.private.curve import privacy_curve
 from dpviz.private.load.persons import Persons
 from dpviz.private.mechanisms.accounting import delta_upper, gaussian_delta
 from dpviz.private.slots import SlotNoise
@@ -165,6 +166,7 @@ def test_noise_of_a_quadtree_at_a_delta_is_equal_on_its_levels(tmp_path):
         delta=1e-6,
         ledger=None,
     )
+    assert dict(privacy_curve(release.header).points)[1.0] <= 1e-6
     nodes, variance = release.nodes, SlotNoise(1.0, 1e-6, 30, 30, 3, 0.5).variance
     for depth, count in enumerate([16, 4, 1, 1, 1]):
         assert nodes.variance[nodes.level == depth] == pytest.approx(count * variance)

@@ -12,6 +12,7 @@ import dpviz
 from dpviz.errors import ParameterError
 from dpviz.exports.facts import statement
 from dpviz.planning.calls import code_of
+from dpviz.private.curve import privacy_curve
 from dpviz.private.load.persons import WEIGHT, Persons, weights
 from dpviz.private.mechanisms.accounting import gaussian_delta, zcdp_variance
 from tests.commands import fails, run
@@ -67,6 +68,9 @@ def test_release_says_what_weights_mean(tmp_path):
     assert header.extra["scale_squared"] == pytest.approx(variance)
     assert "weighted counts of persons" in header.guarantee
     assert "weighted counts of persons" in ledger.account("visits").spends[0].what
+    curve = privacy_curve(header)
+    assert 9.9e-7 < dict(curve.points)[1.0] <= 1e-6
+    assert curve.mu is None, "no theorem states it for weights"
     assert any("√(10/n) of one who has n" in each for each in statement(header))
     assert release.nodes.variance[release.nodes.leaf] == pytest.approx(variance)
     sd = pytest.approx(math.sqrt(2 * variance))

@@ -126,7 +126,7 @@ def consistent(
     areas: Areas,
     leaves: Int,
     shares: Sequence[Share],
-    noisy: Callable[[Share, Int], tuple[Int, Float]],
+    noisy: Callable[[Share, Int], tuple[Int | Float, Float]],
     rounded: Callable[[Int, Float], Float],
 ) -> tuple[Float, Float]:
     """Estimates of all areas in all parts that add up, and the variance of each area's, (n,).

@@ -209,7 +209,7 @@ def zcdp_variance(epsilon: float, delta: float, square: int) -> float:
     """
     require_claim(delta, square)
     variance = max(square / _gaussian_mu(epsilon, delta) ** 2, MIN_VARIANCE)
-    while _delta_of_zcdp(epsilon, square / (2.0 * variance)) * ROUNDING > delta:
+    while zcdp_delta(epsilon, square / (2.0 * variance)) * ROUNDING > delta:
         variance *= 1.0 + 2.0**-12
     return variance
 

@@ -58,7 +58,7 @@ def geometric(
 
 
 def slot_counts(noise: Noise, share: Share, counts: ArrayLike) -> tuple[Int | Float, Float]:
-    """Counts of slots, in steps of the share, plus noise; then as numbers, with their variances.
+    """Noisy counts of slots, given in steps of the share, and the variance of each.
 
     Discrete Gaussian noise where the share says so: then one person moves at most that many of all
     its counts, each by one, as the share was computed for. Otherwise :func:`geometric`.
