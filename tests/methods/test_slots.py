@@ -27,7 +27,7 @@ from dpviz.private.mechanisms.gaussian import discrete_gaussian
 from dpviz.private.mechanisms.noise import SimulatedNoise, geometric, slot_counts
 from dpviz.private.slots import SlotNoise
 from dpviz.releases.points.matching import match
-from tests.commands import fails, refused, run
+from tests.commands import as_json, fails, refused, run
 from tests.wards import voronoi
 
 ALARM = 1e-6
@@ -160,6 +160,7 @@ TABLE = (
     *("--kind", "kind", "--kinds", "a,b"),
 )
 GRID = ("--method", "ugrid", "--set", "cells=4", "--columns", "x,y")
+LEVELS = ("--set", "height=4", "--set", "top=2", "--set", "budget=uniform")
 
 
 @pytest.mark.parametrize("frame_options", [TABLE, GRID])
@@ -241,10 +242,7 @@ def test_larger_areas_are_sums_of_the_finest():
     ("build", "match"),
     [
         (lambda data: dpviz.build(data(30), delta=1e-6), "leave delta out, or count persons by"),
-        (
-            lambda data: dpviz.build(data(30), "ugrid", delta=1e-6),
-            "ugrid with its cells",
-        ),
+        (lambda data: dpviz.build(data(30), "ugrid", delta=1e-6), "ugrid with its cells"),
         (lambda data: dpviz.build(data(30), "ugrid", delta=1.0, cells=4), "from 1e-200 to below 1"),
         (lambda data: dpviz.build(data(30), "ugrid", delta=1e-201, cells=4), "from 1e-200"),
         (
@@ -294,3 +292,22 @@ def test_options_for_counts_of_records_are_refused_for_persons(persons):
         replicated(release, 2)
     with pytest.raises(ParameterError, match="a release of persons"):
         match(release, release, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "levels", "share"),
+    [
+        ((), 1, 1.0),
+        (("--method", "ugrid", "--set", "cells=8"), 1, 1.0),
+        (("--method", "quadtree", "--set", "height=4", "--set", "top=4"), 1, 1.0),
+        (("--method", "quadtree", *LEVELS), 3, 1 / 3),
+    ],
+    ids=["tables", "ugrid", "one level", "three levels"],
+)
+def test_expect_shows_the_noise_of_several_bounds(words, levels, share):
+    options = ("--records", 2_000, "--max-per-unit", 12, "--delta", "1e-6")
+    rows = as_json("expect", "--bounds=0,0,4,4", *options, *words)["persons"]
+    assert [row["max_per_unit"] for row in rows] == [1, 3, 10, 12, 30, 100, 365]
+    for row in rows:
+        noise = SlotNoise(1.0, 1e-6, row["max_per_unit"], 1, levels, share)
+        assert (row["sd"], row["mechanism"]) == (pytest.approx(noise.sd), noise.mechanism)
