@@ -319,10 +319,7 @@ def test_replicates_never_state_less_than_the_release():
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [3_000, 20_000])
 def test_replicates_cover_differences_of_a_ladder_tree(size):
-    """6 releases and 10 pairs of cells: at least .93 of the exact differences.
-
-    On these fixed seeds more than .95 are covered.
-    """
+    """6 releases and 10 pairs of cells: at least .93 of the exact differences, on fixed seeds."""
     data = dpviz.from_points(POINTS[:size], BOX, public=True)
     random = np.random.default_rng(4)
     corners = random.integers(0, 7, (20, 2)).astype(float)
