@@ -121,7 +121,7 @@ def test_the_ledger_shows_a_calendar_and_the_pages_send_to_the_command_line(file
     assert (day["spent"], day["left"], len(day["spends"])) == (1, 1, 1)
     account = dpviz.Ledger().account("visits")
     assert "for a person's records of one day (WEAKER for longer: ε = 4" in account_summary(account)
-    assert "publish its records with “dpviz build --per day”" in over_budget_message(account, 0.1)
+    assert "in the last step, or with “dpviz build --per day”" in over_budget_message(account, 0.1)
 
 
 @pytest.mark.parametrize(

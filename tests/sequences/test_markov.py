@@ -183,7 +183,7 @@ def noisy_model(follows=None, many=3, **constants):
     random = np.random.default_rng(7)
     rows = [random.choice(3, size=random.integers(1, 9), p=[0.6, 0.3, 0.1]) for _ in range(3_000)]
     data = public(rows, Alphabet(ABC.names, follows))
-    with patch.multiple(markov, MANY=many, **constants):
+    with patch.multiple(markov, LARGE_ALPHABET=many, **constants):
         return build(data, "markov", 0.2, seed=5, l_top=10).model
 
 
@@ -193,7 +193,7 @@ RULE = np.array([[True, True, False], [True, True, True], [False, True, True]])
 @pytest.mark.parametrize("follows", [None, RULE])
 def test_the_root_s_counts_are_what_its_contexts_add_up_to_and_shares_move_alone(follows):
     """Drawn to the shorter contexts, every context keeps its total, and what is forbidden stays."""
-    plain = noisy_model(follows, PRIOR=0)
+    plain = noisy_model(follows, PRIOR_SCALES=0)
     mixed = noisy_model(follows)
     assert (mixed.first_child == plain.first_child).all()
     np.testing.assert_allclose(mixed.counts.sum(axis=1), plain.counts.sum(axis=1), rtol=1e-12)

@@ -42,7 +42,7 @@ def test_no_page_renders_html_of_its_own():
 
 
 NO_TEXT = re.compile(
-    r"bbox=\S+|width[:=]\W?100%|±5%|at 95%|from 50% to 99\.9%|below 100%|NO_BREAK}%"
+    r"bbox=\S+|width[:=]\W?100%|±5%|at 95%|from 50% to 99\.9%|below 100%|NO_BREAK}%|replace\(.%.+\)"
 )
 """Addresses, style, the grammar of wishes, which one types without a space, and a space by name."""
 
