@@ -283,8 +283,7 @@ def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_name
     app = opened()
     app.button(key="compare.preset.2").click().run()
     assert len(app.selectbox(key="compare.a.release.stored").options) == 1
-    (left,) = (each.value for each in app.caption if "not listed" in each.value)
-    assert left == "1 of yours not listed: only releases of places, without time, are compared."
+    assert "1 of yours has time: choose a release of places without time." in texts(app)
     timed = next(each for each in Shelf().of("here") if len(each.receipt["bounds"]) == 6)
     uploaded(app, "compare.b.release.file", "r.parquet", Shelf().path(timed.id).read_bytes())
     refused = app.error[0].value.replace("\\", "")

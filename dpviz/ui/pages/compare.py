@@ -31,7 +31,7 @@ from dpviz.ui.shared.frame import PageFrame, Panels, share_button
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
-from dpviz.ui.shared.releases import RELEASES, release_choice
+from dpviz.ui.shared.releases import RELEASES, release_choice, unlisted_note
 from dpviz.ui.shared.skeleton import build_choice, describe
 from dpviz.ui.shared.sources import NoRecords
 from dpviz.ui.shared.text import plain
@@ -128,7 +128,9 @@ def _two_releases(frame: PageFrame) -> None:
     if first is None or second is None:
         frame.describe("**Two releases**")
         if not refused:
-            st.caption("Choose two releases of the same area: your own, or files.")
+            st.caption(
+                f"Choose two releases of the same area: your own, or files. {unlisted_note()}"
+            )
         return
     compared = Comparison((first.release, second.release), (first.title, second.title))
     names = (f"**{side}** {plain(name)}" for side, name in zip("AB", compared.labels, strict=True))

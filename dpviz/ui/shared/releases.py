@@ -248,13 +248,24 @@ def newest_flat(most: int) -> list[str]:
     return [each.id for each in Shelf().of(visitor()) if _is_2d_points(each)][:most]
 
 
+def unlisted_note() -> str:
+    """Sentence on the visitor's releases that cannot be compared; empty if there is none."""
+    others = [each for each in Shelf().of(visitor()) if not _is_2d_points(each)]
+    timed = sum(each.kind == "points" for each in others)
+    kinds = len(others) - timed
+    parts = {
+        f"{timed} of yours {'has' if timed == 1 else 'have'} time": timed,
+        f"{kinds} of yours {'is' if kinds == 1 else 'are'} of another kind": kinds,
+    }
+    shown = " and ".join(words for words, number in parts.items() if number)
+    return shown and f"{shown}: choose a release of places without time."
+
+
 def release_choice(page: str, side: str) -> Opened | None:
     """Ask for a release to compare as A or B; the session and the address keep the choice."""
     label, place = f"Release {side.upper()}", f"{page}.{side}.release"
     asked: str | None = st.session_state.get(place)
-    mine = Shelf().of(visitor())
-    offered = {each.id: each for each in mine if _is_2d_points(each)}
-    left = len(mine) - len(offered)
+    offered = {each.id: each for each in Shelf().of(visitor()) if _is_2d_points(each)}
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
     permalink.set_initial(f"{place}.stored", asked if asked in offered else None)
@@ -264,15 +275,11 @@ def release_choice(page: str, side: str) -> Opened | None:
         index=None,
         format_func=lambda identity: offered[identity].label,
         key=f"{place}.stored",
-        placeholder="Choose one of yours" if offered else "None of yours yet: open a file",
+        placeholder="Choose one of yours" if offered else "None of yours: open a file",
         label_visibility="collapsed",
     )
     with st.popover("File", icon=":material/folder_open:"):
         file = st.file_uploader(f"A file as {label}", key=f"{place}.file")
-        if left and side == "a":  # shown only once
-            st.caption(
-                f"{left} of yours not listed: only releases of places, without time, are compared."
-            )
     st.session_state[place] = FILES[0] if file is not None else chosen
     if file is None and chosen is None:
         return None
