@@ -77,6 +77,7 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
         index=None,
         placeholder="Type a name",
         key=f"{prefix}.area",
+        filter_mode="contains",  # keeps the order: the most populous town first
         on_change=_named_area,
         args=(prefix, crs),
     )
