@@ -248,3 +248,26 @@ def test_public_choices_about_a_file_are_in_the_address_and_wait_there_for_the_f
     assert app.selectbox(key="publish.unit").value == "who"
     assert app.number_input(key="publish.bound").value == 3
     assert app.text_input(key="publish.title").value == "Trips"
+
+
+def place_of(block, label, way=()):
+    """Path of indices to an expander in the page; None if it is not there."""
+    if getattr(block, "label", None) == label and block.type == "expander":
+        return way
+    children = getattr(block, "children", {}).items()
+    places = (place_of(child, label, (*way, at)) for at, child in children)
+    return next(filter(None, places), None)
+
+
+def test_open_panels_keep_their_place_while_no_time_can_be_read():
+    """Streamlit closes an expander whose index changes."""
+    app = opened("Your own file")
+    uploaded(app, "publish.file", "v.csv", "t,lon,lat\n" + "03/25/2024,14.6,-23.9\n" * 100)
+    labels = ("Time", "Categories", "Values")
+    before = [place_of(app.main, label) for label in labels]
+    assert None not in before
+    named(app.selectbox, "Column of the time").set_value("t").run()
+    assert any("100 of 100 times cannot be read" in each.value for each in app.error)
+    assert [place_of(app.main, label) for label in labels] == before
+    named(app.button, "Read as month first: 03/31/2024 10:00 PM, or 22:00").click().run()
+    assert [place_of(app.main, label) for label in labels] == before

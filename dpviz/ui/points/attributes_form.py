@@ -43,7 +43,8 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     Returns:
         Empty for places alone; None while a list or a clip is missing.
     """
-    kinds = kinds_form(prefix, names, file_id)
+    with st.container():  # keeps the panel below it open when the list is missing
+        kinds = kinds_form(prefix, names, file_id)
     with st.expander("Values", icon=":material/functions:"):
         values = _values(prefix, names, file_id)
     if values is None:

@@ -143,16 +143,19 @@ def _described(
     how, names = coordinates
     crs, chosen = how["crs"], how["columns"]
     look = partial(survey, path, table=table, **how)
+    panes = [st.container() for _ in range(3)]  # panels below stay open when one of these changes
     # Once the sides are typed, the facts of the area show the survey.
     if not public and (owner is not None or sides_of(prefix) is None):
         when = time_choice(prefix, file_key, names) if more else {}
-        show_survey(prefix, (f"{file_key}|{how}|{when}", crs), partial(look, **when))
-    unit, bound = (None, 1) if public else unit_form(prefix, names)
+        with panes[0]:
+            show_survey(prefix, (f"{file_key}|{how}|{when}", crs), partial(look, **when))
+    with panes[1]:
+        unit, bound = (None, 1) if public else unit_form(prefix, names)
     name = None
-    with ErrorsShown(path.name):  # the form below keeps its input if the name is refused
+    with panes[2], ErrorsShown(path.name):  # the form below keeps its input if the name is refused
         name = dataset_name(prefix, file, names, public=public)
     pane = nullcontext() if owner is None else owner.pane
-    with pane:
+    with pane, st.container():
         extent = partial(public_extent, path, table=table, **how)
         free = public and dims == 2 and name is not None
         bounds = public_box(prefix, crs, extent if free else None)
