@@ -34,6 +34,15 @@ _PLANE = frozenset(("x", "easting")), frozenset(("y", "northing"))
 _GLOBE = _LONGITUDE | _PLANE[0], _LATITUDE | _PLANE[1]
 """Words of the first and the second coordinate."""
 
+_PERSON = frozenset(
+    split_list(
+        "person,user,rider,patient,customer,client,member,subscriber,passenger,driver,employee,"
+        "student,participant,respondent,household,device,phone,imei,card,vehicle,id,uid,uuid,who",
+        "names",
+    )
+)
+"""Words of a column that names persons, or what stands for one."""
+
 _ENDS = (("pickup", "dropoff"), ("start", "end"), ("origin", "destination"), ("from", "to"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+|[^\W\d_]+")
 
@@ -117,6 +126,15 @@ def _words(name: str) -> tuple[str, ...]:
     if whole in _LONGITUDE | _LATITUDE:
         return (whole,)
     return tuple(word.casefold() for word in _WORD.findall(name))
+
+
+def person_columns(names: Sequence[str]) -> list[str]:
+    """Columns whose names have a word of a person or of an identifier.
+
+    >>> person_columns(["user_id", "riderType", "width", "Device"])
+    ['user_id', 'riderType', 'Device']
+    """
+    return [name for name in names if not _PERSON.isdisjoint(_words(name))]
 
 
 def wkt_column(existing: Sequence[Column]) -> str | None:

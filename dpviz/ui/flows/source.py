@@ -27,7 +27,7 @@ from dpviz.render.pairs import frame_scene
 from dpviz.ui.areas.areas_form import frame_areas
 from dpviz.ui.map import map_view
 from dpviz.ui.points.attributes_form import kinds_form
-from dpviz.ui.points.columns_form import columns_form, period_form
+from dpviz.ui.points.columns_form import columns_form, period_form, time_choice
 from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown
@@ -106,7 +106,12 @@ def _described(prefix: str, path: Path, file: Any, public: bool) -> FlowSource |
     if described is None:
         return None
     how, names = described
-    unit, bound = (None, 1) if public else unit_form(prefix, names, record="trip")
+    when = time_choice(prefix, file_key, names)
+    without = (*(how.get("columns") or ()), when.get("time"))
+    unit, bound = None, 1
+    with st.container():  # keeps panels below it open when its fields change
+        if not public:
+            unit, bound = unit_form(prefix, names, record="trip", without=without)
     name = None
     with ErrorsShown(path.name):  # the form below keeps its input if the name is refused
         name = dataset_name(prefix, file, names, public=public)

@@ -145,12 +145,13 @@ def _described(
     look = partial(survey, path, table=table, **how)
     panes = [st.container() for _ in range(3)]  # panels below stay open when one of these changes
     # Once the sides are typed, the facts of the area show the survey.
+    when = time_choice(prefix, file_key, names) if more else {}
     if not public and (owner is not None or sides_of(prefix) is None):
-        when = time_choice(prefix, file_key, names) if more else {}
         with panes[0]:
             show_survey(prefix, (f"{file_key}|{how}|{when}", crs), partial(look, **when))
+    without = (*(chosen or ()), when.get("time"))
     with panes[1]:
-        unit, bound = (None, 1) if public else unit_form(prefix, names)
+        unit, bound = (None, 1) if public else unit_form(prefix, names, without=without)
     name = None
     with panes[2], ErrorsShown(path.name):  # the form below keeps its input if the name is refused
         name = dataset_name(prefix, file, names, public=public)

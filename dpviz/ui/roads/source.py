@@ -157,7 +157,11 @@ def _trips(
         return None
     if not public:
         unit, bound = unit_form(
-            prefix, names, record="event" if "crs" in place else "trip", start=5
+            prefix,
+            names,
+            record="event" if "crs" in place else "trip",
+            start=5,
+            without=(*(place.get("columns") or ()), clock.get("time")),
         )
     files = [*graph_files, trips_file]
     form = {"time_format": clock.pop("time_format")} if "time_format" in clock else {}

@@ -204,7 +204,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
             st.info("Choose the column that holds the symbols.", icon=":material/table:")
             return None
     if not public:
-        unit, bound = unit_form(prefix, names, record="sequence", start=5)
+        unit, bound = unit_form(prefix, names, record="sequence", start=5, without=(column,))
     if not text.strip():
         st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
         return None

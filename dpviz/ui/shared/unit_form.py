@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import streamlit as st
 
+from dpviz.private.load.names import person_columns
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import plain, quoted
 
 MAX_BOUND, DEFAULT_BOUND = 10_000, 10
 
@@ -24,7 +25,12 @@ UNIT_FIELDS = (
 
 
 def unit_form(
-    prefix: str, columns: Sequence[str], *, record: str = "record", start: int = DEFAULT_BOUND
+    prefix: str,
+    columns: Sequence[str],
+    *,
+    record: str = "record",
+    start: int = DEFAULT_BOUND,
+    without: Collection[str | None] = (),
 ) -> tuple[str | None, int]:
     """Ask for the unit's column (None: each record) and the max contributions per unit.
 
@@ -33,9 +39,13 @@ def unit_form(
         columns: columns of the file; a person's is the one to choose.
         record: word for a record.
         start: start of the bound.
+        without: chosen columns of places and times, which are not offered.
     """
     one = f"one {record}"
-    units = [one, *(name for name in columns if name != one)]
+    columns = [name for name in columns if name not in (one, *without)]
+    units = [one, *columns]
+    if st.session_state.get(f"{prefix}.unit") not in units:
+        st.session_state.pop(f"{prefix}.unit", None)
     permalink.set_column(f"{prefix}.unit", f"{prefix}.unit.column", units)
     unit = st.selectbox(
         "Privacy unit: what the guarantee hides",
@@ -48,6 +58,12 @@ def unit_form(
     st.session_state[f"{prefix}.unit.column"] = None if unit == one else unit
     if unit == one:
         st.caption(f"Hides each single {record}. A person with several is hidden less well.")
+        if people := person_columns(columns):
+            st.info(
+                f"{quoted(people[:3])} may name a person: choose it if a person can have several "
+                f"{record}s.",
+                icon=":material/person:",
+            )
         return None, 1
     permalink.set_initial(f"{prefix}.bound", start)
     bound = st.number_input(
