@@ -46,6 +46,18 @@ def test_the_price_and_what_to_expect_stand_before_the_payment():
     assert "publish.made" not in app.session_state
 
 
+def test_an_error_of_half_a_count_is_warned_of():
+    app = opened(step="2")
+    assert not any("half the count" in each.value for each in app.warning)
+    app.number_input(key="publish.guess").set_value(1_000).run()
+    (warning,) = (each.value for each in app.warning if "half the count" in each.value)
+    expected = table(app, "mean error")
+    noisy = expected["mean error"].astype(float) >= expected["count"].astype(float) / 2
+    assert 0 < noisy.sum() < len(noisy)
+    assert [each in warning for each in expected["rectangles"]] == list(noisy)
+    assert warning.endswith("choose a larger ε.")
+
+
 def test_a_total_is_set_once_and_knowingly():
     app = opened()
     app.number_input(key="publish.total.value").set_value(1.5)

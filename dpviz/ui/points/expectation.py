@@ -108,6 +108,7 @@ def expectation_panel(
     if more := proxy_size_note(round(records * counted)):
         st.info(more)
     whole = "the area" if domain.time is None else "area × period"
+    rows = [row for row in rows if row.size in SHOWN]
     middles = _middles(domain)
     st.dataframe(
         [
@@ -121,11 +122,22 @@ def expectation_panel(
                 **({} if row.at_best is None else {AT_BEST: rounded(row.at_best, row.at_best)}),
             }
             for row in rows
-            if row.size in SHOWN
         ],
         hide_index=True,
         column_config=worded_numbers("count", "noise ±", "left out", "mean error", AT_BEST),
     )
+    noisy = [SHOWN[row.size].format(whole=whole) for row in rows if row.error >= row.count / 2]
+    if noisy:
+        useful = {
+            "a larger ε": True,
+            "fewer categories": of_one_kind,
+            "no time": domain.time is not None,
+        }
+        st.warning(
+            f"At this ε the mean error is at least half the count in rectangles of "
+            f"{' and '.join(noisy)}: choose {' or '.join(filter(useful.get, useful))}.",
+            icon=":material/blur_on:",
+        )
     st.caption(
         "Typical counts, their noise (95 %), "
         + ("the records that K leaves out, " if people else "")
