@@ -7,7 +7,7 @@ from playwright.sync_api import TimeoutError as Late
 from playwright.sync_api import expect
 
 from dpviz.ui.lessons.chapter import chapters
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import PATIENCE, idle
 from tests.browser.test_pages import (
     OF_COLOURS,
     OF_SIZE,
@@ -210,3 +210,13 @@ def test_presenter_mode_has_large_letters_and_keeps_title_epsilon_and_take_away(
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
         for each in (heading(page, chapter), page.locator(".st-key-learn-epsilon")):
             expect(each).to_be_in_viewport()
+    page.goto(f"{app}/learn?chapter=protections")
+    page.locator(".st-key-learn-ask button").first.click()
+    expect(page.get_by_text(chapter.REVEAL)).to_be_visible()
+    idle(page)
+    page.get_by_role("button", name="Chapters").click()
+    page.get_by_text("Presenter mode (large letters)").click()
+    page.wait_for_url("**present=1*")
+    idle(page)
+    expect(heading(page, chapter)).to_be_visible()
+    expect(page.get_by_text(chapter.REVEAL)).to_be_visible()

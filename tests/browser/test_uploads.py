@@ -27,7 +27,7 @@ def test_what_no_page_takes_is_said_where_it_is_mended_and_an_upload_ends_with_i
     widths = [step.evaluate("e => getComputedStyle(e).borderWidth") for step in steps(page)]
     assert widths == ["3px", "1px", "1px", "1px"]
     page.emulate_media(forced_colors="none")
-    a_file_that_no_page_reads_is_refused(page, tmp_path / "places.kml")
+    a_file_that_no_page_reads_is_refused(page, tmp_path / "places.xml")
     held = lambda: len(list(below_folder.glob("dpviz-private-*/*/*.csv")))  # noqa: E731
     before = held()
     a_file_that_is_too_large_is_refused_in_one_line(page, tmp_path)
@@ -48,12 +48,12 @@ def steps(page):
 
 
 def a_file_that_no_page_reads_is_refused(page, path):
-    path.write_text('<?xml version="1.0"?><kml/>')
+    path.write_text('<?xml version="1.0"?><places/>')
     upload(page, path)
     alert = page.get_by_role("alert").locator("visible=true")
     expect(alert).to_contain_text("The file is XML, not delimited text: give CSV or GeoJSON")
     expect(page.get_by_role("button", name="Continue").first).to_be_disabled()
-    page.get_by_role("button", name="Remove places.kml").click()
+    page.get_by_role("button", name="Remove places.xml").click()
     expect(page.get_by_test_id("stFileChip")).to_have_count(0)
     idle(page)
 

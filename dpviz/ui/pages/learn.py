@@ -31,7 +31,7 @@ def page() -> None:
     slug = st.session_state[CHAPTER]
     at, chapter = names.index(slug), chapters()[slug]
     presenting = st.session_state[PRESENTING]
-    with st.container(key=f"{KEY}.presenter" if presenting else f"{KEY}.desk"):
+    with st.container(key=f"{KEY}.desk"):  # the same in both modes: another key would lose inputs
         headline(KEY, names, at, partial(_menu, names))
         room = Room(
             f"{KEY}.{slug}",
@@ -48,9 +48,10 @@ def page() -> None:
                 for caption, rows in room.tables.items():
                     st.markdown(f"**{caption}**")
                     st.dataframe(list(rows), hide_index=True, height=240)
-        st.caption(
-            f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated."
-        )
+        with st.container(key=f"{KEY}.presenting" if presenting else f"{KEY}.source"):
+            st.caption(
+                f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated."
+            )
     st.session_state[WRITTEN] = slug
     chosen = ";".join(f"{name}:{value}" for name, value in room.chosen.items())
     permalink.write_address(KEY, FIELDS, {**dict.fromkeys(OF_CHAPTER), "at": chosen, **room.link})
@@ -118,6 +119,9 @@ def _cities() -> list[str]:
 
 def _menu(names: list[str]) -> None:
     """Chapters, data, and presenter mode."""
+    for name in (CHAPTER, DATA, PRESENTING):
+        # The browser makes these widgets when the menu opens, with the value of the last run.
+        st.session_state[name] = st.session_state[name]
     st.radio(
         "Chapter",
         names,
