@@ -58,18 +58,27 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     assert layers(map_view) == ["cells-0"]
     rows = page.get_by_test_id("dpviz-all").locator("tr")
     cuts = window_cuts(year)
-    of_time = [release.count(box, each) for each in (year.period, *pairwise(cuts))]
+    steps = [year.period, *pairwise(cuts)]
+    of_time = [release.count(box, each) for each in steps]
     assert [count_words(each.count(box)) for each in maps] == list(map(count_words, of_time))
     for rect in (box, (14.2, -23.8, 14.7, -23.3)):
         expect(rows).to_have_count(13)
-        for row, each in zip(rows.all_inner_texts(), maps, strict=True):
-            answer = each.count(rect)
+        for row, step in zip(rows.all_inner_texts(), steps, strict=True):
+            answer = release.count(rect, step)
             assert with_noise(answer.count[0], answer.larger_error[0]) in row
         page.evaluate("dpviz.push([14.2, -23.8, 14.7, -23.3])")
-    answer = maps[0].count((14.2, -23.8, 14.7, -23.3))
+    answer = release.count((14.2, -23.8, 14.7, -23.3))
     assert 0 < answer.half_width[0] < answer.larger_error[0]
     cut = f"± {half_width_words(answer.larger_error[0])} (the ± above)"
     expect(page.get_by_test_id("dpviz-answer").locator("dd").nth(1)).to_have_text(cut)
+    edge = "e => e.getBoundingClientRect()"
+    card = page.locator("#answer").evaluate(edge)
+    assert card["bottom"] <= page.locator(".attribution").evaluate(edge)["top"]
+    bar, zero = (rows.nth(1).locator(f".bar {each}").evaluate(edge) for each in ("i", "b"))
+    january = release.count((14.2, -23.8, 14.7, -23.3), steps[1])
+    middle = (bar["left"] + bar["right"]) / 2 - zero["left"]
+    half = january.larger_error[0] / january.count[0] * middle
+    assert half == pytest.approx((bar["right"] - bar["left"]) / 2, abs=2)
     page.get_by_test_id("dpviz-series-play").click()
     expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[0])
     page.get_by_test_id("dpviz-series").fill("12")

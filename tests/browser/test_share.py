@@ -20,7 +20,7 @@ from dpviz.render.nearby import place_rows, place_squares
 from dpviz.render.numbers import count_words, percent_interval
 from dpviz.ui.shared.shelf import Shelf
 from tests.browser.conftest import downloaded, frames, idle, open_tab, until
-from tests.browser.test_explore import shape, the_map
+from tests.browser.test_explore import drag, shape, the_map
 from tests.browser.test_map import styles
 from tests.browser.test_pages import both_schemes_are_open_to_everyone
 from tests.exports.test_html import EVIL
@@ -445,7 +445,7 @@ def test_a_series_on_a_phone_has_no_sideways_scroll_and_its_slider_in_reach(open
     year = dpviz.build(dpviz.load("year"), "ugrid", 1.0, seed=1, cells=8)
     page = open_file(release_page(year, Presentation("A year", "By month", "visits")))
     page.set_viewport_size({"width": 360, "height": 740})
-    the_map(page)
+    map_view = the_map(page)
     frames(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     slider = page.get_by_test_id("dpviz-series")
@@ -454,6 +454,10 @@ def test_a_series_on_a_phone_has_no_sideways_scroll_and_its_slider_in_reach(open
     slider.press("ArrowRight")
     expect(page.locator("#total")).not_to_have_text(before)
     expect(page.locator("#total")).to_contain_text("visits")
+    page.evaluate("window.scrollTo(0, 0)")
+    page.get_by_test_id("dpviz-draw").click()
+    drag(page, map_view, (0.4, 0.5), (0.6, 0.7))
+    expect(page.get_by_test_id("dpviz-answer")).to_be_in_viewport(ratio=1)
 
 
 def test_a_link_shows_a_paid_release_on_a_phone_under_the_words_of_its_owner(

@@ -177,7 +177,7 @@ export function answerElement(name, answer, interval, values = null) {
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }
 
-/** A table of the answers of a series, each with its ± as a bar on one scale and a text of `beside`; its name is a button that shows its map. The first `wholes` rows are sums of the others and have no bar, because it would be too long. */
+/** A table of the answers of a series, each with a dot and its ± as a bar on one scale, a line at zero if the scale has it, and a text of `beside`; its name is a button that shows its map. The first `wholes` rows are sums of the others and have no bar, because it would be too long. */
 export function answerTable(names, answers, interval, now, show, caption = 'At every ε', beside = [], wholes = 0) {
   const errors = answers.map(each => largerError(each, interval));
   const ends = answers.map(({count}, at) => [count - errors[at], count + errors[at]]);
@@ -189,5 +189,5 @@ export function answerTable(names, answers, interval, now, show, caption = 'At e
     h('th', {scope: 'row'}, h('button', {type: 'button', onclick: () => show(at)}, name)),
     h('td', {class: 'number'}, withNoise(answers[at].count, errors[at])),
     beside.length ? h('td', {class: 'number'}, beside[at]) : null,
-    h('td', {class: 'bar'}, at < wholes ? null : h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
+    h('td', {class: 'bar'}, ...at < wholes ? [] : [h('b', {hidden: low > 0 || high < 0, style: `left:${share(0)}%`}), h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`})])))));
 }

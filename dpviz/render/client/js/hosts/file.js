@@ -34,6 +34,9 @@ async function start() {
   const [buffer, gl] = await Promise.all([bytesOf('columns'), prepared(async () => loadedDeck(await bytesOf('deck')))]);
   const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), total: byId('total'), style: byId('map-style').textContent};
   const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), gl);
+  viewer.onChange = (what, value) => { // on a phone the answer is below the map
+    if (what === 'shape' && value && matchMedia('(max-width: 760px)').matches) places.answer.scrollIntoView({block: 'nearest'});
+  };
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
   const frame = window.frameElement; // the app embeds the page of a release, and prints its full height
   if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${printedHeight(document, places.map.shadowRoot)}px`));
