@@ -7,6 +7,7 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
 from tests.browser.conftest import idle, open_tab, segment
 from tests.browser.test_explore import at, metric, sweep, the_map, what_is_shown_is_written
+from tests.browser.test_map import PHONE
 from tests.browser.test_pages import lower, settled, upper
 
 pytestmark = pytest.mark.browser
@@ -107,3 +108,15 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
     idle(page)
     page.reload()
     expect(labels).to_have_count(3)
+
+
+def test_a_touch_screen_shows_no_keys_and_all_epsilons_within_its_margin(app, browser):
+    with browser.new_context(**PHONE, reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(f"{app}/compare?data=city-50k")
+        the_map(page)
+        last = page.locator(".st-key-compare-film button").last.bounding_box()
+        assert last["x"] + last["width"] <= 390 - 16
+        hint = page.locator("[class*='-hint']").get_by_text("Press ▭ on the map")
+        expect(hint).to_contain_text("and drag")
+        expect(hint.locator("em")).to_be_hidden()
