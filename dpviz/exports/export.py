@@ -122,7 +122,10 @@ def _add_density(rows: Any) -> None:
     """Add records per km² to the rows of areas and cells whose place on Earth is known."""
     if getattr(rows, "crs", None) is None or not rows.geom_type.str.endswith("Polygon").all():
         return
-    surface = square_km(rows.to_crs(DEGREES).geometry.to_numpy())
+    moved = _on_earth(rows)
+    if moved is None:
+        return
+    surface = square_km(moved.geometry.to_numpy())
     density = rows["count"] / np.where(surface > 0, surface, np.nan)
     rows.insert(list(rows.columns).index("half_width") + 1, DENSITY, density)
 
@@ -208,6 +211,15 @@ def _by_gdal(frame: Any, temporary: str, options: dict[str, Any]) -> None:
             raise OSError("GDAL could not write it: check the free disk space") from error
 
 
+def _on_earth(frame: Any) -> Any:
+    """A GeoDataFrame in longitude and latitude; None if a coordinate has none."""
+    try:
+        moved = frame.to_crs(DEGREES)
+    except pyproj.exceptions.ProjError:
+        return None
+    return moved if len(moved) == 0 or np.isfinite(moved.total_bounds).all() else None
+
+
 def _in_degrees(frame: Any) -> Any:
     """A GeoDataFrame in longitude and latitude.
 
@@ -215,11 +227,8 @@ def _in_degrees(frame: Any) -> Any:
         DomainError: a coordinate has no degrees, or a shape crosses 180°, where RFC 7946 (§3.1.9)
             asks for pieces: corner by corner it would reach around the rest of the world.
     """
-    try:
-        moved = frame.to_crs(DEGREES)
-    except pyproj.exceptions.ProjError:
-        moved = None
-    if moved is None or (len(moved) and not np.isfinite(moved.total_bounds).all()):
+    moved = _on_earth(frame)
+    if moved is None:
         raise DomainError(
             "some of these coordinates have no longitude and latitude, which GeoJSON is in: "
             "write a GeoPackage"

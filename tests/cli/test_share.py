@@ -78,6 +78,8 @@ def test_coordinates_without_a_place_on_the_earth_are_refused_on_maps(
     for command, ending in (("share", "html"), ("report", "html"), ("picture", "png")):
         refused(tmp_path, (command, path, "-o", tmp_path / f"map.{ending}"), words)
     refused(tmp_path, ("export", path, "-o", tmp_path / "cells.geojson"), exported)
+    if exported is NOWHERE:
+        assert run("export", path, "-o", tmp_path / "cells.gpkg")[0] == 0
 
 
 def test_report_and_picture_are_files_of_their_kind(releases, tmp_path):
