@@ -73,7 +73,9 @@ def test_a_large_release_of_kinds_is_shown_in_fewer_cells_of_each(values, monkey
     large = dpviz.build(records, "quadtree", 1.0, seed=1, height=4, prune=0.0)
     shown = frame(large)
     assert "Shown down to level 3 of 4: 255 of 1,023 nodes" in shown  # three maps: all, a and b
-    assert json.loads(element(page_in(shown), "scene"))["names"] == ["All categories", "a", "b"]
+    scene = json.loads(element(page_in(shown), "scene"))
+    assert scene["categories"] == ["All categories", "a", "b"]
+    assert [layer["id"] for layer in scene["layers"][:3]] == ["cells-0", "cells-1", "cells-2"]
     monkeypatch.setattr("dpviz.notebook.frame.MAX_CELLS", 12)
     assert "1,023 nodes are too many" in frame(large)
 
