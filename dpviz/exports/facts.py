@@ -18,6 +18,7 @@ from dpviz.releases.flows.release import is_flows
 from dpviz.releases.header import Header
 from dpviz.releases.points.promises import promises
 from dpviz.releases.points.quotient import Quotients
+from dpviz.releases.points.window import has_windows
 from dpviz.releases.release import Release
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.numbers import (
@@ -270,26 +271,37 @@ def joint_cost(releases: Sequence[Release]) -> str:
     return f"Releases of the same records add up: {many} together cost {price}."
 
 
-def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> list[Reply]:
+def replies(
+    releases: Sequence[Mapped],
+    labels: Sequence[str],
+    rect: Bounds,
+    whole: Release | None = None,
+) -> list[Reply]:
     """Answers to one rectangle.
 
     Args:
         releases: releases of one domain.
         labels: one each.
         rect: west, south, east, north in degrees.
+        whole: the release of which ``releases`` are windows. It answers itself, because the map of
+            a window may state other errors.
 
     Raises:
         DomainError: a rectangle that is inside out or outside the domain.
     """
     inside = from_degrees(rect, releases[0].domain.crs)
     answers = []
-    rows: list[tuple[str, Mapped, Mapped, str | None]]
-    rows = [(name, each, each, None) for name, each in zip(labels, releases, strict=True)]
+    rows: list[tuple[str, Mapped, Any, str | None]]
+    when: list[Any] = [None] * len(releases)
+    if whole is not None and has_windows(whole):
+        when = [each.header.extra["period"] for each in releases]
+        releases = [whole] * len(releases)
+    rows = [(*each, None) for each in zip(labels, releases, when, strict=True)]
     if len(releases) == 1 and (only := releases[0]).kinds:
-        rows = [("all categories", only, only, None)]
-        rows += [(name, only, only.of(name), name) for name in only.kinds]
-    for label, release, asked, kind in rows:
-        answer = asked.count(inside)
+        rows = [("all categories", only, *when, None)]
+        rows += [(name, only, *when, name) for name in only.kinds]
+    for label, release, period, kind in rows:
+        answer = release.count(inside, period, kind)
         low, high = interval_ends(float(answer.count[0]), float(answer.half_width[0]))
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         answers.append(
@@ -300,27 +312,29 @@ def replies(releases: Sequence[Mapped], labels: Sequence[str], rect: Bounds) -> 
                 high=high,
                 uniformity=half_width_words(spread),
                 nodes=f"{int(answer.nodes[0]):,}",
-                sums=tuple(_attributes(release, inside, kind)),
+                sums=tuple(_attributes(release, inside, period, kind)),
             )
         )
     return answers
 
 
-def _attributes(release: Mapped, inside: Any, kind: str | None) -> Iterator[tuple[str, str]]:
+def _attributes(
+    release: Mapped, inside: Any, period: Any, kind: str | None
+) -> Iterator[tuple[str, str]]:
     """Sum and mean of the values, and the share of a kind, in words."""
     if is_areas(release):
         return
     if release.kinds:
-        share = "" if kind is None else quotient_words(release.share(inside, kind), shares=True)
-        yield "Share", share
+        shares = kind and release.share(inside, kind, period=period)
+        yield "Share", quotient_words(shares, shares=True) if shares else ""
     values = release.domain.values
     if values is not None:
-        total = release.sum(inside, kind=kind)
+        total = release.sum(inside, period, kind)
         yield (
             f"Sum of {values.column}",
             with_noise(float(total.sum[0]), float(total.larger_error[0])),
         )
-        yield f"Mean of {values.column}", quotient_words(release.mean(inside, kind=kind))
+        yield f"Mean of {values.column}", quotient_words(release.mean(inside, period, kind))
 
 
 def quotient_words(answer: Quotients, *, shares: bool = False) -> str:

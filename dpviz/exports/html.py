@@ -133,6 +133,7 @@ def words_of_page(
     one = releases[:1] if are_views_of_one(releases) else releases
     one = one if whole is None else [whole]
     counted = releases if whole is None else [whole]
+    maps: list[Any] = list(releases)
     mapped: list[Any] = [each for each in counted if each.kind in ("points", "areas")]
     kind, sentence = guarantee_sentence(releases, names)
     return {
@@ -146,7 +147,7 @@ def words_of_page(
         "period": _whole_period(whole or releases[0]),
         "facts": [facts(each, name) for each, name in zip(one, names, strict=False)],
         "together": joint_cost(releases),
-        "answers": [(rect, replies(mapped, names, rect)) for rect in rects],
+        "answers": [(rect, replies(maps, names, rect, whole)) for rect in rects],
         "noun": "area" if is_areas(releases[0]) else "cell",
         "drawn": releases[0].kind,
         "tables": tables_of(whole or releases[0]) if len(one) == 1 else [],
