@@ -9,10 +9,19 @@ import pytest
 
 import dpviz
 from dpviz.exports import map_page, release_page
-from dpviz.exports.facts import facts, protection, relation, replies, statement
+from dpviz.exports.facts import (
+    facts,
+    protection,
+    quotient_words,
+    relation,
+    replies,
+    statement,
+)
 from dpviz.exports.report import report_page
+from dpviz.exports.stills import flat_maps
 from dpviz.private.curve import privacy_curve, upper_limit
 from dpviz.render import with_noise
+from dpviz.render.numbers import count_words
 from dpviz.ui.shared.shelf import receipt_of
 from tests.commands import as_json
 
@@ -92,6 +101,48 @@ def test_the_number_after_plus_minus_is_the_larger_error():
     count = window.count(box)
     assert count.larger_error > count.half_width
     assert facts(window, "").total == with_noise(count.count[0], count.larger_error[0])
+
+
+@pytest.mark.slow
+def test_a_rectangle_of_each_window_has_the_sum_and_shares_of_its_period():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({name: random.beta(2, 5, 2_000) for name in "xyt"} | {"fare": 9.0})
+    table["mode"] = random.choice(["bus", "car"], 2_000)
+    domain = dpviz.Domain.from_bounds(
+        [0, 0, 1, 1],
+        ("x", "y"),
+        time="t",
+        period=(0, 1),
+        value="fare",
+        clip=(0, 10),
+        kind="mode",
+        kinds=("bus", "car"),
+    )
+    release = dpviz.build(dpviz.load(table, domain, public=True), "quadtree", 5.0, seed=1)
+    rect, periods = (0.1, 0.1, 0.55, 0.6), [(0, 1), (0, 0.5), (0.5, 1)]
+    maps = [release.during(each) for each in periods]
+    for reply, period in zip(replies(maps, ["a", "b", "c"], rect, release), periods, strict=True):
+        total = release.sum(rect, period)
+        assert dict(reply.sums)["Sum of fare"] == with_noise(total.sum[0], total.larger_error[0])
+    every, bus, car = replies(maps[1:2], ["half"], rect, release)
+    assert every.count == count_words(release.count(rect, periods[1]))
+    assert car.count == count_words(release.count(rect, periods[1], "car"))
+    assert dict(bus.sums)["Share"] == quotient_words(
+        release.share(rect, "bus", period=periods[1]), shares=True
+    )
+
+
+@pytest.mark.slow
+def test_a_rectangle_of_trips_is_answered_where_they_start_and_where_they_end():
+    box = dpviz.Domain.from_bounds([0, 0, 0, 0, 1, 1, 1, 1])
+    points = np.random.default_rng(0).beta(2, 5, (2_000, 4))
+    trips = dpviz.build(dpviz.from_points(points, box, public=True), epsilon=5.0, seed=1)
+    page = release_page(trips, rects=[(0.1, 0.1, 0.5, 0.5)])
+    (maps, names), rect = flat_maps([trips]), (0.1, 0.1, 0.5, 0.5)
+    for each, name in zip(maps, names, strict=True):
+        cells = f'<td class="name">{name}</td><td class="number">{count_words(each.count(rect))}<'
+        assert cells in page
+        assert cells in report_page([trips], rects=[rect])
 
 
 def test_info_and_the_page_state_the_privacy_profile(sensitive, pair, tmp_path):

@@ -17,6 +17,7 @@ from dpviz.exports import map_page
 from dpviz.exports.facts import are_views_of_one
 from dpviz.releases.points.box import Box
 from dpviz.releases.points.window import during, windows
+from dpviz.render.numbers import count_words
 from dpviz.trees.lattice import overlaps
 from tests.commands import as_json, fails
 from tests.commands import run as cli
@@ -355,6 +356,12 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     assert cli("share", path, "-o", tmp_path / "r.html", "--rect=1,1,5,5")[0] == 0
     text = (tmp_path / "r.html").read_text()
     assert '"ends": ["all 2024", "December 2024"]' in text
+    answers = text[text.index("<h2>Answers</h2>") :]
+    for each, label in zip(maps, labels, strict=True):
+        answer = release.count([1, 1, 5, 5], each.header.extra["period"])
+        assert (
+            f'<td class="name">{label}</td><td class="number">{count_words(answer)}</td>' in answers
+        )
     assert are_views_of_one(maps)
     assert not are_views_of_one([release, release])
 
