@@ -135,7 +135,7 @@ def build(
             instead of records: each in at most ``max_per_unit`` slots (a cell or area, in a step,
             of a kind), once in each. Noise is Gaussian where that is smaller than pure noise;
             otherwise the release is ε-DP and costs no delta. See ``dpviz expect``. Other pure
-            methods count each person once in each of so many kinds
+            methods count each person once in each of up to this number of kinds
             (:mod:`dpviz.private.blocks`).
         weighted: with a delta, for areas: a person of n > K slots adds √(K/n) to each of them,
             instead of 1 to K of them (:func:`dpviz.private.load.persons.weights`).

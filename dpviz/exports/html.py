@@ -297,7 +297,7 @@ def _cells(
 
 
 def _listed(releases: Sequence[Mapped], labels: Sequence[str]) -> dict[str, Any]:
-    """Names of the releases or steps, and of the categories of which there is a map in each."""
+    """Names of the releases or steps, and of the categories that each has a map for."""
     kinds = releases[0].kinds if len(releases) == 1 or are_views_of_one(releases) else ()
     return {"names": labels, "categories": [ALL, *kinds] if kinds else []}
 

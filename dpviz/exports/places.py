@@ -13,10 +13,10 @@ from dpviz.render.nearby import place_squares
 
 
 def findable(release: PointRelease | AreaRelease) -> dict[str, Any] | None:
-    """What a field on a map in degrees finds; None where there is no name.
+    """Names that the search field of a map in degrees finds, and their rows; None without names.
 
-    Areas are found by their own names, hexagons by the named places in them, and of cells the
-    squares around named places, which are those of the table of places.
+    Areas have their own names. Hexagons are found by the named places in them, and cells by the
+    squares around named places, as in the table of places.
     """
     if is_areas(release) and release.frame.resolution is None:
         names = release.frame.labels

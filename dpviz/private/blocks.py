@@ -71,7 +71,7 @@ class BlockNoise:
 
     @property
     def words(self) -> str:
-        """What is counted, the noise and the second guarantee, in words."""
+        """Counted records, noise and second guarantee, in words."""
         pure = "pure ε-DP"
         if self.spent_delta:
             pure = f"also {self.blocks * self.moved * self.rate:.4g}-DP"

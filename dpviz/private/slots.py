@@ -113,7 +113,7 @@ class SlotNoise:
 
     @property
     def words(self) -> str:
-        """What is counted, the noise and the second guarantee, in words."""
+        """Counted records, noise and second guarantee, in words."""
         noise = "discrete Laplace noise, pure ε-DP"
         if self.rho is not None:
             noise = f"{self.mechanism} noise, also {self.rho:.4g}-zCDP"

@@ -64,7 +64,7 @@ def prices(epsilon: float) -> dict[int, float]:
 
 
 def finished_nodes(start: int, until: int) -> list[Node]:
-    """All nodes inside the days from ``start`` to before ``until``, by their end, shortest first.
+    """All nodes inside the days from ``start`` to before ``until``, by end, shortest first.
 
     >>> finished_nodes(4, 12)[6:]
     [(10, 1), (4, 7), (11, 1)]

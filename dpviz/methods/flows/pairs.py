@@ -33,7 +33,7 @@ MIN_SHARE = 1e-5
 @register
 @dataclass(frozen=True, kw_only=True)
 class PairCounts(FlowMethod):
-    """Noisy counts of pairs of areas, divided level by level where they stand out from the noise.
+    """Noisy counts of pairs of areas, divided level by level where they exceed the noise.
 
     The levels after F. Boninsegna, F. Silvestri: Differential Privacy Releasing of Hierarchical
     Origin/Destination Data with a TopDown Approach. PETS 2025; consistency after M. Hay, V.

@@ -1,4 +1,4 @@
-"""Choose records of flows: a built-in data set or a file, columns of both ends, public areas."""
+"""Choose records of flows: data set or file, columns of both ends, public areas."""
 
 from __future__ import annotations
 

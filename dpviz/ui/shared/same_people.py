@@ -1,4 +1,4 @@
-"""Files that accounts were used for, so that a file like one of them is proposed its account.
+"""Files of each account, so that a similar file is proposed the same account.
 
 One JSON file beside the ledger, which only its owner may read, holds for each account the names,
 sizes and columns of its files: never a value. Accounts of a visit that ends are kept in the visit.
@@ -34,7 +34,7 @@ PLACE = "files.of.accounts"
 
 
 def trace_of(name: str, size: int, columns: Sequence[str]) -> Trace:
-    """What is remembered of a file."""
+    """The stem of a file's name, its size and its columns."""
     return name_root(name), size, tuple(columns)
 
 
