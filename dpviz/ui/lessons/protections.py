@@ -190,13 +190,17 @@ def _row(way: Publication, chosen: tuple[float, float], right: dict[str, int]) -
 def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     look = {"title": None, "labelLimit": 360, "labelOverlap": False}
     y = {"field": "publication", "type": "nominal", "sort": None, "axis": look}
-    x = axis("right", f"Right of {TRIES} (chance: {TRIES // 2})", scale={"domain": [0, TRIES]})
+    words = (
+        f"Right of {TRIES}; thin line: 95 % interval",
+        "Dashed: chance, and the limit at this ε",
+    )
+    x = axis("right", "", axis={"title": words, "titleAnchor": "end"}, scale={"domain": [0, TRIES]})
     limit = TRIES / (1 + math.exp(-room.epsilon))
     noise = {"test": f"datum.publication == '{rows[-1]['publication']}'", "value": BLUE}
     room.chart(
         f"The worst attack: of {TRIES} guesses who is in the data, how many are right?",
         rows,
-        195,
+        210,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
         layer(
             "rule",

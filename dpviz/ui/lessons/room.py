@@ -234,11 +234,15 @@ class Room:
         return INK[st.context.theme.type == "dark"]
 
     @property
+    def letters(self) -> int:
+        """Pixels of a chart's letters."""
+        return PRESENTER_LETTERS if self.presenting else LETTERS
+
+    @property
     def chart_look(self) -> dict[str, Any]:
         """Settings of every chart: little padding, and letters of one size in pixels."""
-        letters = PRESENTER_LETTERS if self.presenting else LETTERS
-        words = {"labelFontSize": letters, "labelColor": self.ink}
-        title = {"titleFontSize": letters, "titleColor": self.ink}
+        words = {"labelFontSize": self.letters, "labelColor": self.ink}
+        title = {"titleFontSize": self.letters, "titleColor": self.ink}
         return {
             "mark": {"tooltip": True},
             "point": {"opacity": 1},
@@ -260,7 +264,8 @@ class Room:
         """
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
-            look = {"padding": {"bottom": 4}, "config": self.chart_look}
+            padding = {"bottom": 4, "right": self.letters}  # half of the last label of an axis
+            look = {"padding": padding, "config": self.chart_look}
             if self.presenting:
                 height = max(round(height * PRESENTER_CHART), bars * LINE + AXIS if bars else 0)
             st.vega_lite_chart(list(rows), {**look, "layer": list(layers)}, height=height)

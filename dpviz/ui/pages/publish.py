@@ -105,7 +105,7 @@ def page() -> None:
             st.info("Choose data and area first.", icon=":material/arrow_back:")
         elif (made := publication(KEY, source)) is not None:
             published(KEY, made, source, shown=at == 3)
-        elif _once():
+        elif _once(source):
             payment(KEY, source, choice)
         else:
             series_panel(KEY, source, choice)
@@ -117,17 +117,21 @@ def page() -> None:
     head(described, source is not None, affordable and at >= 2, done)
 
 
-def _once() -> bool:
-    """Ask whether to publish once or every day."""
+def _once(source: PointSource) -> bool:
+    """Ask whether to publish once or every day; built-in data do not grow, so only once."""
+    place, built_in = f"{KEY}.often", source.name is not None
+    st.session_state[place] = ONCE if built_in else st.session_state.get(place, ONCE)
     chosen = st.segmented_control(
         "Publish",
         (ONCE, EVERY_DAY),
-        default=ONCE,
         required=True,
-        key=f"{KEY}.often",
+        key=place,
+        disabled=built_in,
         help="Every day: a series of releases that cost one day of a person ε, not ε a day. Its "
         "promise is weaker for longer times.",
     )
+    if built_in:
+        st.caption(f"{EVERY_DAY} needs your own file, with persons and times: see step Data.")
     return chosen == ONCE
 
 

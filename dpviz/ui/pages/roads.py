@@ -35,6 +35,7 @@ def page() -> None:
     run(
         Slots(
             key=KEY,
+            title=TITLE,
             records="records",
             fields=(*FIELDS, PERIOD),
             source=lambda: road_source(KEY, permalink.parameter("data")),

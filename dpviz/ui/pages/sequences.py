@@ -30,6 +30,7 @@ def page() -> None:
     run(
         Slots(
             key=KEY,
+            title=TITLE,
             records="sequences",
             fields=FIELDS,
             source=lambda: sequence_source(KEY),

@@ -49,7 +49,7 @@ def _place_slots() -> Slots:
         before=partial(show_domain, KEY),
         show=_show,
     )
-    return replace(slots, source=partial(_counted, slots.source))
+    return replace(slots, source=partial(_counted, slots.source), title=TITLE)
 
 
 def _flow_slots() -> Slots:

@@ -18,6 +18,7 @@ from dpviz.render.cells import domain_bounds
 from dpviz.render.nearby import place_rows
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
+from dpviz.render.scale import Scale
 from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
@@ -46,18 +47,21 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
     columns = st.container(key="dpviz-pair").columns(2, gap="medium")
     answer = st.container()
     others = {"from": rects["to"], "to": rects["from"]}
-    for column, (end, title, axes) in zip(columns, ENDS, strict=True):
+    seen: dict[str, PointRelease | DpvizError] = {
+        end: _seen(release, axes, others[end]) for end, _, axes in ENDS
+    }
+    drawn = [each for each in seen.values() if not isinstance(each, DpvizError)]
+    scale = density_scale(*drawn) if drawn else None
+    for column, (end, title, _) in zip(columns, ENDS, strict=True):
         with column:
-            other = others[end]
+            ends = seen[end]
             verb = {"from": "end", "to": "begin"}[end]
-            of_those = f" of trips that {verb} in the other rectangle" if other else ""
+            of_those = f" of trips that {verb} in the other rectangle" if others[end] else ""
             st.markdown(f"**{title}**{of_those}")
-            try:
-                within = None if other is None else from_degrees(other, release.domain.crs)
-                scene = _scene(marginal(release, axes, within, CELLS), source, title)
-            except DpvizError as error:
-                st.warning(sentence(error), icon=":material/crop_free:")
+            if scale is None or isinstance(ends, DpvizError):
+                st.warning(sentence(ends), icon=":material/crop_free:")
                 continue
+            scene = _scene(ends, scale, source, title)
             name = f"{prefix}.map.{end}"
             map_view(scene, key=name, on_shape=partial(_drawn, prefix, end))
             typed = rectangle_form(f"{prefix}.{end}", rects[end], scene.domain or (0, 0, 1, 1))
@@ -69,6 +73,17 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
     with answer:
         _answer(release, source, rects["from"], rects["to"])
     permalink.write_address(prefix, FIELDS)
+
+
+def _seen(
+    release: PointRelease, axes: tuple[int, int], other: Bounds | None
+) -> PointRelease | DpvizError:
+    """One end of the trips whose other end lies in a rectangle, or why it cannot be shown."""
+    try:
+        within = None if other is None else from_degrees(other, release.domain.crs)
+        return marginal(release, axes, within, CELLS)
+    except DpvizError as error:
+        return error
 
 
 def _usable(release: PointRelease, axes: tuple[int, int], rect: Bounds | None) -> Bounds | None:
@@ -112,9 +127,9 @@ def _answer(
             st.metric("Exact (public data)", f"{exact:,}", width="content")
 
 
-def _scene(seen: PointRelease, source: PointSource, title: str) -> Scene:
+def _scene(seen: PointRelease, scale: Scale, source: PointSource, title: str) -> Scene:
+    """Map of one end, in classes that both maps share."""
     bounds = domain_bounds(seen.domain)
-    scale = density_scale(seen)
     return Scene(
         marks=[cells(seen, scale=scale), *outlines(bounds)],
         camera=Camera(bounds=bounds, key=source.key),

@@ -58,6 +58,7 @@ class PageFrame:
         tools: right end of the line.
         bar: ε and the method.
         payment: price and its confirmation, below the bar.
+        title: name of a page that a menu hides, before its chips.
     """
 
     chips: DeltaGenerator
@@ -65,9 +66,10 @@ class PageFrame:
     tools: DeltaGenerator
     bar: DeltaGenerator
     payment: DeltaGenerator
+    title: str = ""
 
     @classmethod
-    def of(cls, page: str, *, setup: bool = True) -> PageFrame:
+    def of(cls, page: str, *, setup: bool = True, title: str = "") -> PageFrame:
         """Draw the empty places of a page; without ``setup`` there is nothing to change."""
         with st.container(horizontal=True, vertical_alignment="center", key="dpviz-chips"):
             chips = st.empty()
@@ -82,11 +84,12 @@ class PageFrame:
             horizontal=True, vertical_alignment="center", gap="small", key="dpviz-bar"
         )
         payment = st.container(horizontal=True, vertical_alignment="center", key="dpviz-payment")
-        return cls(chips, form, tools, bar, payment)
+        return cls(chips, form, tools, bar, payment, title)
 
     def describe(self, *words: str) -> None:
         """Show words as chips; ``words`` may hold Markdown."""
-        self.chips.markdown("  ".join(words), width="content")
+        line = " · ".join(filter(None, (self.title, "  ".join(words))))
+        self.chips.markdown(line, width="content")
 
     def expect(self, error: str, about: str) -> None:
         """Show the expected error in the bar, with a note on what it is."""

@@ -44,6 +44,7 @@ class Slots:
         show: the map, its answer and details: (release, source, choice or None).
         link: address parameters of source and choice besides ε and seed.
         error: expected error and what it is, for the bar: (release, source, choice or None).
+        title: name of a page that a menu hides.
     """
 
     key: str
@@ -58,6 +59,7 @@ class Slots:
     show: Callable[[Any, Any, Any], None]
     link: Callable[[Any, Any], Mapping[str, str | None]]
     error: Callable[[Any, Any, Any], tuple[str, str] | None]
+    title: str = ""
 
 
 def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
@@ -85,7 +87,7 @@ def run(slots: Slots) -> None:
     if f"{key}.epsilon" not in st.session_state:  # a widget's value is lost when the page is left
         permalink.restore(key, (EPSILON, permalink.SEED, *slots.fields))
     looked_at = opened(key, slots.fields)
-    frame = PageFrame.of(key, setup=looked_at is None)
+    frame = PageFrame.of(key, setup=looked_at is None, title=slots.title)
     with frame.tools:
         release_panel(key)
     if looked_at is not None:
