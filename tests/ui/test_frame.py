@@ -40,6 +40,12 @@ def test_the_chips_name_the_data_and_the_bar_the_error_to_expect():
     assert many > 2 * few
 
 
+@pytest.mark.parametrize("page", ["roads", "sequences", "trips"])
+def test_the_chips_of_a_page_in_a_menu_begin_with_its_name(page):
+    chips = f"{page.capitalize()} · **Synthetic "
+    assert any(each.value.startswith(chips) for each in opened_page(page).markdown)
+
+
 def test_only_the_open_tab_is_drawn_and_input_in_others_is_kept():
     app = opened_page("explore", data="city-50k", method="ugrid")
     assert "Noisy total" in metrics(app)

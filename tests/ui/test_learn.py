@@ -1,5 +1,6 @@
 """The page Learn, clicked through without a browser."""
 
+import json
 import re
 from functools import partial
 
@@ -109,6 +110,9 @@ def test_every_attack_is_run_on_all_five_publications():
     assert table["the attack made for it"].count("**100**") == 4
     noise = {table[attack].split(" | ")[-1].strip("*| ") for attack in ATTACKS}
     assert len(noise) == 1  # every attack is equally good against noise
+    (chart,) = (json.loads(each.proto.spec) for each in app.get("arrow_vega_lite_chart"))
+    lines = " ".join(chart["layer"][0]["encoding"]["x"]["axis"]["title"])
+    assert "thin line: 95 % interval Dashed: chance (50), and the limit at this ε" in lines
 
 
 @pytest.mark.parametrize("draws", [1, 100_000])

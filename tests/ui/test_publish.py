@@ -29,6 +29,13 @@ def opened(data="city-50k", **address):
     return opened_page("publish", data=data, **address)
 
 
+def test_built_in_data_are_published_once_and_the_page_says_why():
+    app = opened(step="3", method="ugrid")
+    often = app.segmented_control(key="publish.often")
+    assert (often.value, often.disabled) == ("Once", True)
+    assert "Every day needs your own file" in texts(app)
+
+
 def test_the_price_and_what_to_expect_stand_before_the_payment():
     """Opens the step Budget only: computing the expected errors takes seconds."""
     assert not opened().dataframe

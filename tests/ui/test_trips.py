@@ -19,6 +19,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.numbers import count_words
 from dpviz.ui.flows.map_answer import MAX_ENDS
+from dpviz.ui.points import trip_maps
 from dpviz.ui.server import OPENED
 from dpviz.ui.shared.downloads import FORMATS, WITHOUT_SHAPES
 from dpviz.ui.shared.upload_form import UPLOAD
@@ -53,6 +54,16 @@ def test_one_rectangle_asks_for_all_trips_of_that_end(end, rect, asked):
     answer = release.count([*start[:2], *stop[:2], *start[2:], *stop[2:]])
     assert metrics(app)[asked] == with_noise(answer.count[0], answer.larger_error[0])
     assert any("in the other rectangle" in each.value for each in app.markdown)
+
+
+@pytest.mark.parametrize("rects", [{}, {"from": START}, {"to": END}])
+def test_both_maps_have_the_same_classes(rects, monkeypatch):
+    scenes = []
+    monkeypatch.setattr(trip_maps, "map_view", lambda scene, **_: scenes.append(scene))
+    monkeypatch.setattr(trip_maps, "map_overlay", lambda *_, **__: None)
+    opened(data="trips-50k", **rects)
+    pickups, drop_offs = (scene.legend for scene in scenes)
+    assert pickups.labels == drop_offs.labels
 
 
 def test_a_file_is_offered_only_where_a_release_of_trips_can_be_written_as_one(tmp_path):

@@ -192,7 +192,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     y = {"field": "publication", "type": "nominal", "sort": None, "axis": look}
     words = (
         f"Right of {TRIES}; thin line: 95 % interval",
-        "Dashed: chance, and the limit at this ε",
+        f"Dashed: chance ({TRIES // 2}), and the limit at this ε",
     )
     x = axis("right", "", axis={"title": words, "titleAnchor": "end"}, scale={"domain": [0, TRIES]})
     limit = TRIES / (1 + math.exp(-room.epsilon))

@@ -264,7 +264,7 @@ class Room:
         """
         with st.container(gap="xsmall"):
             st.markdown(f"**{caption}**")
-            padding = {"bottom": 4, "right": self.letters}  # half of the last label of an axis
+            padding = {"bottom": 4, "right": self.letters}  # room for half of the last label
             look = {"padding": padding, "config": self.chart_look}
             if self.presenting:
                 height = max(round(height * PRESENTER_CHART), bars * LINE + AXIS if bars else 0)
