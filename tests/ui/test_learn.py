@@ -110,7 +110,7 @@ def test_every_attack_is_run_on_all_five_publications():
     assert table["the attack made for it"].count("**100**") == 4
     noise = {table[attack].split(" | ")[-1].strip("*| ") for attack in ATTACKS}
     assert len(noise) == 1  # every attack is equally good against noise
-    (chart,) = (json.loads(each.proto.spec) for each in app.get("arrow_vega_lite_chart"))
+    (chart,) = (json.loads(each.proto.spec) for each in app.get("vega_lite_chart"))
     lines = " ".join(chart["layer"][0]["encoding"]["x"]["axis"]["title"])
     assert "thin line: 95 % interval Dashed: chance (50), and the limit at this ε" in lines
 
