@@ -119,19 +119,18 @@ def page() -> None:
 
 def _once(source: PointSource) -> bool:
     """Ask whether to publish once or every day; built-in data do not grow, so only once."""
-    place, built_in = f"{KEY}.often", source.name is not None
-    st.session_state[place] = ONCE if built_in else st.session_state.get(place, ONCE)
+    if source.name is not None:
+        st.caption(f"{EVERY_DAY} needs your own file, with persons and times: see step Data.")
+        return True
     chosen = st.segmented_control(
         "Publish",
         (ONCE, EVERY_DAY),
+        default=ONCE,
         required=True,
-        key=place,
-        disabled=built_in,
+        key=f"{KEY}.often",
         help="Every day: a series of releases that cost one day of a person ε, not ε a day. Its "
         "promise is weaker for longer times.",
     )
-    if built_in:
-        st.caption(f"{EVERY_DAY} needs your own file, with persons and times: see step Data.")
     return chosen == ONCE
 
 
