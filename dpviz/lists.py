@@ -19,7 +19,6 @@ def split_list(text: str | None, what: str) -> tuple[str, ...]:
 
     Args:
         text: words in the notation of :func:`join_list`.
-        what: name of the list, for the message.
 
     Raises:
         ParameterError: an unclosed quote, or one inside a word.

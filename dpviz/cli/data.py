@@ -230,12 +230,6 @@ class Data:
     ) -> Any:
         """Load a source, and return its handle.
 
-        Args:
-            source: of any kind.
-            public: whether the owner declares the records public.
-            name: the ledger's of the data set.
-            **points: further arguments of points and areas alone.
-
         Raises:
             ParameterError: an option that this kind of data needs is missing.
             DataError: the source cannot be read so.
@@ -322,7 +316,6 @@ class Data:
         """Read the areas, in the declared box, or in the areas' own extent.
 
         Args:
-            source: source of the records.
             file: file of the areas; --areas by default.
 
         Raises:

@@ -62,9 +62,6 @@ class MeasuredKind:
     """Measurement settings for one kind of data.
 
     Attributes:
-        bench: benchmark that measures releases.
-        methods: methods to compare.
-        summary: means of rows.
         line: format of one mean, for people.
         drawn: the measures of a picture of the rows.
         key: key of the means in JSON.

@@ -18,10 +18,8 @@ def option(help: str, *names: str, default: Any = None, **limits: Any) -> Any:  
     """Declare an option of a command or a group, as the default value of a parameter.
 
     Args:
-        help: text of ``--help``.
         *names: further names, such as ``-o``; the option has its parameter's name too.
         default: default value; :data:`MISSING` makes the option required.
-        **limits: such as ``min`` and ``max``.
     """
     return dataclasses.field(default=default, metadata={"help": help, "names": names, **limits})
 
@@ -72,8 +70,6 @@ def require_applicable(what: str, options: Mapping[str, Any], takes: Mapping[str
     """Refuse an option that this kind of data or release does not use.
 
     Args:
-        what: the kind of data or release.
-        options: given options, by name.
         takes: names of the applicable options, separated by spaces, by kind.
 
     Raises:

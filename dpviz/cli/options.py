@@ -50,7 +50,6 @@ class Places:
 
         Args:
             source: source of the records; None if the command reads none.
-            *beside: options of the kinds, values and time, which are parts of the domain.
 
         Raises:
             ParameterError: no bounds, and a source that states none.

@@ -114,9 +114,7 @@ def require_free(output: str, *inputs: str | None, ledger: str | None = None) ->
     Existing files may be replaced if they are empty, made for viewing, or a free release.
 
     Args:
-        output: the file to write.
         *inputs: files and folders that are read, as given in options.
-        ledger: ledger file; this user's by default.
 
     Raises:
         ParameterError: the output is an input, a file in an input folder, the ledger, or an
@@ -147,9 +145,6 @@ def save_release(
     The ledger records the outcome afterwards; if the process is killed before, it says ``paid``.
 
     Args:
-        save: function that writes the release to a path.
-        output: the requested file.
-        ledger: the ledger that paid.
         release_id: number of the payment; None if nothing was paid.
 
     Raises:

@@ -307,7 +307,6 @@ def _rectangles_from_options(question: Question, *axes: Sequence[str]) -> list[l
     """Rectangles from options and a CSV file: a lower and an upper limit per column.
 
     Args:
-        question: the options.
         *axes: columns; with time also those of places alone, where all rectangles are of them.
 
     Raises:

@@ -22,7 +22,6 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
     or ``COLUMN_min`` and ``COLUMN_max`` as ``dpviz export`` writes them.
 
     Args:
-        path: the CSV file.
         *axes: column names of the release; several if rectangles with or without time may be meant.
 
     Returns:

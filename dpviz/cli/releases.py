@@ -96,10 +96,8 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
     """Print the code that recreates a release, or the statement about it.
 
     Args:
-        path: path of the release.
         which: one of :data:`CODES`.
         source: name of the records' file; a placeholder by default.
-        as_json: print a JSON object.
 
     Raises:
         ParameterError: unknown choice.

@@ -84,9 +84,6 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
     """Print a JSON object, or text for people.
 
     Args:
-        values: members of the JSON object.
-        as_json: print the JSON object.
-        text: printed otherwise.
         made: output file, which exists even if nothing can be printed.
 
     Raises:
@@ -218,9 +215,6 @@ def public_box(
 
     Args:
         limits: all lower limits, then all upper limits.
-        names: columns of the coordinates.
-        crs: CRS of the limits.
-        axis: further arguments of :meth:`Domain.from_bounds`.
         source: source of the records; one that states its own box gives no warning.
 
     Raises:

@@ -30,7 +30,6 @@ class Kinds:
     """A public list of kinds: each record is of one of them, so that they are disjoint.
 
     Attributes:
-        column: name of the column with the kind of each record.
         names: names of the kinds; ``other`` is the kind of records of unlisted kinds.
 
     Raises:
@@ -103,8 +102,6 @@ class Values:
     whatever it holds, and sums are exact integers.
 
     Attributes:
-        column: column of the values.
-        low, high: the clip.
         grid: the step; by default the power of ten for which the farther end of the clip is between
             10,000 and 100,000 steps from zero.
 

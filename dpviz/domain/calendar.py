@@ -254,7 +254,6 @@ def moment(value: Any, zone: str = ZONE) -> float:
     """Seconds since 1970 UTC of an ISO 8601 date or time, a Python date or a number of seconds.
 
     Args:
-        value: the time.
         zone: time zone of a time that states none.
 
     Raises:

@@ -66,7 +66,6 @@ def metres_per_unit(name: str, y: ArrayLike) -> tuple[Float, Float]:
     """Metres per unit across and along (x and y), float64, each of the shape of ``y``.
 
     Args:
-        name: name of the CRS.
         y: second coordinates, on which the width of a degree depends.
 
     Raises:

@@ -72,8 +72,6 @@ def checked_rectangles(
 
     Args:
         rects: shape (q, 2·dims) or (2·dims,): all lower limits, then all upper limits.
-        lower: lower limits of the domain, as many as it has dimensions.
-        upper: likewise.
 
     Raises:
         DomainError: a rectangle that is not finite, inside out, or wholly outside the domain.

@@ -38,7 +38,6 @@ class Audit(Finding):
 
     Attributes:
         epsilon: the claim; for a method without a guarantee, the claim of its paper.
-        confidence: confidence of the bound.
         trials: runs on each input, search included.
         structure_epsilon: exact loss of the tree's structure, where it can be computed; it alone
             refutes a claim that it exceeds.
@@ -91,12 +90,10 @@ def audit(
 
     Args:
         method: a method of any kind with its parameters; see :func:`small_builds`.
-        epsilon: the claim to test.
         trials: runs on each of the two inputs, search included.
         confidence: confidence of the bound, for all events and inputs together.
         seed: seed of the simulated noise, whose distributions are those of the secure noise.
         secure: draw the noise of releases instead: slower, not repeatable.
-        progress: called with the share of the trials that are done.
 
     Raises:
         ParameterError: a claim below :data:`MIN_EPSILON`, fewer than 100 trials, or a confidence

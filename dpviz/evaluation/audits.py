@@ -71,9 +71,6 @@ def audit_all(
 
     Args:
         words: names, or those of a :func:`group`.
-        epsilon: the claim to test, for every one.
-        parameters: parameters of every method.
-        progress: called with the share of the work that is done.
         **how: trials, confidence, seed, secure: see :func:`~dpviz.evaluation.audit.audit`.
     """
     for at, word in enumerate(words):

@@ -68,7 +68,6 @@ class Publication:
     """A way to publish counts: an answer is a protected sum over a published table.
 
     Attributes:
-        name: on screen.
         unit: format of the parameter in words.
         table: numbers by block that one edition holds, from people, parameter and random numbers.
         expected: mean of that table, as an attacker computes it.
@@ -274,9 +273,6 @@ def successes(
     is right in half of the tries.
 
     Args:
-        way: how the city is published.
-        town: everybody.
-        parameter: parameter of the publication.
         attack: one of :data:`ATTACKS`.
         tries: persons, coins and editions.
         seed: seed of persons, coins and editions: the same ones for every attack.

@@ -50,7 +50,6 @@ def best_event(more: Float, fewer: Float, delta: float) -> tuple[float, Event]:
     Args:
         more: features of trials on the data set under which the event is to be likelier, (n, f).
         fewer: features of trials on the other, (n, f).
-        delta: δ of the guarantee.
 
     Returns:
         The score (a cautious log ratio of the probabilities) and the event.

@@ -42,7 +42,6 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
     moves all of them by that much.
 
     Args:
-        structure: the bits.
         most_counts: examine about this many evenly spaced counts, and those where the curve bends;
             all by default. The losses are then those of the chains over these counts: never more
             than the supremum, and short of it by the second order of their spacing in noise scales.

@@ -33,8 +33,6 @@ class Experiment:
 
     Attributes:
         methods: names, aliases, or names with parameters: ``quadtree:height=6:prune=0``.
-        epsilons: prices.
-        repeats: repetitions with independent noise.
         seed: makes everything repeatable, with simulated noise and a stream of its own for each
             build; None for noise as of a release.
         kind: kind of data: "points", "sequences" or "roads".
@@ -109,11 +107,6 @@ def run(
     progress: Progress | None = None,
 ) -> Iterator[list[MeasureRow]]:
     """Rows as builds are finished, a list per build; what cannot be run is refused at once.
-
-    Args:
-        bench: data and measures.
-        plan: the experiment to run.
-        progress: called with the share of the builds that are finished.
 
     Raises:
         PrivacyError: the data are not declared public.

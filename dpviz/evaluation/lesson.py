@@ -199,11 +199,8 @@ def suspicion(count: int, epsilon: float, releases: int, n: int, seed: int, reco
 
     Args:
         count: exact records without the one in question.
-        epsilon: ε of each release.
         releases: k.
         n: attackers, each with k releases of their own.
-        seed: seed of the simulated noise.
-        record: True if the record is in the data.
 
     Returns:
         How many attackers saw j = 0 … k, int64 (k + 1,).
@@ -248,13 +245,9 @@ def error_parts(
     """Split the error of a method with a fixed structure into its parts.
 
     Args:
-        handle: public data.
         rects: the workload, shape (q, 4).
         method: a method whose cells do not depend on the records.
-        epsilon: price of the release.
-        seed: seed of its simulated noise.
         resamples: releases that the measured error is taken over.
-        **parameters: parameters of the method.
 
     Raises:
         PrivacyError: the data set is not declared public.

@@ -15,8 +15,6 @@ def relative_errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> Float
     """|answer − exact| / max(exact, bound), float64 of the shape of the answers.
 
     Args:
-        answers: answers of any shape.
-        exact: exact counts of the same shape.
         bound: the sanity bound in records, above 0: it keeps empty queries from deciding a mean.
 
     >>> relative_errors([12, 3], [10, 0], bound=5).tolist()

@@ -37,9 +37,7 @@ def error_figure(
     """Measures against epsilon, one panel per measure and size; see :func:`line_figure`.
 
     Args:
-        rows: any rows; at least one of the measures.
         measures: measures to draw; axes of those of :data:`METRICS` are logarithmic.
-        title: above the panels.
         labels: other names for methods.
     """
     measures = list(measures)
@@ -68,10 +66,7 @@ def line_figure(
 
     Args:
         panels: lines by the title of their panel; at least one.
-        x_label: label of each panel.
         y_label: label of the first panel; the panels then share their y axis.
-        title: above the panels.
-        log_x: the x axis is logarithmic.
         log_y: likewise; a y axis that is not holds 0.
     """
     figure = mpl.Figure(figsize=(3.2 * len(panels) + 1.6, 3.4), layout="constrained")

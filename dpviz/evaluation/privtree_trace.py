@@ -43,7 +43,6 @@ class Step:
     """One decision: split iff ``biased + noise > threshold``.
 
     Attributes:
-        exact: count of the cell.
         bias: depth·δ, taken off before the comparison.
         biased: max(θ − δ, exact − bias).
         noise: the Laplace draw that the cell's random bits stand for.
@@ -93,8 +92,6 @@ def trace(
     Args:
         handle: public 2-D data.
         place: coordinates, inside the domain.
-        epsilon: the whole price.
-        seed: seed of the simulated noise, as :func:`dpviz.build` takes it.
 
     Returns:
         The path, and the decomposition that the same seed gives in :func:`dpviz.build`.

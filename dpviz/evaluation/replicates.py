@@ -39,7 +39,6 @@ class Replicates:
     """Simulated releases of synthetic records, one list for each part of a release.
 
     Attributes:
-        release: a release of points.
         parts: pairs of synthetic records and their release, by part and replicate.
     """
 

@@ -20,11 +20,8 @@ class MeasureRow:
 
     Attributes:
         method: name of the method, with the parameters that were given.
-        epsilon: the whole price.
         size: the workload's name.
-        repeat: number of the repetition, from 0.
         measure: name of the measure, such as ``mean_relative_error`` or ``build_seconds``.
-        value: value of the measure.
     """
 
     method: str
@@ -84,11 +81,6 @@ class RowFile:
 
     Nothing is written before the first rows: a refused command leaves nothing behind.
 
-    Args:
-        path: a file in a folder that exists.
-
-    Attributes:
-        rows: written so far.
 
     Raises:
         ParameterError: not a CSV file, or no such folder.

@@ -36,8 +36,6 @@ class Finding:
 
     Attributes:
         epsilon_lower_bound: the real ε is at least this.
-        event: the event that distinguishes the neighbours.
-        neighbours: the two inputs.
         more_likely: "with" or "without" the record.
         probabilities: estimates of the event's probability, more and less likely input.
     """
@@ -53,11 +51,7 @@ class Search:
     """Builds a subject again and again on neighbouring inputs.
 
     Args:
-        subject: the inputs, builds and features of a method.
-        budget: budget of one release.
-        noise: source of the noise of every release.
         trials: runs on each of two neighbours, search included.
-        progress: called with the share of the runs that are done.
     """
 
     def __init__(

@@ -26,10 +26,8 @@ class Neighbours:
     """Two neighbouring inputs.
 
     Attributes:
-        name: a description of the inputs.
         larger: the input with the record.
         smaller: the input without it.
-        target: the record.
     """
 
     name: str
@@ -44,7 +42,6 @@ class Subject:
 
     Attributes:
         cases: neighbouring inputs; sizes follow the noise, which is of the order 1/ε.
-        names: names of the features, in words.
         build: function from an input, a budget and noise to a release.
         features: function from a release and a target to one number per name.
         structure: the split decisions of a build, if their exact loss can be computed.

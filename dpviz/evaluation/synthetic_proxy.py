@@ -47,7 +47,6 @@ class Expected:
     """Expected count and errors of queries of one size.
 
     Attributes:
-        size: size of the workload, in words.
         count: mean exact count, of all records.
         interval: mean 95 % half-width of the noise.
         error: mean absolute error: noise, uniformity, and what is left out.
@@ -69,7 +68,6 @@ class Bound:
     """Effect of a bound on the records per unit: share retained and error.
 
     Attributes:
-        max_per_unit: the largest number of records kept per unit.
         kept: share of the records that is kept: a key of `expect --json`.
         error: mean absolute error of medium queries: of the release, and of what was left out.
     """
@@ -96,7 +94,6 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     Args:
         domain: public; 2-D, with or without time, or 4-D.
         records: number of records; more than :data:`MAX_RECORDS` are represented by that many.
-        seed: seed of the sample.
 
     Raises:
         ParameterError: a guess that :func:`check_guess` refuses, or other dimensions.
@@ -161,16 +158,11 @@ def expected_errors(
     it. That is the best case: real errors lie between those of both builds.
 
     Args:
-        domain: the public box.
-        method: a registered name.
-        epsilon: the price for one privacy unit.
         records: the owner's guess of the number of records; above :data:`MAX_RECORDS`, see
             :func:`proxy_size_note`.
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         per_unit: the owner's guess of the mean records of one unit, by which the bound leaves some
             out, see :func:`retained_share`; none are for None.
-        prior: public, of this domain.
-        **parameters: parameters of the method.
 
     Raises:
         ParameterError: an invalid guess, or a mean below 1 or above ``records``.
@@ -222,12 +214,8 @@ def expected_by_bound(
     """Compare bounds K: noise against records left out, at the same price per unit.
 
     Args:
-        domain: the public box.
-        method: a registered name.
-        epsilon: the price for one privacy unit.
         records: the owner's guess of the records, before any is left out.
         per_unit: the owner's guess of the mean records of one unit, at least 1.
-        **parameters: parameters of the method.
 
     Raises:
         ParameterError: a mean below 1.

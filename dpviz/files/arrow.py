@@ -42,7 +42,6 @@ def number_array(column: Any, null: float = np.nan) -> NDArray[Any]:
     """The inverse of :func:`numbers`, of a column in one piece or several.
 
     Args:
-        column: column of numbers or truth values.
         null: replaces a null number; NaN turns integers into floats. A missing truth value is
             False.
 

@@ -68,8 +68,6 @@ def decoded(size: int, file: int, where: str) -> None:
 
     Args:
         size: bytes when decoded: rows × width of the columns that are read.
-        file: bytes of the file.
-        where: the file's name, for the message.
 
     Raises:
         DataError: naming the limit.

@@ -65,7 +65,6 @@ def run_in_sandbox(
     Args:
         task: ``module:function``, of this package; it returns a ``pyarrow.Table``.
         arguments: arguments of the task, as JSON values.
-        where: the file's name, for the message.
         size: size of the file in bytes; a large one may take more time and memory.
         needs: libraries that the fork server loads once for all children.
 

@@ -81,9 +81,7 @@ def biased_splits(
         scale: λ of the noise of a decision.
         bias: δ, per level.
         threshold: θ.
-        depth: see :class:`Structure`.
         price: upper bound, by the theorem, on the loss of the bits.
-        other_epsilon: exact cost of everything else.
         records: by how much one unit moves the counts of a path at most.
     """
     return Structure(
@@ -106,7 +104,6 @@ class SharedThreshold:
         threshold: before its noise, in records.
         scale: scale of the Laplace noise of the threshold and of every count.
         depth: levels that draw a bit; below, nodes are leaves.
-        fanout: children of a node.
     """
 
     threshold: float

@@ -63,10 +63,6 @@ _BOUNDED = re.compile(
 def code_of(release: Release, source: str | None = None) -> Code:
     """Return the code that made a release of any kind, from its header.
 
-    Args:
-        release: a release of any kind.
-        source: file of its records, if known.
-
     Raises:
         ReleaseError: a part of another release, or cells that its header does not state.
         ParameterError: the header names an unknown method or parameter.
@@ -219,17 +215,11 @@ def code_of_places(
     """Return the code that builds a release of points or areas.
 
     Args:
-        domain: public; for a built-in source, its own.
         every: step of time of a table of areas; None without time.
-        source: a file or a built-in name.
-        builtin: True for a built-in name.
-        reading: further arguments of :func:`dpviz.load`.
         areas: a file of areas to count instead of cells, or ``h3:8`` or ``rect=W,S,E,N``.
         levels: columns of that file that name its areas, the finest last; one without a hierarchy.
         workload: the declared workload; a placeholder stands for the file of queries.
         prior: what a header states of a public prior; a placeholder stands for its file.
-        building: further arguments of :func:`dpviz.build`.
-        **made: method, epsilon and parameters.
     """
     bounds, stated = domain.without_time.bounds, _domain_options(domain)
     options: dict[str, Any] = {} if builtin else {"bounds": bounds, **stated}

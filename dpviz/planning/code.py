@@ -27,7 +27,6 @@ class Code:
     """One call of :func:`dpviz.load` and one of :func:`dpviz.build`.
 
     Attributes:
-        method, epsilon, parameters: the method and its price.
         source: a file or a built-in name.
         frame: Python that defines the public domain, before the records are read.
         domain: further arguments of load, as Python.
@@ -79,12 +78,7 @@ class Code:
         return "\n".join(["import dpviz", "", *self._lines(), f"release.save({output!r})"])
 
     def notebook(self, title: str, sentences: Sequence[str] = ()) -> str:
-        """Notebook (nbformat 4.5, JSON) that builds the release and shows it.
-
-        Args:
-            title: its heading.
-            sentences: below it.
-        """
+        """Notebook (nbformat 4.5, JSON) that builds the release and shows it."""
         heading = "\n\n".join([f"# {escape_markdown(title)}", *map(escape_markdown, sentences)])
         # Indented: no text in the command can end the block, as it could end a fenced one.
         shell = f"On the command line:\n\n{indent(escape_controls(self.command()), '    ')}"

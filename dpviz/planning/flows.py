@@ -20,7 +20,6 @@ def code_for_flows(
     """Fields of :class:`~dpviz.planning.code.Code` that state the areas, columns and steps.
 
     Args:
-        release: a release of flows.
         areas: placeholder for the file of areas.
         to: placeholder for the file of areas of destination.
         stated: options of the domain, with the kinds.

@@ -68,12 +68,9 @@ def clumped(
     multiplicative cascade, whose correlation dimension is log₂((4w + 1)/(w + 1)) for one weight w.
 
     Args:
-        domain: public, 2-D.
         low: lower corners of the boxes, coordinates, float64 (k, 2).
-        high: upper ones.
         per_box: number of records in each box, int64 (k,).
         weights: weights of the Dirichlet distribution of each level: the smaller, the more clumped.
-        seed: seed of the draw.
     """
     random = np.random.default_rng(seed)
     single = []
@@ -98,12 +95,10 @@ def matching_clumps(
     Returns the closest :data:`DRAWS` of :data:`DRAWS_TRIED` times as many draws.
 
     Args:
-        domain: public, 2-D.
         records: their total number.
         size: size of the squares, km².
         about: mean number of records in a square around a record.
         fine: weight of the cascade's levels below the size of a square.
-        seed: seed of the draws.
     """
     # pairs: probability that two records lie in the same quarter.
     low, high = np.array([domain.lower]), np.array([domain.upper])
@@ -129,9 +124,7 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
     which halve the box, would be the cells of the cascade, and leaves would be too even.
 
     Args:
-        handle: public.
         each: records at a shared place.
-        seed: seed of the choice.
     """
     total = exact_total(handle)
     random = np.random.default_rng(seed)
@@ -211,10 +204,8 @@ def scenes_of(
     """Public scenes, the real records per record of a scene, and their assumptions.
 
     Args:
-        domain: domain of the release that is planned, 2-D.
         records: a public guess of their number; None: as in ``like``.
         like: public records, or an earlier release; None: synthetic records.
-        seed: seed of the samples.
         wishes: accuracy targets; their squares may state how clumped the records are.
 
     Raises:

@@ -236,11 +236,6 @@ def cheapest_candidate(
     A candidate is examined closely only if it is clearly better than the best one before
     it: the minimum of several estimates is biased downwards.
 
-    Args:
-        trial: the wishes.
-        grid: ascending.
-        progress: called with (fraction, what).
-
     Raises:
         ParameterError: none fulfils the wishes at any price of the grid.
     """

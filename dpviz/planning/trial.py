@@ -56,7 +56,6 @@ class Candidate:
     """A method with its parameters.
 
     Attributes:
-        name: name of the method.
         parameters: in place of its defaults.
         areas: True if its cells are the areas of all wishes.
     """
@@ -71,7 +70,6 @@ class PlacedWish:
     """A wish with its places on a scene.
 
     Attributes:
-        wish: the accuracy target.
         places: rectangles or regions.
         exact: counts of the scene there, float64 (q,).
         moved: True if all places but the first are copies of the rectangle elsewhere.
@@ -91,7 +89,6 @@ class Trial:
 
     Args:
         scenes: public records; :data:`BUILDS` releases are built in turn, at least one of each.
-        wishes: the accuracy targets.
         times: real records per record of a scene. With k times the records, ε/k and errors
             k times as large the trial is the same: the result depends only on ε times the records
             (scale-epsilon exchangeability: M. Hay et al., SIGMOD 2016).
@@ -150,8 +147,6 @@ class Trial:
         """The probability of each answer to every wish in one build, over the noise.
 
         Args:
-            candidate: the method.
-            epsilon: the price for one privacy unit.
             row: number of the build.
             factor: by which all tolerances are widened.
         """
@@ -170,8 +165,6 @@ class Trial:
         """Cautious (low) estimate of the probability that each wish holds.
 
         Args:
-            candidate: the method.
-            epsilon: the price for one privacy unit.
             factor: by which all tolerances are widened.
         """
         if candidate.areas:

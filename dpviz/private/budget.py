@@ -87,7 +87,6 @@ def on_sample(shares: Sequence[Share], rate: float) -> tuple[Share, ...]:
 
     Args:
         shares: shares of all draws on the sample; this uses them up.
-        rate: probability of a record to be in the sample.
 
     >>> (share,) = on_sample([Budget(0.1).spend(0.1, "medians")], 0.01)
     >>> round(share.epsilon, 4), round(math.log1p(0.01 * math.expm1(share.epsilon)), 4)
@@ -159,10 +158,6 @@ class Budget:
         """Spend a part of the budget and return its share; there is no other way to get one.
 
         Args:
-            epsilon: the price.
-            purpose: purpose of the share, for the budget breakdown.
-            delta: the price in delta.
-            mechanism: the mechanism that will use the share.
             theorem: covers all draws that the share pays for, possibly many.
             why: without a theorem, the reason that one draw costs no more than the share.
 

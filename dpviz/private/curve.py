@@ -50,7 +50,6 @@ class PrivacyCurve:
     Attributes:
         points: pairs (ε, δ); the release is (ε, δ)-DP for each of them.
         mu: μ of Gaussian DP; None if no number is known.
-        basis: basis of the numbers in words.
     """
 
     points: tuple[tuple[float, float], ...]

@@ -92,11 +92,9 @@ class Price:
     and to add) cost ε wherever the records lie.
 
     Attributes:
-        epsilon, delta: the price of one privacy unit.
         slots: noise of a release that counts persons per slot or block; None where it counts
             records.
         steps: k, of one record added or removed, from a data set to its neighbour.
-        neighbouring: the relation in words.
     """
 
     epsilon: float
@@ -206,12 +204,7 @@ def header_of(
     """The header of a release.
 
     Args:
-        data: the records.
-        method: the method that made the release.
-        source: source of its noise.
         budget: budget of one step, as the method spent it.
-        price: price of the release for one privacy unit.
-        **fields: other fields of the header.
     """
     calendar = {} if data.charged is None else _calendar(data.charged, price)
     claim = f"ε = {price.epsilon:g}" + (f", δ = {price.delta:g}" if price.delta else "")

@@ -22,7 +22,6 @@ class FlowData(Handle[FlowRelease]):
     """A handle on records between public areas; only mechanisms see its counts.
 
     Attributes:
-        flows: the public pairs of areas.
         by: the kinds and the steps of time of the records; None without any.
 
     Raises:

@@ -29,7 +29,6 @@ def bound_words(most: int, records: str) -> str:
     """Words for the bound on the records of a unit, to append to the unit's name.
 
     Args:
-        most: the bound.
         records: plural noun for them, such as ``records`` or ``trips``.
     """
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
@@ -195,7 +194,6 @@ class DataHandle(Handle[PointRelease]):
 
         Args:
             edges: lattice lines of the grid, one array per dimension.
-            bound: the bound per unit.
         """
         persons, plain = self.__index.persons, self.domain.counts_only
         if persons is None:  # a unit has one record

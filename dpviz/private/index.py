@@ -34,7 +34,6 @@ class PointIndex:
     """Exact counts over the lattice of a domain. All its answers are private.
 
     Args:
-        domain: the public frame.
         codes: unique Morton codes in ascending order, uint64 of shape (m,).
         weights: records at each code, positive int64 of shape (m,).
         cumulative: instead of weights, number of records before each code, and in all: (m + 1,).
@@ -72,8 +71,6 @@ class PointIndex:
         """Index Morton codes, unsorted and with repeats; ``codes`` may be overwritten.
 
         Args:
-            domain: the public frame.
-            codes: uint64 of shape (n,).
             weights: records at each, whole numbers from 0 of shape (n,); 1 if None.
             bits: bits per axis of the codes, the lattice's own if None.
         """
@@ -117,7 +114,6 @@ class PointIndex:
         """An index of sums of whole values instead of counts; sums may be negative.
 
         Args:
-            domain: the public frame.
             codes: Morton codes in any order, also repeated ones, uint64 of shape (n,).
             values: at each, int64 of shape (n,).
             bits: as for :meth:`from_codes`.

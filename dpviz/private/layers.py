@@ -50,11 +50,8 @@ def measure_points(
     """Spend the budget on one tree per kind, and on the sums of values in its leaves.
 
     Args:
-        domain: public.
         layers: the records of each kind of the domain; of all where it lists none.
         method: a method on points.
-        budget: budget of one record.
-        noise: source of the noise.
         sum_share: share of the budget for sums, from :func:`checked_share`.
 
     Returns:
@@ -93,10 +90,7 @@ def checked_share(
     """Check the share of epsilon for sums before payment; None means the default share.
 
     Args:
-        domain: domain of the records.
-        method: a method on points or areas.
         epsilon: ε of one record.
-        share: the share as the caller gave it.
         least: the smallest part of it that one draw gets.
 
     Raises:

@@ -35,11 +35,8 @@ def in_parallel(
     """Measure each of several disjoint parts; the budget pays for one of them.
 
     Args:
-        budget: budget of one record.
-        partition: the records of each part.
         measure: spends a budget of its own on one part.
         purpose: purpose of the whole, where parts spent it in different ways.
-        why: parts are disjoint, in words.
     """
     results, rows = [], []
     for part in partition:
@@ -56,8 +53,6 @@ def spend_once(
     """Spend the price of one part from the budget of all parts.
 
     Args:
-        budget: budget of one record.
-        rows: rows of the budget of each part.
         purpose: purpose of the whole, where parts spent it in different ways.
         why: parts are disjoint, in words; empty where there is one part only.
     """

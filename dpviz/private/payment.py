@@ -63,11 +63,7 @@ def payment(
             the release says that no ledger does.
         data: source of the release that the body makes; public data cost nothing.
         what: the thing that is bought, for instance the method.
-        epsilon: the whole price for one privacy unit.
-        delta: the whole delta.
-        purpose: purpose of the release, in the buyer's words.
         neighbours: the relation that the price is for, "add-remove" or "replace".
-        declare_public: declare data public even if the ledger knows them as sensitive.
         conclude: record that it was released; if False, the caller does so later.
 
     Yields:

@@ -28,7 +28,6 @@ class RoadData(Handle[RoadRelease]):
     :mod:`dpviz.private.parallel`. The bound on a unit's trips holds over all steps together.
 
     Attributes:
-        graph: the public road graph.
         steps: the public steps of time; None where trips have no time.
         placed: for events, names of the columns read as their places; empty for trips.
         longest: public bound on the edges of a trip, 1 for events; None if only methods bound them.
@@ -89,10 +88,6 @@ class RoadData(Handle[RoadRelease]):
 def exact_visits(data: RoadData, steps: slice | None = None) -> Int:
     """Trips that contain each edge, int64 (m,), for public data only.
 
-    Args:
-        data: the trips.
-        steps: slice of the time steps to count; all trips by default.
-
     Raises:
         PrivacyError: the data set is not declared public.
     """
@@ -122,9 +117,7 @@ def truncated(trips: Paths, limit: int, noise: Noise, pick: str = "window") -> P
     """Each trip cut to at most ``limit`` edges, independently of every other trip.
 
     Args:
-        trips: any trips.
         limit: most edges kept of one trip, so that it moves at most that many counts by one.
-        noise: the source of the random choices.
         pick: a "window" of consecutive edges, uniformly placed, or "random" edges of the trip.
     """
     length, item = trips.length, trips.place

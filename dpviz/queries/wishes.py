@@ -62,7 +62,6 @@ class Wish:
         about: records in such a square around a record, by a public guess; 0: not stated.
         absolute: tolerance in records.
         relative: tolerance as a share of the exact count.
-        confidence: a probability.
     """
 
     rect: tuple[float, ...] = ()
@@ -206,7 +205,6 @@ def squares(domain: Domain, centres: Float, size: float) -> Float:
     """Squares around places, shifted into the domain if they cross its border.
 
     Args:
-        domain: 2-D.
         centres: float64 (q, 2), in the domain's CRS.
         size: size of each, in km².
 

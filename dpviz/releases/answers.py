@@ -156,7 +156,6 @@ def total(parts: Sequence[A], sds: float = INTERVAL_SDS) -> A:
 
     Args:
         parts: answers of each part; a timeline takes its times from the first.
-        sds: half-width of an interval in standard deviations.
     """
     sums = {
         name: np.sum([getattr(each, name) for each in parts], axis=0)
@@ -173,8 +172,6 @@ def difference(one: Answers, other: Answers, covariance: Float | None) -> Answer
     """One − other, query by query, with an interval for the noise of both.
 
     Args:
-        one: answers to q queries.
-        other: answers to as many queries.
         covariance: covariance of their noise, (q,). Where it is not known (None) standard
             deviations add up, which is never too little (Cauchy–Schwarz): consistency moves parts
             of one release against each other.

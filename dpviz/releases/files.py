@@ -83,11 +83,7 @@ def with_header(
     """A table of these columns, with the header of a release in its metadata.
 
     Args:
-        columns: Arrow arrays of one length.
-        kind: kind of the release.
-        header: its metadata.
         facts: header fields of this kind of release, plain values.
-        **metadata: further entries of the table's metadata.
     """
     stated = {**header.to_dict(), "schema": SCHEMA, "kind": kind, **facts}
     packed = {KEY: json.dumps(stated).encode()}
@@ -99,7 +95,6 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
     """GeoParquet 1.1 metadata of a column ``geometry`` in well-known binary.
 
     Args:
-        shapes: names of its types of geometry.
         crs: CRS of the coordinates; empty for a local plane.
         bounds: bounds of a public box or graph, never of the records.
     """
@@ -115,10 +110,6 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
 
 def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) -> pa.Table:
     """Read the columns of a release file that its kind needs, within the size limits.
-
-    Args:
-        path: path of the file.
-        columns: names of the columns that each kind of release reads.
 
     Raises:
         ReleaseError: no such file, not readable, not a release, or larger than the limits.
@@ -153,7 +144,6 @@ def require_not_paid(path: str | os.PathLike[str], paid: bytes | None = None) ->
     """Refuse to overwrite a paid release: it cannot be made again.
 
     Args:
-        path: path of the file that is about to be written.
         paid: ledger id of the release to write, which may replace itself.
 
     Raises:

@@ -77,7 +77,6 @@ class Frame(ABC):
         """Frame for the sum of all parts; called on the frame of the first part.
 
         Args:
-            frames: frames of all parts.
             alike: True if the trees of all parts have the same boxes.
         """
         return self
@@ -97,8 +96,6 @@ class Frame(ABC):
         """The columns of a file, as Arrow arrays.
 
         Args:
-            nodes: nodes of one part.
-            sums: likewise.
             first: False for a later part of a release, whose shapes are those of the first.
         """
 
@@ -118,8 +115,6 @@ class Frame(ABC):
         """The inverse of :meth:`columns` and :meth:`facts`.
 
         Args:
-            table: the rows of a release, or of one of its parts.
-            stated: the header of its file.
             first: the frame of the first part; equal columns may be shared with it.
 
         Raises:
@@ -131,7 +126,6 @@ class Frame(ABC):
         """One row per cell, area or street, for other tools.
 
         Args:
-            release: :class:`CountRelease` of this frame, of one part.
             level: level of areas, the name of one, or None for the finest; of cells None for
                 leaves.
             shapes: as a GeoDataFrame; otherwise limits of cells, and no shapes of the others.

@@ -116,7 +116,6 @@ def joint(
     """Counts of several subsets of one release, and their joint noise.
 
     Args:
-        release: a release of points, areas or streets.
         subsets: each a :class:`Subset`, or a place alone.
         quadrature: take the noise of disjoint cells of one tree as independent: an estimate.
         replicates: take covariances from these, scaled up where a count's variance is below the
@@ -212,7 +211,6 @@ def covariances(nodes: Decomposition, measured: Float, leaves: Sequence[Float]) 
     """Exact covariances of weighted sums of leaves after least squares, (m, m).
 
     Args:
-        nodes: nodes of one part.
         measured: variance of the independent noise that each node was measured with, (n,).
         leaves: weights of each sum at the leaves, 0 elsewhere, (n,) each.
     """

@@ -295,7 +295,6 @@ def checked(packed: bytes, name: str) -> tuple[str, dict[str, Any]]:
 
     Args:
         packed: the header, JSON.
-        name: name of the file, for messages.
 
     Raises:
         ReleaseError: no JSON, another schema, or a field that is unknown, missing, of another type

@@ -229,7 +229,6 @@ def count_release(
     Args:
         by: the axis; None for one tree.
         trees: frame, nodes and sums of each part, in the order of the axis.
-        header: header of the whole release.
     """
     if by is not None:
         return SplitRelease(by, trees, header)

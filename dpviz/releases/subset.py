@@ -52,7 +52,6 @@ def answer_to(part: Any, place: Any, period: Any, covers: dict[int, Cover]) -> P
     """Count one place in one part of a release.
 
     Args:
-        part: part of points, areas or streets.
         place: see :class:`Subset`.
         period: of points with time.
         covers: answers that parts of the same areas share, by the identity of the place.

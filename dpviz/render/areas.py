@@ -74,7 +74,6 @@ def areas_scene(
     """Noisy densities of the areas of a level.
 
     Args:
-        release: a release of areas.
         level: the finest by default.
         camera: initial view; the whole domain by default.
 

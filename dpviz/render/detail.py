@@ -92,7 +92,6 @@ def detail(
     """Choose the nodes to draw at each zoom, and their densities.
 
     Args:
-        nodes: nodes of a release, children tiling their parents.
         measure: gives, for rows of nodes, their areas in km² and their shorter sides in pixels at
             zoom 0.
         correlated: the noise of siblings may go together: standard deviations add up, not

@@ -50,8 +50,6 @@ class Choropleth:
         shapes: in degrees, (n,).
         density: noisy records per km², (n,).
         blank: True where the count cannot be told from 0 or is below the first class, (n,).
-        scale: classes of densities.
-        legend: legend of the classes.
         mesh: True if the districts are cells of a mesh, such as hexagons.
     """
 
@@ -138,10 +136,6 @@ def district_marks(
     """Marks of districts, a filled shape, a border and a label each; and the legend.
 
     Args:
-        regions: in the domain's CRS.
-        answers: one each.
-        domain: the domain of the release that was asked.
-        noun: word for one district.
         simplified: whether borders may be drawn with fewer corners; those of a mesh have few.
         id: prefix of the ids of the marks.
     """
@@ -164,11 +158,7 @@ def district_frames(
 
     Args:
         regions: see :func:`district_marks`, as for ``domain``, ``noun`` and ``simplified``.
-        frames: answers at each time, one for each district.
-        domain: likewise.
         ids: prefixes of the marks' ids, one for each time.
-        noun: likewise.
-        simplified: likewise.
     """
     drawn = choropleths(regions, frames, domain, noun, simplified=simplified)
     triangles = drawn[0].triangles()

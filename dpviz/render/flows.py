@@ -58,7 +58,6 @@ def visit_marks(
 
     Args:
         places: west, south, east, north of each cell in degrees, (n, 4).
-        names: names of the cells.
         count: noisy visits, (n,); None where they were not released.
         sd: standard deviation of the noise in them, (n,), if it is known.
     """
@@ -126,8 +125,6 @@ def move_marks(
     """Arrows between cells in five classes: within the noise first, the busiest last.
 
     Args:
-        places: places of the cells, (n, 4).
-        names: names of the cells.
         moves: strings of two cells; where only their order is known, the first is the widest.
         faded: thin them out behind something else.
     """
@@ -202,9 +199,6 @@ def next_marks(
     """A chosen cell and arrows to where it goes next, as wide as they are likely.
 
     Args:
-        places: places of the cells, (n, 4).
-        names: names of the cells.
-        cell: the chosen one.
         chance: P(next), (n + 1,) with the end last.
         sd: standard deviation of the noise in it; what is within the noise is faint.
     """
@@ -257,8 +251,6 @@ def path_marks(
     """Strings of cells as curved lines beside each other, the most frequent on top.
 
     Args:
-        places: places of the cells, (n, 4).
-        names: names of the cells.
         strings: strings of two cells or more.
         chosen: the row that is drawn in the accent colour with its beginning and its end.
     """
@@ -320,7 +312,6 @@ def trip_marks(places: Float, sequences: Sequence[Int], seconds: float) -> tuple
     """Synthetic trips: a step per unit of time, each set out at a random time.
 
     Args:
-        places: places of the cells, (n, 4).
         sequences: sequences of cells; those that never move are left out.
         seconds: the length of the clock, in steps.
     """

@@ -87,7 +87,6 @@ class KindCells(ZoomedBoxes, KindCounts):
     Attributes:
         km2: area in km², float64 (n,).
         node: node of the tree for each box, int64 (n,).
-        release: the queried release.
     """
 
     node: Int
@@ -268,7 +267,6 @@ def share_scene(
 
     Args:
         release: 2-D, without time.
-        kind: the kind of the share.
         of: the kinds of the denominator, all by default; ``kind`` is one of them anyway.
         camera: initial view; the whole domain by default.
 

@@ -28,7 +28,6 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
 
     Args:
         release: 2-D, with values.
-        id: id of the mark.
     """
     values = values_of(release.domain)
     adapted, nodes = adaptive(release), release.nodes

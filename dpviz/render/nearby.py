@@ -76,7 +76,6 @@ def nearest_places(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[s
 
     Args:
         spots: longitude and latitude in degrees, shape (n, 2).
-        bounds: area whose places count.
         source: name of the data; if it is the built-in city, its towns are the places.
 
     Returns:

@@ -27,8 +27,6 @@ def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple
     """Pairs of different areas of a level, all steps and kinds together, the largest first.
 
     Args:
-        release: a release of flows.
-        level: name of a level of pairs.
         area: row of an area; given, only the pairs that begin or end in it are returned.
 
     Returns:
@@ -58,8 +56,6 @@ def flow_scene(
     """Arrows of the largest flows of a level; pale if they cannot be told from 0.
 
     Args:
-        release: a release of flows.
-        level: name of a level of pairs.
         area: row of the area of origin whose flows are drawn; those of all by default.
         camera: view to open with; the whole domain by default.
     """

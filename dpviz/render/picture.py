@@ -55,8 +55,6 @@ class Words:
     """Public words of a picture.
 
     Attributes:
-        title: above all.
-        subtitle: below the title.
         noun: plural of the records, for the legend; "records" if empty.
         pins: longitude, latitude and name of places to mark.
         with_status: False leaves out the privacy status, if the page around the picture has it.
@@ -85,10 +83,7 @@ def comparison_png(
     """2-D releases beside each other as PNG.
 
     Args:
-        releases: releases of the same domain.
-        titles: one each.
         rect: west, south, east, north in degrees, outlined in each.
-        words: title, subtitle, noun and pins.
         scaled_as: releases that set the colour scale, in place of those drawn.
         size: a key of :data:`SIZES`, or that of one map among the figures of a report.
     """

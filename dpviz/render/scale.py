@@ -58,7 +58,6 @@ def scale_of(values: Float, weights: Float, most: int = MAX_CLASSES) -> Scale:
     Args:
         values: for instance densities of what is drawn, (n,).
         weights: for instance their counts, (n,); what is not positive has no say.
-        most: classes at most.
     """
     good = (values > 0) & (weights > 0)
     if not good.any():

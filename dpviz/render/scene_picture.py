@@ -24,9 +24,6 @@ def scene_png(scene: Scene, label: str, status: str, words: Words, size: Size = 
 
     Args:
         scene: marks of a release in degrees, with a legend.
-        label: name of the release, above the map.
-        status: its privacy status in words.
-        words: title, subtitle, noun and pins.
         size: see :data:`~dpviz.render.picture.SIZES`.
     """
     assert scene.legend is not None

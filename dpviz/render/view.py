@@ -35,8 +35,6 @@ def release_scene(
 
     Args:
         releases: one, or up to :data:`MAX_SIDE_BY_SIDE` of the same domain (to swipe: two); 2-D.
-        labels: one each, to tell them apart.
-        mode: how several are shown.
         camera: initial view; the whole domain by default.
         scale: see :func:`series_scene`.
 
@@ -73,12 +71,10 @@ def series_scene(
 
     Args:
         releases: releases of the same domain; 2-D.
-        labels: one each, to tell them apart.
         camera: initial view; the whole domain by default.
         title: title of the picture that the visitor may save.
         base: the ground, in place of the bundled one: see
             :func:`~dpviz.render.basemap_file.basemap_marks`.
-        most: releases at most.
         scale: classes of densities; those of all releases by default.
 
     Raises:
@@ -143,9 +139,6 @@ def film_scene(
 
     Args:
         releases: see :func:`series_scene`, as for all that follow.
-        labels: one each.
-        camera: where to look first.
-        scale: classes of densities.
 
     Raises:
         ReleaseError: see :func:`series_scene`.

@@ -39,7 +39,6 @@ class Forest:
     """Nodes over the positions of sub-domains, breadth-first.
 
     Attributes:
-        domains: the sub-domains whose positions the nodes cover.
         lo, hi: interval of each node, int64 (nodes,).
         parent: −1 for a root.
         relative_scale: noise scale of each node, in units of that of a flat histogram, float64.
@@ -142,7 +141,6 @@ def path_trees(
     """One tree per path.
 
     Args:
-        domains: the paths.
         trees: levels of each path's tree, see :data:`Levels`.
         weights: share of each level in the loss, summing to 1 per tree but for rounding; equal by
             default.
@@ -181,7 +179,6 @@ def answer_variance(parent: Int, variance: Float, weights: Float) -> float:
     measurements that are zero but at the leaves.
 
     Args:
-        parent: column of a forest.
         variance: variance of the noise of each node.
         weights: q at the leaves, 0 elsewhere, of the same shape.
     """

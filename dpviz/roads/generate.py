@@ -33,11 +33,7 @@ def commuter_trips(
     exponential in the number of edges, so that there are a few long trips.
 
     Args:
-        graph: any road graph.
-        n: number of trips.
         mean_edges: mean trip length aimed at, in edges.
-        hubs: number of different origins.
-        seed: the same seed gives the same trips.
 
     Returns:
         n paths of at least one edge.

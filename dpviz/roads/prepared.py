@@ -28,7 +28,6 @@ class Plan:
     """Trees for a workload.
 
     Attributes:
-        forest: the trees.
         variance: mean variance of the workload's answers, as of
             :func:`dpviz.roads.trees.workload_variance`.
     """

@@ -98,7 +98,6 @@ def posterior(
     Args:
         noisy: counts per edge, float64 (m,).
         scale: scale of the noise, above 0: one number, or float64 (m,).
-        near: pairs of edges that meet.
         classes: classes of the edges, public, int64 (m,).
 
     Returns:

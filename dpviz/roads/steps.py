@@ -70,7 +70,6 @@ class Steps:
         """Build steps from the data owner's options; None if there are none.
 
         Args:
-            time: the column.
             period: start and end (exclusive), see :meth:`Calendar.period`.
             every: a step, such as ``1h``.
             zone: UTC by default.

@@ -45,8 +45,6 @@ class Exploration:
     """A tree of strings that grows to the right, level by level.
 
     Args:
-        size: symbols of the alphabet.
-        follows: the alphabet's rule, or None.
         rate: ε of the counts of single symbols.
         last: True if only single symbols are counted.
     """
@@ -159,8 +157,6 @@ def _completed(level: Level, measured: Float, histogram: Float) -> Float:
     """Noisy counts of a level where they were released, guesses elsewhere; (n, |I| + 1).
 
     Args:
-        level: strings and what was released.
-        measured: count of each string.
         histogram: consistent counts after its Markov parent, (n, |I| + 1).
     """
     known, missing = level.released, level.possible & ~level.released

@@ -164,7 +164,6 @@ class Ranking:
     """Frequent strings in the order in which they were chosen, without counts.
 
     Attributes:
-        size: symbols of the alphabet.
         strings: strings of symbols, distinct and not empty.
     """
 

@@ -228,8 +228,6 @@ def best_first(
     Args:
         counts: counts of the single symbols, then of the end mark, float64 (|I| + 1,).
         longer: function from a string and its count to the counts of its extensions.
-        k: number of strings.
-        longest: symbols of the longest.
 
     Raises:
         ParameterError: fewer than one string.
@@ -288,9 +286,6 @@ def sequence_rows(
         chances: P(next), float64 (m, |I| + 1), after the last symbols of m texts, int64 (m, ≤
             ``reach``).
         size: symbols of the alphabet, and the number of the end mark.
-        n: number of sequences.
-        seed: makes the draw repeatable.
-        longest: symbols of the longest.
         reach: symbols that what comes next may depend on.
 
     Raises:

@@ -72,10 +72,6 @@ def frequent(
     """At most k most frequent strings of ``shortest`` to ``longest`` symbols.
 
     Args:
-        model: any.
-        k: number of strings.
-        shortest: symbols at least.
-        longest: symbols at most.
         returns: True if a string may contain a symbol twice.
 
     Raises:

@@ -33,7 +33,6 @@ def near_pairs(
         lo: lower corners of the one side's boxes, int64 of shape (n, d).
         hi: their upper corners, exclusive.
         lo2: lower corners of the other side's, int64 of shape (m, d).
-        hi2: their upper corners, exclusive.
         steps: the distance along each axis in lattice steps, not negative; at 0 the boxes must
             share a coordinate.
         metric: one of ``METRICS``.

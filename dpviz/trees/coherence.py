@@ -31,7 +31,6 @@ def coherence(nodes: Decomposition, records: Float) -> float:
     then need a ρ of 0.56 although their parents show one of 0.1. Computed once per tree.
 
     Args:
-        nodes: the decomposition of a release.
         records: in each node, without the noise of raw leaves, float64 (n,).
     """
     if nodes.dims != 3:

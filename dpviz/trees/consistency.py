@@ -41,12 +41,7 @@ class Families(NamedTuple):
 
     @classmethod
     def of(cls, parent: Int, part: slice) -> Families:
-        """Families of one level below the roots.
-
-        Args:
-            parent: breadth-first parents.
-            part: the level's rows.
-        """
+        """Families of one level below the roots."""
         above = parent[part]
         size = int(above.searchsorted(above[0], "right"))
         inner = above[::size]

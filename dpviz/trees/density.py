@@ -158,7 +158,6 @@ def sloped_shares(nodes: Decomposition, leaves: Int, density: Float) -> Float:
     """Shares of the 2^d sub-cells of leaves, as :func:`refine` describes, (2^d, k).
 
     Args:
-        nodes: the tree.
         leaves: rows of leaves, (k,).
         density: records per volume in each node, above 0 in these, (n,).
     """
@@ -178,7 +177,6 @@ def _pulls(nodes: Decomposition, leaves: Int, density: Float) -> Iterator[tuple[
     """Yield per axis the logarithmic pull of the lower and the upper neighbour on a leaf.
 
     Args:
-        nodes: the tree.
         leaves: rows of leaves, (k,).
         density: records per volume in each node, above 0 in these, (n,).
     """

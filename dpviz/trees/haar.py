@@ -54,9 +54,7 @@ class HaarNoise:
 
         Args:
             facts: the header's entry: empty, or kind, variance and cells.
-            side: lattice lines per axis.
             lo: boxes of the release's nodes, shape (n, d).
-            hi: their ends.
 
         Raises:
             ReleaseError: noise that this version does not know, or of another grid.
@@ -88,9 +86,7 @@ class HaarNoise:
 
         Args:
             lo: limits over the other axes, shape (d − 2,).
-            hi: their ends.
             cells: cells of the marginal per axis, a power of two.
-            side: lattice lines of the marginal per axis.
         """
         return HaarNoise(
             self.variance * float(self.span(lo, hi).prod()), min(self.cells, cells), side
@@ -154,7 +150,6 @@ class HaarNoise:
 
         Args:
             lo: boxes of the nodes, int64 of shape (k, 2).
-            hi: their ends.
             share: contribution of each node, shape (k,).
         """
         lines, corners = [], []

@@ -134,7 +134,6 @@ def hilbert(cells: ArrayLike, order: int) -> Codes:
 
     Args:
         cells: int64 of shape (n, d), below 2^order.
-        order: bits per axis.
 
     >>> hilbert([[0, 0], [0, 1], [1, 1], [1, 0]], 1)
     array([0, 1, 2, 3], dtype=uint64)
@@ -182,8 +181,6 @@ def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tupl
     Args:
         runs: the leading ``bits`` bits of the positions in each run, shape (n,).
         bits: number of leading bits; a run holds 2^(dims·order − bits) cells.
-        order: bits per axis of the grid.
-        dims: number of axes.
 
     Returns:
         First cells and cells after the last, int64 of shape (n, dims), in cells of the grid.

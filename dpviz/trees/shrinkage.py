@@ -72,7 +72,6 @@ def shrink_tree(parent: Int, target: Float, weight: Float) -> tuple[Float, Float
     simplex).
 
     Args:
-        parent: breadth-first parents, −1 for roots.
         target: each node's estimate from its own subtree, see :func:`subtree_estimates`.
         weight: its variance.
 
@@ -166,8 +165,6 @@ def subtree_estimates(
     independent of it (for normal noise): so no error decides its own weight.
 
     Args:
-        parent: breadth-first parents, −1 for roots.
-        noisy: measurements.
         variance: their variances, infinite for a node that was not measured.
         doubts: doubts in the decisions on the nodes; None where no measurement decided.
         block: leaves from which on weights are limited.
@@ -188,10 +185,6 @@ def selection_variance(parent: ArrayLike, variance: ArrayLike) -> Float:
     too high, those of leaves too low. Least squares nearly cancels the two; the rest adds up over
     the leaves below a node in one direction. An ESTIMATE: on synthetic trips the bias is 0.008
     (ε = 1) to 0.035 (ε = 0.1) of the leaves' summed standard deviations.
-
-    Args:
-        parent: breadth-first parents, −1 for roots.
-        variance: variance of the measurements.
     """
     parent = np.asarray(parent)
     leaf = is_leaf(parent)
@@ -205,7 +198,6 @@ def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Floa
     A root below zero becomes zero; each family then follows by :func:`project`.
 
     Args:
-        parent: breadth-first parents, −1 for roots.
         target: values wanted.
         weight: their variances.
     """
@@ -237,9 +229,6 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
     is left: x = max(0, target + λ·weight).
 
     Args:
-        target: values wanted, shape (n,).
-        weight: their variances, shape (n,).
-        level: the level whose members have these values.
         total: non-negative sums, shape (f,).
     """
     weight = np.maximum(weight, 1e-9)
@@ -273,11 +262,6 @@ def shrink_level(estimate: Float, variance: Float, leaf: NDArray[np.bool_]) -> t
     that of an inner node, a sum of many, normal. Inner nodes belong to it: where noisy counts
     decided which nodes are leaves, those of the leaves alone say nothing true of where counts lie,
     while a posterior given all that was seen of a node is the same whatever it decided.
-
-    Args:
-        estimate: estimate of each node from its own subtree, (n,).
-        variance: variance of each.
-        leaf: True for leaves.
     """
     deviation = np.sqrt(variance)
     noisy = deviation > 0

@@ -21,7 +21,6 @@ def exact_sums(parent: Int, estimate: Float) -> Float:
     sums are then the same in whichever order they are added.
 
     Args:
-        parent: breadth-first parents, −1 for roots.
         estimate: consistent up to rounding.
     """
     leaf = is_leaf(parent)

@@ -28,8 +28,6 @@ class Reproduction:
     """A figure redone, before it is written.
 
     Attributes:
-        title: title of the page.
-        intro: description of the experiment, in Markdown.
         statements: the paper's, and what we find.
         tables: rows, by the name of their file.
         pictures: likewise.

@@ -28,11 +28,9 @@ class AreaMethod(Method):
         """Spend the budget on estimates of all areas, (n,) or (parts, n), and variances (n,).
 
         Args:
-            areas: the public partition.
             counts: exact counts of its finest areas, int64 (leaves,), or of each part (parts,
                 leaves); one record is in one of them.
             budget: budget of one record.
-            noise: the source of randomness.
         """
         raise ParameterError(f"method {self.name} has no build: define it")
 
@@ -42,11 +40,8 @@ class AreaMethod(Method):
         """Spend a share of the budget on sums of values in all areas; results as :meth:`build`.
 
         Args:
-            areas: the public partition.
             sums: exact sums of its finest areas in steps of the grid, in the shape of the counts.
-            values: the public clip and grid.
             budget: budget of one record, from which nothing was spent.
-            noise: the source of randomness.
             share: the share of it, from :func:`~dpviz.private.layers.checked_share`.
         """
         raise ParameterError(f"method {self.name} has no sums: leave the values out")

@@ -132,7 +132,6 @@ def consistent(
     """Estimates of all areas in all parts that add up, and the variance of each area's, (n,).
 
     Args:
-        areas: the public partition.
         leaves: exact numbers of its finest areas, (leaves,) or (parts, leaves).
         shares: one for each measured level, of which the finest is the last.
         noisy: the mechanism: a share and exact numbers to noisy ones and their variances.

@@ -35,11 +35,9 @@ class FlowMethod(Method):
         """Spend the budget on pairs, the same ones in all parts, and counts (parts, n).
 
         Args:
-            flows: the public frame.
             parts: kinds times steps, at least 1.
             cells: part, number of the finest area of origin and of destination, int64 (k, 3).
             counts: exact records in each, int64 (k,); one record is in one of them.
             budget: budget of one record.
-            noise: the source of randomness.
         """
         raise ParameterError(f"method {self.name} has no build: define it")

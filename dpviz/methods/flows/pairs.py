@@ -164,12 +164,9 @@ def exact_counts(
     """Exact records in some pairs of a level, int64 (parts, n): private.
 
     Args:
-        flows: the frame.
-        level: level of the pairs.
         ends: rows of their areas of origin and of destination, (n,) each, different pairs.
         parts: kinds times steps.
         cells: part, origin and destination of the occupied cells, (k, 3).
-        counts: records in them, (k,).
     """
     one, two = flows.depths[level]
     width = len(flows.destinations)

@@ -95,7 +95,6 @@ def fine_histogram(index: PointIndex, line: Int, sides: Int) -> Int:
     """Exact counts of all fine cells, coarse cell by coarse cell, each row by row.
 
     Args:
-        index: the records.
         line: coarse grid lines per axis.
         sides: fine cells per side of each coarse cell, row by row.
     """

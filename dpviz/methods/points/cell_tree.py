@@ -202,8 +202,6 @@ class ShrunkTree(PointMethod):
         """A measured tree after free post-processing, which sees noisy numbers only.
 
         Args:
-            tree: the structure.
-            noisy: measurements of its nodes.
             variance: their variances; infinite where a node was not measured.
             doubts: the looks at inner counts that also decided about splits; for their weight see
                 :func:`~dpviz.trees.shrinkage.subtree_estimates`.
@@ -251,10 +249,7 @@ class ShrunkTree(PointMethod):
         """The tree with sub-cells that follow a public prior; slopes as :func:`refine` makes them.
 
         Args:
-            tree: the structure.
-            nodes: its estimates.
             fits: of the levels below the root.
-            prior: public.
             doubt: see :func:`~dpviz.trees.density.refine`.
         """
         slope = np.full((len(nodes), 4), 0.25)

@@ -78,7 +78,6 @@ class Declared:
         Args:
             workload: a word, or queries of shape (q, 2·dims): all lower limits, then all upper
                 limits.
-            domain: the public box.
 
         Raises:
             ParameterError: neither of the two, or no query.

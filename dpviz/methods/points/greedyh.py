@@ -67,7 +67,6 @@ def level_rates(tree: BucketTree, low: Int, high: Int) -> Rates:
     estimate. Sums of these over nodes and queries are minimised over λ, one level after another.
 
     Args:
-        tree: the nodes.
         low: first cells of the queries, int64 of shape (q, d).
         high: cells after their last.
     """

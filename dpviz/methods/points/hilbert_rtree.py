@@ -90,7 +90,6 @@ def interval_boxes(start: Int, stop: Int, order: int) -> tuple[Int, Int]:
     Args:
         start: first positions, int64 of shape (n,).
         stop: positions after the last.
-        order: order of the curve.
 
     Returns:
         First cells and cells after the last, int64 of shape (n, 2).

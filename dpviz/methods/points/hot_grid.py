@@ -164,9 +164,6 @@ class HotGrid(Ladder):
         """First measured level, found by a private bisection: see the class.
 
         Args:
-            index: the records.
-            budget: pays for each question.
-            noise: the source of randomness.
             total: noisy number of records.
         """
         epsilon, price = budget.epsilon, QUESTION_SHARE * budget.epsilon

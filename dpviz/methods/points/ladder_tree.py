@@ -115,9 +115,7 @@ class Ladder(ShrunkTree):
         """Grow the tree; return it with noisy counts, ε per node (0: not measured), doubts.
 
         Args:
-            index: the records.
             share: the budget of every path.
-            noise: the source of randomness.
             level: the first measured level; all cells above it split. Public, or a function of
                 noisy counts that were already paid for.
         """

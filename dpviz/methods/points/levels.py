@@ -26,8 +26,6 @@ def leaf_sums(parent: Int, exact: Int, budget: Budget, noise: Noise) -> tuple[Fl
     Args:
         parent: breadth-first parents.
         exact: exact counts of the nodes; only those of leaves are used.
-        budget: the budget to spend.
-        noise: the source of randomness.
 
     Returns:
         Noisy counts and variances of all nodes, float64 (n,) each.

@@ -186,7 +186,6 @@ def workload_length(
         bins: see :func:`length_bins`.
         epsilon_lengths: ε₁.
         epsilon_counts: ε₂.
-        c: constant of the workload rule.
     """
     total = np.concatenate([[0.0], np.cumsum(np.asarray(noisy, dtype=np.float64))])
     at = np.arange(len(total))
@@ -204,11 +203,7 @@ def private_quantile(noise: Noise, share: Share, lengths: Int, cap: int, q: floa
     by q or 1 − q, so the score by at most 1.
 
     Args:
-        noise: the source of randomness.
-        share: pays for the choice.
         lengths: exact lengths: private.
-        cap: largest candidate, public.
-        q: the quantile, between 0 and 1.
     """
     within = np.cumsum(np.bincount(np.minimum(lengths, cap), minlength=cap + 1))[1:]
     # q as a fraction a/b: b times the score's difference is an integer, and moves by a or b − a.
@@ -230,7 +225,6 @@ def retained_share(
         counts: noisy numbers of trips.
         length: their mean lengths, ascending.
         limit: L; no bin has lengths on both sides of it.
-        variance: variance of the noise in each count.
 
     Returns:
         1 only where L cuts nothing: no noisy number tells that no trip is longer. None where all

@@ -189,8 +189,6 @@ def noisy_contexts(
     """Counts of what follows each context from noisy ones of the leaves, and their variance.
 
     Args:
-        noise: the source of randomness.
-        share: pays for the counts of the leaves.
         first_child: first child of each context, −1 for a leaf, int64 (n,).
         exact: counts of what follows, int64 (n, |I| + 1): private.
         l_top: events of a sequence, each in one leaf: the sensitivity.

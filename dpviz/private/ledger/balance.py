@@ -191,7 +191,6 @@ class Balance:
         """The account in plain numbers, with the outcomes of its releases.
 
         Args:
-            outcomes: by release.
             span: units of time that amounts and spends are of; None for all.
         """
         unit = "one privacy unit"
@@ -238,7 +237,6 @@ class State:
         rows: the entries as they stand in the file, by number.
         balances: by account key, each with its first name.
         outcomes: last outcome of each release that has one.
-        paid: releases that were paid for.
     """
 
     rows: list[Row] = field(default_factory=list)

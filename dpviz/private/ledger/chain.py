@@ -106,7 +106,6 @@ def write_seal(ledger: Path, head: Head, *, back: bool = False) -> None:
     """Write the head into the seal. If that fails, the older seal stays and is still valid.
 
     Args:
-        ledger: the file.
         head: the last entry that was committed.
         back: True to replace even a seal of a later entry.
     """

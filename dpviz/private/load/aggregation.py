@@ -80,10 +80,6 @@ def engine_layers(
     """The indexes of a relation's records inside the domain, counted by the engine.
 
     Args:
-        engine: the engine that holds the relation.
-        relation: a result of :meth:`Engine.relation`.
-        name: name of the relation, for messages.
-        domain: the public box, in the CRS of the coordinates.
         chosen: columns (in 2-D also one column of points), bits, unit; its progress is called while
             the engine works, and cancels the query by raising an exception.
 
@@ -181,8 +177,6 @@ def layers_of_rows(rows: Rows, domain: Domain, bits: int) -> Layers:
 
     Args:
         rows: cell numbers, which begin with the kind, and counts, in any order.
-        domain: the public box of the grid.
-        bits: grid bits per axis.
     """
     cell, number = rows
     width = domain.dims * bits

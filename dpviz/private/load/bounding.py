@@ -116,8 +116,6 @@ def one_in_each(unit: Int, ids: Any, part: Int, slot: Int, *, public: bool = Fal
     It is a function of the key, the unit's id and its records in that part.
 
     Args:
-        unit: number of each record's privacy unit (n,), at least 0.
-        ids: distinct ids by number, from :func:`number_ids`.
         part: part of each record (n,), from 0.
         slot: a number that is equal for records that add the same (n,).
         public: use a fixed key, as for :func:`bounded`.

@@ -39,7 +39,6 @@ def cell_points(column: Any, name: str) -> Float:
 
     Args:
         column: H3 ids in hexadecimal text or as numbers, or geohashes.
-        name: name of the column.
     """
     number = not isinstance(column, list) and not is_text(plain(column).type)
     cells = pc.dictionary_encode(texts(column, name))

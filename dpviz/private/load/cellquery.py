@@ -96,9 +96,7 @@ class CellQuery:
         domain: the public box, in the CRS of the columns.
         columns: the coordinates in the domain's order; or, in 2-D, one column of points, which the
             engine takes apart. The column of the time is the domain's.
-        bits: grid bits per axis.
         unit: column of the privacy unit; None if a record is the unit.
-        max_per_unit: with ``unit``, max contributions per unit.
         clock: declared content of the time column: seconds or milliseconds since 1970, times
             without a zone, or times with their zone.
 
@@ -170,10 +168,6 @@ class CellQuery:
         """The query for EXACT counts of records outside (0) and inside (1): for owners only.
 
         A bound per unit chooses from the records inside.
-
-        Args:
-            relation: as for :meth:`sql`.
-            dialect: as for :meth:`sql`.
         """
         inside = self._inside(self._coordinates(dialect), dialect)
         return _written(RECORDS, relation, {"inside": inside}, dialect)

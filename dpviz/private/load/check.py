@@ -36,7 +36,6 @@ def check_source(
     """Exact counts of a source's records by outcome, and a description of their form.
 
     Args:
-        source: a source of :func:`dpviz.load`.
         domain: decides the form of the records: points, or places in time if ``how`` names a time;
             trips or events on streets; sequences of symbols; flows between areas.
         **how: further arguments of the reader. The cells of places do not matter: sequences are cut

@@ -52,8 +52,6 @@ def counted_handle(
     Args:
         tables: each with a column of cells and one of counts.
         chosen: the public facts that they were counted with.
-        title: title of the source, for messages.
-        name: name of the data set, unless ``chosen`` has one.
         one_query: the rows are the result of a single query, so that with a unit no cell may occur
             twice: the bounds of several queries would add up.
 
@@ -95,8 +93,6 @@ def _check_facts(count: str, chosen: Selection, title: str) -> None:
 
     Args:
         count: name of the column of counts, which carries a checksum of the facts.
-        chosen: the declared facts.
-        title: title of the source, for messages.
 
     Raises:
         DataError: they were counted with other facts, or without a bound for each unit.

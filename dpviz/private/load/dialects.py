@@ -73,13 +73,7 @@ def checked_dialect(name: str) -> str:
 
 
 def sql(text: str, dialect: str, /, **values: Any) -> Any:
-    """Parse SQL text in a dialect, and replace each ``:name`` by its value.
-
-    Args:
-        text: SQL in the dialect.
-        dialect: one of :data:`DIALECTS`.
-        **values: expressions, doubles (floats), whole numbers (ints) and texts.
-    """
+    """Parse SQL text in a dialect, and replace each ``:name`` by its value."""
     operands = {name: _operand(value) for name, value in values.items()}
 
     def valued(node: Any) -> Any:
@@ -166,8 +160,6 @@ def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
     """X and y of a point, or of a multipoint with one point, as doubles; else NULL.
 
     Args:
-        geometry: the column.
-        dialect: one of :data:`DIALECTS`.
         srid: SRID of the domain's CRS in PostGIS, where a column without one may mix several.
     """
     if dialect == "duckdb":  # its ST_X needs an extension to be downloaded

@@ -24,7 +24,6 @@ class Footers:
     """Schema facts from the footers of a folder's Parquet files.
 
     Attributes:
-        files: without repeats.
         columns: names of the columns of the first file.
         shapes: types of geometry, by column, for columns that hold no points in any file.
         mixed: message about a column whose type differs between files, which an engine would cast;

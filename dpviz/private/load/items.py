@@ -75,11 +75,7 @@ def read_items(
     A record's moment is that of its row; of a record in several rows, that of the first alone.
 
     Args:
-        table: opened.
-        form: the columns of the items.
         names: the public names of all items, without repeats.
-        unit: column of the privacy unit.
-        counts: receives the outcome of every row.
         time: column of the moment, the zone of those that state none, and their notation.
     """
     columns = (form.item, form.group, unit, time and time[0])
@@ -116,7 +112,6 @@ def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -
     Args:
         items: the records, with −1 for items without a public name.
         drop_unknown: drop unknown items instead of the records that hold them.
-        counts: receives the outcome of every record.
         refusal: for public data, the error if a record holds an unknown item; ``{}`` is replaced by
             the number of the first such record. Empty for sensitive data.
 

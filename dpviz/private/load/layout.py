@@ -25,12 +25,6 @@ class Layout:
     Attributes:
         columns: coordinate columns in the domain's order; or one column of points; empty if the
             geometry holds the points.
-        crs: CRS of the coordinates.
-        unit: column of the privacy unit.
-        time: column of the time.
-        kinds: the public list of kinds, and their column.
-        values: the public clip of values, and their column.
-        notation: notation of numbers, times and points in text.
     """
 
     columns: tuple[str, ...]

@@ -63,7 +63,6 @@ class Persons:
         Args:
             cells: cell of each record (n,), from 0; −1 for a record in none.
             shape: number of kinds, 1 without any, and of cells.
-            k: the bound per unit, at least 1.
             weighted: sums of :func:`weights` instead, each unit in all of its slots.
         """
         inside = np.flatnonzero(cells >= 0)
@@ -91,7 +90,6 @@ class Persons:
         Args:
             blocks: block of each record (n,), from 0.
             count: number of blocks; one of each kind, where there are kinds.
-            k: the bound per unit, at least 1.
         """
         unit, codes = self.unit.astype(np.int64), self.codes.view(np.int64)
         if self.kind is not None:

@@ -44,7 +44,6 @@ class Records:
         ids: distinct ids of the units by number, a pyarrow array of bytes.
         time: seconds since 1970 of each record (n,), NaN for none, if a time column was named.
         counts: outcomes of all records; never shown for sensitive data.
-        columns: names of the coordinate columns, for messages.
     """
 
     points: NDArray[np.float64]
@@ -197,11 +196,8 @@ def read_layers(
     rounded by itself.
 
     Args:
-        table: opened.
-        how: its layout.
         chosen: the domain, and max contributions per unit. For public data the choice of records
             is repeatable, and a file whose places do not fit the domain is refused.
-        counts: receives the outcome of every record.
     """
     counts, domain = Tally() if counts is None else counts, chosen.box(table.name)
     charged, units = chosen.charged, [np.empty(0, dtype=np.int64)]

@@ -108,8 +108,6 @@ class Selection:
         """A handle on indexed records.
 
         Args:
-            layers: their indexes.
-            name: name of the data set, if none is declared.
             bits: bits per axis of the records' grid; None for the domain's lattice.
         """
         handle = DataHandle(
@@ -127,10 +125,6 @@ class Selection:
 
 def checked_bound(unit: str | None, most: int) -> int:
     """Check the bound on records of one unit, before anything is read.
-
-    Args:
-        unit: the column of the privacy unit, if one is named.
-        most: the bound; 1 by default.
 
     Raises:
         DataError: no whole number, out of range, or a bound without a unit.

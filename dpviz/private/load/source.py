@@ -33,7 +33,6 @@ class File:
     """One file; it need not exist.
 
     Attributes:
-        path: path of the file.
         layer: layer of a GeoPackage, or sheet of a workbook.
     """
 
@@ -64,7 +63,6 @@ class Database:
 
     Attributes:
         url: URL of the database, which may hold a password.
-        table: its name, with or without a schema.
     """
 
     url: str
@@ -100,7 +98,6 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     """Recognise a source from a path, a URL, a table in memory or a name.
 
     Args:
-        given: any of these, or a source.
         table: table of a database, layer of a GeoPackage, or sheet of a workbook.
         built_in: True if a name may be that of a built-in data set of points.
 

@@ -39,7 +39,6 @@ class Survey:
     """Outcome of every record if no area were drawn, and the extent of those with a place.
 
     Attributes:
-        tally: tally of all records.
         extent: west, south, east and north, in the CRS of the columns; None without any place.
         geometry: True if the places are features, not columns.
     """
@@ -61,12 +60,8 @@ def survey(
     """Read the places of all records, wherever they are, and their times, whenever they are.
 
     Args:
-        source: a file.
         columns: columns of the coordinates; None for the geometry, or those named so.
-        crs: CRS of the columns.
-        table: layer or sheet.
         time: column of the time; records without a readable one are dropped.
-        **forms: notation of numbers and times.
 
     Raises:
         DataError: the source has no places.
@@ -110,7 +105,6 @@ class TimeForms:
     """Forms in which a column writes its times.
 
     Attributes:
-        rows: number of records.
         readable: number of those whose time can be read.
         read, unread: form of the first time of each sort, as in :func:`form_of`; empty without one.
         better: time formats that read most of a sample, if the declared one reads fewer.

@@ -160,8 +160,6 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     is a point only if the SRID is that of the column.
 
     Args:
-        column: column of text or bytes.
-        name: name of the column.
         srid: SRID of the column's CRS, if it has one.
     """
     column = texts(column, name) if isinstance(column, list) else plain(column)

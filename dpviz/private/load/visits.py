@@ -19,7 +19,6 @@ def cell_sequences(
         points: coordinates (n, 2) in the domain's CRS; those outside it are left out.
         person: person of each point, any values.
         time: time of each point, finite numbers in any unit.
-        cells: public.
         gap: a public time above 0 after which a new sequence begins.
 
     Returns:

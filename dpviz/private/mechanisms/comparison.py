@@ -41,8 +41,6 @@ def is_below(words: Source, n: int, approximate: ArrayLike, exact: Callable[[int
     """One exact Bernoulli bit per row: true with its probability q.
 
     Args:
-        words: the source of randomness.
-        n: number of comparisons.
         approximate: q to within MAX_ERROR: one number, or of shape (n,).
         exact: from a row to the bounds of its q.
     """

@@ -43,10 +43,8 @@ def geometric(
     record have sensitivity 1.
 
     Args:
-        noise: the source of randomness.
         share: pays for this one vectorised draw.
         counts: exact counts, int64, any shape.
-        sensitivity: L1 sensitivity of the vector.
 
     Returns:
         Noisy counts (int64) and the variance of each (float64), of the shape of ``counts``.
@@ -113,8 +111,6 @@ def nested_counts(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLik
     Differential Privacy, 2016). The theorem behind ``share`` says which leave the vault.
 
     Args:
-        noise: the source of randomness.
-        share: pays for all of it.
         counts: exact counts, int64 (n,).
         rates: positive and ascending along the first axis, (k, n), k ≥ 1.
 

@@ -66,8 +66,6 @@ def bernoulli(
     own.
 
     Args:
-        noise: the source of randomness.
-        share: pays for all bits.
         no_probability: q of each, any shape.
         exact: the exact values that the doubles approximate, entries flattened.
     """

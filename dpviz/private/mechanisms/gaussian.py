@@ -39,8 +39,6 @@ def discrete_gaussian(words: Source, n: int, variance: float) -> Int:
     """Draw n integers with P(k) ∝ e^(−k²/2s²).
 
     Args:
-        words: the source of randomness.
-        n: number of draws.
         variance: s², that very double, which :func:`checked_variance` allows; the variance of a
             draw is at most s².
     """

@@ -94,9 +94,7 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
     uniformly in it.
 
     Args:
-        noise: the source of randomness.
         share: pays for the whole level.
-        column: the cells; see :class:`CellColumn`.
         factor: factor of ε in the exponent; ½ is the paper's mechanism.
 
     Returns:

@@ -42,8 +42,6 @@ def two_sided(words: Source, n: int, rates: ArrayLike) -> Int:
     """Draw n integers with P(k) ∝ e^(−rate·|k|).
 
     Args:
-        words: the source of randomness.
-        n: number of draws.
         rates: one for all, or one each, (n,); as :func:`checked_rates` gives them.
     """
     rates = np.asarray(rates, dtype=np.float64)

@@ -45,7 +45,6 @@ def chosen_rows(
     """One row of each group, with probability in proportion to its weight.
 
     Args:
-        words: the source of randomness.
         starts: first row of each group, and the number of rows at the end, int64 (k + 1,).
         weights: relative to the best of the group (whose is 1) and to within 2^−39; a row may be
             left out only if the weights left out of a group add up to less than 2^−38.
@@ -107,7 +106,6 @@ def exponential(
     more than they should: give integers.
 
     Args:
-        noise: the source of randomness.
         share: pays for this one choice.
         scores: one finite number per public candidate, (k,).
         sensitivity: the most that one record moves a score.

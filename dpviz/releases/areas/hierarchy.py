@@ -17,7 +17,6 @@ def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int
 
     Args:
         paths: paths of each finest area, a name for each level, coarsest first.
-        names: names of the levels.
 
     Returns:
         Which path each finest area stands for, in order; names of all areas; row of each parent.

@@ -34,7 +34,6 @@ class ChosenAreas:
         levels: columns of the file that name the areas of each level, the finest last.
         key: key of the file, which tells two of one name apart; its ``repr`` says all of a choice.
         every: step of time of the table, such as ``1d``; None without time.
-        areas: as they were read.
     """
 
     source: str

@@ -40,7 +40,6 @@ def table_of(
     variances add up.
 
     Args:
-        release: a release of areas.
         level: level of areas: the name of one, None for the finest, "all" for all of them.
         shapes: as a GeoDataFrame.
         margins: add the rows of sums.
@@ -87,7 +86,6 @@ def tidy(
     """Counts of areas or pairs as rows of a table, kind by kind and step by step.
 
     Args:
-        by: kinds and steps.
         columns: what is counted, (n,) each; ``margin`` may name what a row sums already.
         counts: estimates, (kinds, steps, n).
         variance: variance of the noise in them, (n,).

@@ -63,7 +63,6 @@ def table_steps(domain: Domain, every: str | None = None) -> Steps | None:
     """The steps by which records of a domain are counted; None without time.
 
     Args:
-        domain: the domain of the records.
         every: a step, such as ``1d`` or ``1mo``; by default that of the domain.
 
     Raises:

@@ -20,7 +20,6 @@ def step_windows(release: AreaRelease, most: int = 12) -> tuple[list[AreaRelease
 
     Args:
         release: in steps of time.
-        most: parts at most.
     """
     steps = release.steps
     assert steps is not None

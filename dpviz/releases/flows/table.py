@@ -33,7 +33,6 @@ def flow_table(
     nearer to the truth than ``count``, but biased towards 0; the interval is not for them.
 
     Args:
-        release: a release of flows.
         level: name of a level of pairs; None for the finest pairs that were measured, "all" for all
             pairs. A pair whose parts were not measured stands on its own level.
         shapes: return a GeoDataFrame with a line from the origin to the destination of each pair.
@@ -101,8 +100,6 @@ def sums_along(flows: Flows, nodes: Decomposition, level: int, end: int) -> tupl
     A pair whose parts were not measured is shared out evenly among its areas.
 
     Args:
-        flows: the frame.
-        nodes: pairs of a release.
         level: level of pairs whose areas the sums are for.
         end: 0 for sums of origins, 1 for those of destinations.
 

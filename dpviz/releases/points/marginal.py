@@ -34,8 +34,6 @@ def marginal(
     rectangle of drop-offs, where trips *to there* start.
 
     Args:
-        release: a release of at least two dimensions.
-        axes: the two axes of the map.
         within: all lower, then all upper limits over the other axes, in their order; None: all.
         cells: cells per side, a power of two.
 
@@ -80,11 +78,8 @@ def on_map(
 
     Args:
         release: a release of one part.
-        flat: domain of the two axes.
-        axes: numbers of the two axes.
         window: lattice box to count in; its limits along the two axes do not matter.
         nodes: cells of the map on the flat domain's lattice; a grid if the release states a noise.
-        extra: header fields to add to those of the release.
     """
     domain, noise = release.domain, release.noise
     others = [axis for axis in range(domain.dims) if axis not in axes]

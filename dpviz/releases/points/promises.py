@@ -91,8 +91,6 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     """Queries of a wish: rectangles, float64 (q, 4), or regions.
 
     Args:
-        wish: the accuracy target.
-        domain: 2-D.
         centres: centres of squares, float64 (q, 2).
 
     Raises:

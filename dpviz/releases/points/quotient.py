@@ -46,7 +46,6 @@ def quotients(
 
     Args:
         above: estimates of the numerators, (q,).
-        below: estimates of the denominators.
         variances: variances of the errors of the numerators, of the denominators, and their
             covariance.
         limits: that no quotient of exact numbers passes: intervals are cut to them.
@@ -73,10 +72,6 @@ def share_of(one: RangeAnswers, others: Sequence[RangeAnswers]) -> Quotients:
 
     The errors of the kinds, by noise and by cut leaves, are taken as independent. Where kinds are
     spread alike in a leaf, their errors there cancel, and the interval is wider than necessary.
-
-    Args:
-        one: counts of the kind in the numerator.
-        others: counts of the other kinds in the denominator.
     """
     variances = [each.noise_sd**2 + each.uniformity_sd**2 for each in (one, *others)]
     total = np.sum([each.count for each in (one, *others)], axis=0)

@@ -31,7 +31,6 @@ class Cover:
         query: the query that each node answers in part, int64 (k,).
         node: row of the node, int64 (k,).
         share: share of the node inside the query, float64 (k,).
-        queries: how many there are.
     """
 
     query: Int
@@ -49,7 +48,6 @@ def box_sums(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) ->
     """Sums over the nodes that answer lattice boxes, float64 (q, 4).
 
     Args:
-        nodes: nodes of a release.
         noise: the exact noise of their sums, where the release states one.
         lo: int64 of shape (q, dims).
         hi: ends of the boxes, exclusive.
@@ -86,7 +84,6 @@ def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> 
     leaves: Σ over leaves of (share of the leaf in it) · variance.
 
     Args:
-        nodes: nodes of a release.
         variance: variance of what each node gives to that sum, (n,); that of leaves is looked at.
         lo: int64 of shape (q, dims).
         hi: ends of the boxes, exclusive.
@@ -114,9 +111,6 @@ def sums_of(
     of empty leaves with raw counts the noise cancels, where the positive ones alone would add up.
 
     Args:
-        nodes: nodes of a release.
-        noise: the exact noise of their sums, where the release states one.
-        cover: the nodes that answer each query, and the share of each.
         common: part of the leaves' uniformity errors that is common; that of the tree by default.
     """
     query, covering, share, queries = cover.query, cover.node, cover.share, cover.queries

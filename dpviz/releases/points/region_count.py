@@ -33,7 +33,6 @@ class Regions:
     """Named areas in a domain's CRS.
 
     Attributes:
-        names: names of the regions.
         shapes: valid polygons and multipolygons, an object array of shapely geometries.
         inside: the share of each region's area that lies inside the domain.
     """
@@ -98,8 +97,6 @@ def region_sums(nodes: Decomposition, noise: HaarNoise | None, cover: Cover) -> 
     """Sums over the nodes that answer regions, float64 (q, 4); nothing outside them counts.
 
     Args:
-        nodes: nodes of a 2-D release.
-        noise: the exact noise of their sums, where the release states one.
         cover: see :func:`region_cover`.
     """
     columns = sums_of(nodes, noise, cover)

@@ -51,7 +51,6 @@ def read_regions(
     Args:
         path: path of the file, and ``|layername=`` with one of several layers; its CRS is taken
             from it, and is the domain's where it states none.
-        domain: the domain of the release that is asked.
         name_column: names the regions, row numbers those without a name; by default the first
             column of words, one called name before others and ids last, or row numbers.
 

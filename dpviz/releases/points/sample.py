@@ -32,8 +32,6 @@ def sample(
     if each was rounded.
 
     Args:
-        domain: the release's domain.
-        nodes: the release's decomposition.
         n: how many; the noisy total, rounded, by default.
         seed: makes the sample repeatable. It is no seed of the release's noise.
 

@@ -72,14 +72,7 @@ class Sums:
 
 
 def sums_in(frame: Any, nodes: Decomposition, sums: Sums, questions: Any) -> SumAnswers:
-    """Sums of values that answer questions; a cut leaf gives its share.
-
-    Args:
-        frame: the frame of a release.
-        nodes: its nodes.
-        sums: sums of them.
-        questions: in the frame's form.
-    """
+    """Sums of values that answer questions; a cut leaf gives its share."""
     sizes = nodes.replace(count=sums.sum, variance=sums.variance)
     answers = answers_from(frame.sums(sizes, None, questions))
     spread = answers.uniformity_sd

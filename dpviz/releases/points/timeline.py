@@ -18,7 +18,6 @@ def step_boxes(
     """Lattice boxes of a rectangle for each step, and the borders of the k steps, (k + 1,).
 
     Args:
-        domain: with time.
         rect: rectangle of places; the whole domain by default.
         every: a step such as ``1h``; one that suits the period by default.
         period: start and end; the whole by default.

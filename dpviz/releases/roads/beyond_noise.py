@@ -51,10 +51,6 @@ def beyond_noise(release: RoadRelease, *, truncation: bool = True) -> list[str]:
     Sources are the release's header fields. Measured on synthetic trips without truncation,
     smoothed counts at ε = 0.1 to 2 lay in the noise interval for 99.7 % of all streets, and for 90
     to 100 % of the fifty busiest.
-
-    Args:
-        release: the queried release.
-        truncation: whether to include truncation.
     """
     sentences = _of_truncation(release) if truncation else []
     share = max(each.get("smoothing", 0.0) for each in facts_of_each_step(release))

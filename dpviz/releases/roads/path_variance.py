@@ -14,12 +14,7 @@ ROUNDING = 1e-9
 
 
 def path_variance(nodes: Decomposition, cover: Cover) -> Float:
-    """Variance of the noise in the sum over the leaves of each query, float64 (q,).
-
-    Args:
-        nodes: nodes of a release on streets.
-        cover: leaves of the edges of each query.
-    """
+    """Variance of the noise in the sum over the leaves of each query, float64 (q,)."""
     assert nodes.measured is not None
     measured_with = nodes.measured
     key, where = np.unique(cover.query * len(nodes) + cover.node, return_inverse=True)
@@ -56,7 +51,6 @@ def common_sd(nodes: Decomposition, measured: Float) -> Float:
     It is that of a correction by a noisy factor; 0 for other nodes.
 
     Args:
-        nodes: nodes of a release.
         measured: variance of the noise that each node was measured with.
     """
     single = nodes.leaf & (nodes.parent < 0)

@@ -47,7 +47,6 @@ class Streets(Frame):
     """A road graph and its decomposition into paths, whose nodes are intervals of positions.
 
     Attributes:
-        graph: the public road graph.
         domains: its decomposition into paths, which gives every edge a position.
     """
 

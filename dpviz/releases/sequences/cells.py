@@ -23,10 +23,6 @@ class Cells:
 
     Cell 0-0 is in the south-west; cells are numbered column by column.
 
-    Attributes:
-        domain: the public rectangle, 2-D.
-        side: cells along each axis.
-
     Raises:
         ParameterError: another side than 2 to 64.
         ReleaseError: the domain is not 2-D.
