@@ -48,11 +48,7 @@ REMEDIES = {
 
 
 def require(value: Any, kind: Any, name: str, error: type[DpvizError]) -> None:
-    """Refuse a value that is not an instance of a class or of a union of classes.
-
-    Raises:
-        DpvizError: of the class ``error``.
-    """
+    """Refuse a value that is not an instance of a class or of a union of classes."""
     if not isinstance(value, kind):
         kinds = [each for each in getattr(kind, "__args__", (kind,)) if each is not NoneType]
         remedies = [REMEDIES.get(each.__name__, f"give a {each.__name__}") for each in kinds]
@@ -72,11 +68,7 @@ def as_number(value: Any) -> float:
 
 
 def texts(value: Any, name: str, error: type[DpvizError]) -> tuple[str, ...]:
-    """A list of texts as a tuple.
-
-    Raises:
-        DpvizError: an ``error``, if the value is one text or not a list of texts.
-    """
+    """A list of texts as a tuple; anything else raises ``error``."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Set | Mapping):
         items = tuple(value)
         if all(isinstance(each, str) for each in items):
@@ -85,33 +77,21 @@ def texts(value: Any, name: str, error: type[DpvizError]) -> tuple[str, ...]:
 
 
 def flag(value: Any, name: str, error: type[DpvizError]) -> bool:
-    """True or False, as Python or NumPy has them.
-
-    Raises:
-        DpvizError: an ``error``, for any other value, such as a word.
-    """
+    """True or False, as Python or NumPy has them; anything else raises ``error``."""
     if type(value).__name__ not in ("bool", "bool_"):
         raise error(f"{described(name, value)}: give True or False")
     return bool(value)
 
 
 def whole(value: Any, name: str, error: type[DpvizError]) -> int:
-    """A whole number.
-
-    Raises:
-        DpvizError: an ``error``, for any other value, also for True and 1.0.
-    """
+    """A whole number; anything else raises ``error``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise error(f"{described(name, value)}: give a whole number")
     return int(value)
 
 
 def require_path(value: Any, error: type[DpvizError], name: str = "path") -> None:
-    """Refuse a value that cannot be a file name.
-
-    Raises:
-        DpvizError: of the class ``error``.
-    """
+    """Refuse a value that cannot be a file name."""
     try:
         given = b"" if isinstance(value, bytes) else os.fsencode(value)
     except (TypeError, UnicodeEncodeError):

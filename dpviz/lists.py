@@ -65,9 +65,6 @@ def _quoted(word: str) -> str:
 def number(text: str) -> float:
     """Parse a decimal number in ASCII digits; 1_0 and digits of other scripts are refused.
 
-    Raises:
-        ValueError: not a number in decimal notation.
-
     >>> number("1e-6"), number(" -0.5")
     (1e-06, -0.5)
     """

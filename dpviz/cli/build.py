@@ -169,11 +169,7 @@ def build(
 
 
 def workload_rule(workload: str | None) -> Callable[[DataHandle], Declared | None]:
-    """Return a function from data to the declared workload; refuse a bad workload at once.
-
-    Raises:
-        ParameterError: neither the word of a workload nor a file.
-    """
+    """Return a function from data to the declared workload; refuse a bad workload at once."""
     from dpviz.methods.points.declared import WORKLOADS, Declared
 
     if workload is None:

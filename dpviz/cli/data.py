@@ -107,11 +107,7 @@ class FrameOptions:
     )
 
     def road_graph(self, crs: str | None) -> RoadGraph:
-        """Read the road graph, and check its coordinates against its CRS.
-
-        Raises:
-            DomainError: coordinates outside the area of use of the CRS.
-        """
+        """Read the road graph, and check its coordinates against its CRS."""
         from dpviz.domain import Domain
         from dpviz.planning.bounds import likely_mistake, require_area
 
@@ -228,12 +224,7 @@ class Data:
     def load(
         self, source: str, *, public: bool | None, name: str | None = None, **points: Any
     ) -> Any:
-        """Load a source, and return its handle.
-
-        Raises:
-            ParameterError: an option that this kind of data needs is missing.
-            DataError: the source cannot be read so.
-        """
+        """Load a source, and return its handle."""
         from dpviz.private.areas import AreaData
 
         kind = self.kind(source)
@@ -253,7 +244,6 @@ class Data:
 
         Raises:
             ParameterError: time without a step, or a step without time.
-            DomainError: no such period, step, list of kinds or clip.
         """
         from dpviz.domain.attributes import Kinds, Values
         from dpviz.releases.areas.table_steps import record_domain
@@ -266,11 +256,7 @@ class Data:
         return record_domain(areas.domain, steps, kinds, values)
 
     def person_time(self) -> str:
-        """The time column of places in time; requires a unit (the person) too.
-
-        Raises:
-            ParameterError: --time or --unit is missing.
-        """
+        """The time column of places in time; requires a unit (the person) too."""
         if self.clock.time is None or self.units.unit is None:
             raise ParameterError(
                 "sequences of places in time: give --time, --unit (the person) and --bounds"
@@ -278,11 +264,7 @@ class Data:
         return self.clock.time
 
     def place_box(self) -> Domain:
-        """The public box of places in time, with the default column names.
-
-        Raises:
-            ParameterError: it is missing.
-        """
+        """The public box of places in time, with the default column names."""
         self.person_time()
         if self.places.bounds is None:
             raise ParameterError("--bounds is missing: the public box of the places, W,S,E,N")
@@ -290,11 +272,7 @@ class Data:
         return public_box(limits, (), self.places.crs or "EPSG:4326")
 
     def flows(self, source: str) -> Flows:
-        """The pairs of areas, with the kinds of the records.
-
-        Raises:
-            DataError: a file cannot be read as areas.
-        """
+        """The pairs of areas, with the kinds of the records."""
         from dpviz.domain.attributes import Kinds
         from dpviz.releases.areas.source import H3, RECT, areas_of
         from dpviz.releases.flows.frame import Flows
@@ -317,9 +295,6 @@ class Data:
 
         Args:
             file: file of the areas; --areas by default.
-
-        Raises:
-            DataError: the file cannot be read as areas.
         """
         from dpviz.private.load.sources import stated_domain
         from dpviz.releases.areas.source import areas_of

@@ -205,7 +205,6 @@ def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
     Raises:
         ParameterError: no CSV file in a folder that exists, no picture in one, or an input in place
             of the rows.
-        ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     from dpviz.evaluation.rows import require_csv
 

@@ -71,9 +71,6 @@ def require_applicable(what: str, options: Mapping[str, Any], takes: Mapping[str
 
     Args:
         takes: names of the applicable options, separated by spaces, by kind.
-
-    Raises:
-        ParameterError: an option is for another kind.
     """
     for name in options:
         fitting = [kind for kind, names in takes.items() if name in names.split()]

@@ -107,11 +107,7 @@ def verify(
 
 
 def require_ledger(file: str | None) -> None:
-    """Refuse a named ledger that does not exist.
-
-    Raises:
-        ParameterError: no such file.
-    """
+    """Refuse a named ledger that does not exist."""
     if file is not None and not dpviz.Ledger(file).path.exists():
         raise ParameterError(f"--ledger {file!r}: no such file: check its name")
 

@@ -50,9 +50,6 @@ class Places:
 
         Args:
             source: source of the records; None if the command reads none.
-
-        Raises:
-            ParameterError: no bounds, and a source that states none.
         """
         from dpviz.private.load.sources import stated_domain
 
@@ -104,11 +101,7 @@ class TimeOptions:
         return given(self)
 
     def steps(self) -> dict[str, str]:
-        """Time steps of trips and of tables of areas; empty without time.
-
-        Raises:
-            ParameterError: one option without the others that it needs.
-        """
+        """Time steps of trips and of tables of areas; empty without time."""
         axis = self.axis()
         if axis and self.every is None:
             raise ParameterError("--every is missing: the public time step, such as 1h")

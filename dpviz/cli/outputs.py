@@ -30,7 +30,6 @@ def require_writable(output: str) -> None:
     Raises:
         ParameterError: another ending, a missing folder, not a regular file, a name that is not
             valid Unicode, or a full disk.
-        ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     path = Path(output)
     if output.encode(errors="ignore").decode() != output:
@@ -49,11 +48,7 @@ def require_writable(output: str) -> None:
 
 
 def space_in(folder: Path, output: str) -> int:
-    """Free bytes on the disk of a folder; refuse a folder that cannot be written.
-
-    Raises:
-        ParameterError: the folder is not writable.
-    """
+    """Free bytes on the disk of a folder; refuse a folder that cannot be written."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return shutil.disk_usage(folder).free
@@ -77,7 +72,6 @@ def locked(output: str) -> Iterator[None]:
 
     Raises:
         ParameterError: another command holds the lock, or the folder cannot be written.
-        ReleaseError: as :func:`dpviz.files.writing.destination`.
     """
     try:
         import fcntl

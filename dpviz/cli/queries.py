@@ -282,12 +282,7 @@ def _strings(opened: SequenceRelease, texts: list[str]) -> Answers:
 
 
 def _paths_from_options(graph: RoadGraph, path: list[str], between: list[str]) -> list[Int]:
-    """Edge rows of the paths given by options.
-
-    Raises:
-        ParameterError: no path is given, or a text is not a pair of nodes.
-        DataError: the graph lacks an edge or node, or no path joins two nodes.
-    """
+    """Edge rows of the paths given by options."""
     from dpviz.roads.paths import paths_from_ids
     from dpviz.roads.routing import shortest_path
 
@@ -308,10 +303,6 @@ def _rectangles_from_options(question: Question, *axes: Sequence[str]) -> list[l
 
     Args:
         *axes: columns; with time also those of places alone, where all rectangles are of them.
-
-    Raises:
-        ParameterError: no rectangle is given, or one has a wrong number of limits.
-        DataError: the file cannot be read so.
     """
     asked = [numbers(text, "--rect") for text in question.rect or []]
     sizes = {len(each) for each in asked}
@@ -367,11 +358,7 @@ def _rectangles(
 
 
 def _one_kind(release: Any, kind: str | None) -> Any:
-    """The release of one kind, or the whole release if no kind is named.
-
-    Raises:
-        DomainError: no such kind.
-    """
+    """The release of one kind, or the whole release if no kind is named."""
     return release if kind is None else release.of(kind)
 
 

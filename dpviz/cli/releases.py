@@ -98,9 +98,6 @@ def emit_code(path: str, which: str, source: str | None, as_json: bool) -> None:
     Args:
         which: one of :data:`CODES`.
         source: name of the records' file; a placeholder by default.
-
-    Raises:
-        ParameterError: unknown choice.
     """
     from dpviz.exports.catalogue import CATALOGUES
     from dpviz.exports.data_use import data_use, sentences

@@ -170,11 +170,7 @@ def prepare_standard_files() -> None:
 
 
 def numbers(text: str, what: str) -> list[float]:
-    """Parse numbers separated by commas.
-
-    Raises:
-        ParameterError: an entry is not a finite number.
-    """
+    """Parse numbers separated by commas."""
     values = []
     for word in text.split(","):
         try:
@@ -190,11 +186,7 @@ def numbers(text: str, what: str) -> list[float]:
 
 
 def whole_numbers(text: str, what: str) -> list[int]:
-    """Parse whole numbers separated by commas.
-
-    Raises:
-        ParameterError: an entry is not a whole number.
-    """
+    """Parse whole numbers separated by commas."""
     values = numbers(text, what)
     for value in values:
         if not value.is_integer():
@@ -216,9 +208,6 @@ def public_box(
     Args:
         limits: all lower limits, then all upper limits.
         source: source of the records; one that states its own box gives no warning.
-
-    Raises:
-        DomainError: invalid limits, or a box outside the area of use of the CRS.
     """
     from dpviz.domain import Domain
     from dpviz.planning.bounds import likely_mistake, require_area
@@ -233,11 +222,7 @@ def public_box(
 
 
 def settings(pairs: list[str] | None) -> dict[str, str]:
-    """Parse ``key=value`` pairs of ``--set``.
-
-    Raises:
-        ParameterError: a pair without an equals sign.
-    """
+    """Parse ``key=value`` pairs of ``--set``."""
     values: dict[str, str] = {}
     for pair in pairs or []:
         key, equals, value = pair.partition("=")

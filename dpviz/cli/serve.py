@@ -55,11 +55,7 @@ def run_app(
 
 
 def require_free_port(address: str, port: int) -> None:
-    """Refuse an address and port on which the server could not listen.
-
-    Raises:
-        ParameterError: this machine has no such address, or the port is in use, or needs rights.
-    """
+    """Refuse an address and port on which the server could not listen."""
     try:
         kind, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(kind, socket.SOCK_STREAM) as trial:

@@ -54,11 +54,7 @@ class Words:
 
     @property
     def presentation(self) -> Presentation:
-        """The words as a presentation.
-
-        Raises:
-            ParameterError: a note of another form, or too many.
-        """
+        """The words as a presentation."""
         from dpviz.exports import Note, Presentation
 
         notes = []
@@ -202,11 +198,7 @@ def _require_maps(releases: Sequence[Release], options: dict[str, bool]) -> None
 
 
 def _require_no_time(releases: Sequence[Any]) -> Sequence[Any]:
-    """Return the releases if none has time.
-
-    Raises:
-        ParameterError: one has it.
-    """
+    """Return the releases if none has time."""
     for each in releases:
         if each.domain.time is not None:
             start, end = map(each.domain.calendar.text, each.domain.period)

@@ -64,11 +64,7 @@ def system_line(error: OSError) -> str:
 
 
 def require_current(words: Sequence[str]) -> None:
-    """Refuse a former group of commands.
-
-    Raises:
-        ParameterError: with the command that replaces it.
-    """
+    """Refuse a former group of commands."""
     if words and words[0] in FORMER_GROUPS:
         raise ParameterError(f"{words[0]!r} is no longer a command: use {FORMER_GROUPS[words[0]]}")
 
@@ -77,9 +73,6 @@ def require_values(words: Sequence[str]) -> None:
     """Refuse an option with an empty value, such as an unset variable of a script.
 
     It would count as not given, so that another account could pay.
-
-    Raises:
-        ParameterError: an option has an empty value.
     """
     for word, then in itertools.pairwise([*words, "-"]):
         name, given, value = word.partition("=")

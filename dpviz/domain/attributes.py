@@ -60,11 +60,7 @@ class Kinds:
             raise DomainError(f"kind {twice!r} is listed twice: list it once")
 
     def number(self, name: str) -> int:
-        """The place of a kind in the list.
-
-        Raises:
-            DomainError: it is not listed.
-        """
+        """The place of a kind in the list."""
         if name not in self.names:
             raise DomainError(f"no kind {name!r}: choose one of {', '.join(self.names)}")
         return self.names.index(name)
@@ -75,11 +71,7 @@ class Kinds:
 
     @classmethod
     def of(cls, column: str | None, names: Iterable[str] | None) -> Kinds | None:
-        """Make kinds from a column and a list; None if neither is given.
-
-        Raises:
-            DomainError: the column or the list is missing, or the list is invalid.
-        """
+        """Make kinds from a column and a list; None if neither is given."""
         if column is None and names is None:
             return None
         if column is None or names is None:
@@ -161,11 +153,7 @@ class Values:
 
     @classmethod
     def of(cls, column: str | None, clip: ArrayLike | None, grid: float | None) -> Values | None:
-        """Make values from a column, a clip and an optional grid; None if none is given.
-
-        Raises:
-            DomainError: the column or the clip is missing, or the clip or grid is invalid.
-        """
+        """Make values from a column, a clip and an optional grid; None if none is given."""
         if column is None and clip is None:
             if grid is not None:
                 raise DomainError(f"grid={grid:g} without values: name their column and clip")

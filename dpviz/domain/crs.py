@@ -24,11 +24,7 @@ METRES_PER_DEGREE = 111_195.0
 
 @lru_cache(maxsize=64)
 def known_crs(name: str) -> pyproj.CRS:
-    """The CRS of this name.
-
-    Raises:
-        DomainError: the CRS is unknown.
-    """
+    """The CRS of this name."""
     try:
         return pyproj.CRS.from_user_input(name)
     except (pyproj.exceptions.CRSError, UnicodeEncodeError) as error:
@@ -47,11 +43,7 @@ def axis_names(domain: Domain) -> tuple[str, ...]:
 
 
 def transformation(source: str, target: str) -> pyproj.Transformer:
-    """Transformer from x and y of one CRS to those of another.
-
-    Raises:
-        DomainError: an unknown CRS, or no transformation between them, as from a local plane.
-    """
+    """Transformer from x and y of one CRS to those of another."""
     start, end = known_crs(source), known_crs(target)
     try:
         return pyproj.Transformer.from_crs(start, end, always_xy=True)
@@ -67,9 +59,6 @@ def metres_per_unit(name: str, y: ArrayLike) -> tuple[Float, Float]:
 
     Args:
         y: second coordinates, on which the width of a degree depends.
-
-    Raises:
-        DomainError: the CRS is unknown.
     """
     crs, y = known_crs(name), np.asarray(y, dtype=np.float64)
     if crs.is_geographic:

@@ -22,9 +22,6 @@ _HANDS = ("hour", "minute", "second")
 def of_cycle(value: Any, cycle: str) -> float:
     """A time of a cycle: a day and a clock, or seconds since its beginning.
 
-    Raises:
-        DomainError: no time of it.
-
     >>> of_cycle("Tue 01:00", "week"), of_cycle("08:30", "day")
     (90000.0, 30600.0)
     """

@@ -12,9 +12,6 @@ from dpviz.domain.frame import Domain
 def period_words(domain: Domain) -> str:
     """The period of the axis of time, its zone, cycle and step.
 
-    Raises:
-        DomainError: no axis is time.
-
     >>> period_words(Domain.from_bounds((0, 0, 1, 1), period=("2024-01-01", "2024-07-01")))
     '2024-01-01 to 2024-07-01 UTC'
     """

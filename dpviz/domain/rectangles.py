@@ -44,11 +44,7 @@ def rows_of(rects: ArrayLike, width: int, remedy: str) -> Float:
 def checked_limits(
     columns: Sequence[str], lower: Sequence[float], upper: Sequence[float], side: int
 ) -> None:
-    """Refuse limits of a domain that are not finite, in order, and ``side`` lattice steps apart.
-
-    Raises:
-        DomainError: the column and its limits.
-    """
+    """Refuse limits of a domain that are not finite, in order, and ``side`` lattice steps apart."""
     for name, low, high in zip(columns, lower, upper, strict=True):
         if not (isfinite(low) and isfinite(high)):
             raise DomainError(f"bounds of {name!r} are {low:g} and {high:g}: give finite limits")

@@ -28,9 +28,6 @@ Span = tuple[int, int]
 class TimeUnits:
     """Units of one length on the clocks of a zone, numbered from 1970.
 
-    Raises:
-        DomainError: another length, or an unknown zone.
-
     >>> units = TimeUnits("day", "Europe/Berlin")
     >>> span = units.touched(1709332200.0, 1709335800.0)  # 23:30 to 00:30
     >>> [units.first_day_text(each) for each in span]

@@ -55,11 +55,7 @@ class Offsets:
 
 
 def zone_name(zone: Any) -> str:
-    """The name of a zone, as a text or a ``ZoneInfo`` holds it; of UTC for None.
-
-    Raises:
-        DomainError: neither a text nor a ``ZoneInfo``.
-    """
+    """The name of a zone, as a text or a ``ZoneInfo`` holds it; of UTC for None."""
     name = ZONE if zone is None else getattr(zone, "key", zone)
     if not isinstance(name, str):
         raise DomainError(f"{described('zone', zone)}: give a name such as Europe/Berlin, or UTC")
@@ -69,9 +65,6 @@ def zone_name(zone: Any) -> str:
 @cache
 def offsets(zone: str) -> Offsets:
     """The offsets of a zone of the IANA database, as Python's zoneinfo has it.
-
-    Raises:
-        DomainError: unknown zone.
 
     >>> offsets("UTC").ahead, offsets("Asia/Kolkata").ahead[-1]
     ((0.0,), 19800.0)

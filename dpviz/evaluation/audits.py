@@ -44,11 +44,7 @@ def group(name: str) -> list[str] | None:
 
 
 def small_method(name: str, /, **parameters: Any) -> Method:
-    """The method of a name or preset, on data of any kind, with small builds.
-
-    Raises:
-        ParameterError: an unknown name or parameter, or a value out of range.
-    """
+    """The method of a name or preset, on data of any kind, with small builds."""
     known = {each.lower(): METHODS[method].kind for each, (method, _) in names().items()}
     kind = "roads" if "+" in name else known.get(name.lower())
     if kind is None:

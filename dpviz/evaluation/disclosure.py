@@ -54,11 +54,7 @@ class People:
 
 
 def people(handle: DataHandle) -> People:
-    """People of a public data set.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """People of a public data set."""
     low, high = np.array(handle.domain.lower), np.array(handle.domain.upper)
     return People.at((records(handle) - low) / (high - low) * BLOCKS)
 

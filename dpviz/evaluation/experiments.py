@@ -36,9 +36,6 @@ class Experiment:
         seed: makes everything repeatable, with simulated noise and a stream of its own for each
             build; None for noise as of a release.
         kind: kind of data: "points", "sequences" or "roads".
-
-    Raises:
-        ParameterError: an unknown method or parameter, an invalid epsilon, or nothing to run.
     """
 
     methods: tuple[str, ...]

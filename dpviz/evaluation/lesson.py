@@ -63,11 +63,7 @@ class IsolatedRecord:
 
 
 def records(handle: DataHandle, rect: Rect | None = None) -> Float:
-    """Coordinates (n, 2) of the records in a rectangle, or of all.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Coordinates (n, 2) of the records in a rectangle, or of all."""
     handle.require_public()
     index = handle._index
     cells = np.repeat(index.cells + 0.5, index.weights, axis=0)  # middles of the cells
@@ -84,9 +80,6 @@ def isolated_record(handle: DataHandle) -> IsolatedRecord:
 
     Args:
         handle: public data in degrees.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
     """
     places = records(handle)
     middle = np.median(places, axis=0)
@@ -248,9 +241,6 @@ def error_parts(
         rects: the workload, shape (q, 4).
         method: a method whose cells do not depend on the records.
         resamples: releases that the measured error is taken over.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
     """
     handle.require_public()
     exact = exact_counts(handle, rects)

@@ -27,10 +27,6 @@ class PointBench:
         data: public.
         workloads: range queries, one workload per size.
         sanity: the sanity bound as a share of the number of records.
-
-    Raises:
-        PrivacyError: the data are not declared public.
-        ParameterError: no workload, or an invalid share.
     """
 
     def __init__(
@@ -45,11 +41,7 @@ class PointBench:
         self._bound = sanity_bound(exact_total(data), sanity)
 
     def method(self, text: str) -> PointMethod:
-        """The method of a name with parameters.
-
-        Raises:
-            ParameterError: not a method for these data.
-        """
+        """The method of a name with parameters."""
         method: PointMethod = chosen_method(self.data, method_of_text(text), None, {})[0]
         return method
 

@@ -95,9 +95,6 @@ def trace(
 
     Returns:
         The path, and the decomposition that the same seed gives in :func:`dpviz.build`.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
     """
     handle.require_public()
     method, domain, noise = PrivTree(), handle.domain, RecordingNoise(seed)

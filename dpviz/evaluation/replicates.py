@@ -46,11 +46,7 @@ class Replicates:
     parts: Sequence[Sequence[tuple[DataHandle, PointRelease]]]
 
     def errors(self, subset: Subset) -> Float:
-        """Errors of the count of a subset, one per replicate.
-
-        Raises:
-            DomainError: as :meth:`CountRelease.count`.
-        """
+        """Errors of the count of a subset, one per replicate."""
         rows = self.release.part_rows(subset.period, subset.kind)
         errors = [self._errors_of_part(row, subset) for row in rows.ravel().tolist()]
         return np.asarray(np.sum(errors, axis=0))

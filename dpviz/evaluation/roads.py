@@ -45,9 +45,6 @@ class RoadBench:
     Args:
         data: public.
         lengths: numbers of edges of the clustered queries.
-
-    Raises:
-        PrivacyError: the trips are not declared public.
     """
 
     def __init__(self, data: RoadData, lengths: Iterable[int] = LENGTHS) -> None:
@@ -61,11 +58,7 @@ class RoadBench:
         self._workloads[CORRIDOR] = corridor_workload(data.graph)
 
     def method(self, text: str) -> RoadMethod:
-        """The method of a name or combination, with parameters.
-
-        Raises:
-            ParameterError: not a method for these data.
-        """
+        """The method of a name or combination, with parameters."""
         chosen = method_of_text(text, "roads")
         method: RoadMethod = chosen_method(self.data, chosen, self._workloads[CORRIDOR], {})[0]
         return method

@@ -81,9 +81,6 @@ class RowFile:
 
     Nothing is written before the first rows: a refused command leaves nothing behind.
 
-
-    Raises:
-        ParameterError: not a CSV file, or no such folder.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -98,11 +95,7 @@ class RowFile:
 
 
 def require_csv(path: str | os.PathLike[str]) -> None:
-    """Refuse a file of rows that is not a CSV file in a folder that exists.
-
-    Raises:
-        ParameterError: another ending, or no such folder.
-    """
+    """Refuse a file of rows that is not a CSV file in a folder that exists."""
     path = Path(path)
     if path.suffix.lower() != ".csv" or path.is_dir() or not path.parent.is_dir():
         raise ParameterError(f"output {str(path)!r}: give a .csv file in a folder that exists")

@@ -87,11 +87,7 @@ class Search:
         return np.array(tables[0]), np.array(tables[1])
 
     def finding(self, confidence: float) -> Finding:
-        """Search with some of the trials and bound with the others.
-
-        Raises:
-            ParameterError: a confidence outside (0, 1).
-        """
+        """Search with some of the trials and bound with the others."""
         if not 0 < confidence < 1:
             raise ParameterError(f"confidence={confidence:g}: give a number between 0 and 1")
         case, likelier_with, event = self._worst()

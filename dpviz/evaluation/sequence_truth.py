@@ -12,11 +12,7 @@ from dpviz.trees.lattice import Int
 
 
 def exact_top(data: SequenceData, k: int) -> list[tuple[tuple[int, ...], int]]:
-    """The k most frequent strings of whole, untruncated sequences, with exact counts.
-
-    Raises:
-        ParameterError: fewer than one string.
-    """
+    """The k most frequent strings of whole, untruncated sequences, with exact counts."""
     if k < 1:
         raise ParameterError(f"k={k}: give at least 1")
     data.require_public()

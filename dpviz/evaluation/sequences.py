@@ -62,11 +62,6 @@ class SequenceBench:
         tops: numbers of strings.
         l_top: events of a sequence that every method keeps.
         samples: synthetic sequences whose lengths are compared.
-
-    Raises:
-        PrivacyError: the sequences are not declared public.
-        ParameterError: see :func:`require_sizes`.
-        DataError: there are none.
     """
 
     def __init__(

@@ -94,9 +94,6 @@ def synthetic_proxy(domain: Domain, records: int, seed: int = 0) -> DataHandle:
     Args:
         domain: public; 2-D, with or without time, or 4-D.
         records: number of records; more than :data:`MAX_RECORDS` are represented by that many.
-
-    Raises:
-        ParameterError: a guess that :func:`check_guess` refuses, or other dimensions.
     """
     if domain.dims not in CITIES or (domain.dims == 3 and domain.time is None):
         raise ParameterError(
@@ -163,9 +160,6 @@ def expected_errors(
         max_per_unit: records of one unit that are kept: each is paid with its part of ε.
         per_unit: the owner's guess of the mean records of one unit, by which the bound leaves some
             out, see :func:`retained_share`; none are for None.
-
-    Raises:
-        ParameterError: an invalid guess, or a mean below 1 or above ``records``.
     """
     check_guess(records)
     if per_unit is not None and per_unit > records:
@@ -216,9 +210,6 @@ def expected_by_bound(
     Args:
         records: the owner's guess of the records, before any is left out.
         per_unit: the owner's guess of the mean records of one unit, at least 1.
-
-    Raises:
-        ParameterError: a mean below 1.
     """
     rows = []
     for bound in BOUNDS:
@@ -237,9 +228,6 @@ def retained_share(bound: int, per_unit: float) -> float:
 
     It is 1 − (1 − 1/m)^K for a mean of m: the sum of P(at least j records) over j ≤ K as a share of
     the sum over all j.
-
-    Raises:
-        ParameterError: a mean below 1.
 
     >>> retained_share(1, 1.0), retained_share(1, 4.0), round(retained_share(10, 4.0), 3)
     (1.0, 0.25, 0.944)

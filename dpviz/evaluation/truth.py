@@ -32,11 +32,7 @@ def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
 
 
 def records_of_kind(handle: DataHandle, kind: str) -> DataHandle:
-    """The public records of one kind, for exact answers on them.
-
-    Raises:
-        DomainError: it is not listed.
-    """
+    """The public records of one kind, for exact answers on them."""
     handle.require_public()
     domain = handle.domain
     at = 0 if domain.kinds is None else domain.kinds.number(kind)
@@ -80,11 +76,7 @@ def public_index(handle: DataHandle) -> PointIndex:
 
 
 def nonempty_queries(handle: DataHandle, load: Workload, queries: int) -> Workload:
-    """The first ``queries`` range queries of a workload whose exact answer is not zero.
-
-    Raises:
-        ParameterError: there are not as many.
-    """
+    """The first ``queries`` range queries of a workload whose exact answer is not zero."""
     hit = np.flatnonzero(exact_counts(handle, load.rects))[:queries]
     if len(hit) < queries:
         raise ParameterError(
@@ -106,9 +98,6 @@ def squares_at_records(
     """Squares around records drawn at random, each with a side uniform in a band.
 
     A square that would leave the domain is moved inside.
-
-    Raises:
-        ParameterError: no records, or fewer than one query.
     """
     handle.require_public()
     index, domain = handle._index, handle.domain
@@ -123,11 +112,7 @@ def squares_at_records(
 
 
 def places_of_records(handle: DataHandle, n: int, seed: int = 0) -> Float:
-    """Places of records drawn at random, with replacement, float64 (n, dims).
-
-    Raises:
-        ParameterError: no records.
-    """
+    """Places of records drawn at random, with replacement, float64 (n, dims)."""
     handle.require_public()
     if not handle._index.total:
         raise ParameterError("no record lies in the domain: choose other data, or another box")

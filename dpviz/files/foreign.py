@@ -115,11 +115,7 @@ def shapefiles(path: Path) -> bytes:
 
 
 def require_shapefile(head: bytes, name: str) -> None:
-    """Raise unless a .shp file is a Shapefile: GDAL detects formats by content, not by name.
-
-    Raises:
-        DataError: it is no Shapefile.
-    """
+    """Raise unless a .shp file is a Shapefile: GDAL detects formats by content, not by name."""
     if recognised(head) != "Shapefile":
         raise DataError(f"{name} holds a .shp that is no Shapefile: zip .shp, .shx, .dbf and .prj")
 
@@ -146,11 +142,7 @@ def quoted(name: str) -> str:
 
 
 def refuse_computing(path: Path, name: str) -> None:
-    """Raise unless a SQLite file holds plain tables only, and the spatial index of a GeoPackage.
-
-    Raises:
-        DataError: a view, a virtual table, or a damaged file.
-    """
+    """Raise unless a SQLite file holds plain tables only, and the spatial index of a GeoPackage."""
     try:
         with closing(database(path)) as db:
             rows = db.execute("SELECT type, sql FROM sqlite_master").fetchall()

@@ -20,11 +20,7 @@ class Limit(NamedTuple):
     remedy: str
 
     def check(self, amount: float, where: str) -> None:
-        """Raise unless `amount` is within the limit.
-
-        Raises:
-            DataError: naming `where`, the limit and the remedy.
-        """
+        """Raise unless `amount` is within the limit."""
         if not amount <= self.most:
             raise DataError(f"{where} has more than {self}: {self.remedy}")
 
@@ -68,9 +64,6 @@ def decoded(size: int, file: int, where: str) -> None:
 
     Args:
         size: bytes when decoded: rows × width of the columns that are read.
-
-    Raises:
-        DataError: naming the limit.
 
     >>> decoded(100 * MEBI, 1_000, "small.parquet")
     >>> decoded(3_000 * MEBI, MEBI, "bomb.parquet")

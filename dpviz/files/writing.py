@@ -45,9 +45,6 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
     Args:
         path: path of the target, or of a link to it; its folder must exist.
         write: takes the name of the temporary file, which has the path's ending.
-
-    Raises:
-        ReleaseError: as :func:`destination`, or it cannot be written.
     """
     path, target = Path(path), destination(path)
     _sweep(target.parent)

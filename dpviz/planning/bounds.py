@@ -20,9 +20,6 @@ def require_area(domain: Domain) -> None:
 
     The area of use of a CRS is known in degrees; the box is compared with it, once in 2-D, at each
     end in 4-D. Degrees in a CRS of metres, or latitude before longitude, mostly lie outside.
-
-    Raises:
-        DomainError: an unknown CRS, or a box that does not touch the area of use.
     """
     for box in _boxes(domain):
         crs, limits = known_crs(domain.crs), _area(domain.crs)

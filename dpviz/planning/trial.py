@@ -236,12 +236,7 @@ def _partition(scene: DataHandle, wishes: Sequence[Wish]) -> tuple[Areas | None,
 def _placed(
     scene: DataHandle, wish: Wish, seed: int, anywhere: bool, areas: Areas | None
 ) -> PlacedWish:
-    """Place a wish on a scene, by the seed.
-
-    Raises:
-        DomainError: a place outside the domain.
-        DataError: a file of areas that cannot be read.
-    """
+    """Place a wish on a scene, by the seed."""
     if wish.areas and areas is not None:
         return PlacedWish(wish, (), exact_by_area(scene, areas).astype(np.float64))
     centres = places_of_records(scene, PLACES, seed) if wish.square else np.empty((0, 2))

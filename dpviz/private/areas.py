@@ -163,10 +163,6 @@ class AreaData(Handle[AreaRelease]):
 
 
 def exact_areas(data: AreaData) -> Int:
-    """Records in every area, int64 (n,), or of each part (parts, n), for public data only.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Records in every area, int64 (n,), or of each part (parts, n), for public data only."""
     data.require_public()
     return data.areas.totals(data._counts)

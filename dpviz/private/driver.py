@@ -145,11 +145,7 @@ class Price:
         return of_unit(row, self.steps) if self.slots is None else self.slots.theorem(row)
 
     def budget(self) -> Budget:
-        """Budget of one step, which is all that a method may spend.
-
-        Raises:
-            ParameterError: too little of epsilon or delta for one step.
-        """
+        """Budget of one step, which is all that a method may spend."""
         if self.slots is not None:
             return self.slots.budget()
         delta = self.delta / self.growth

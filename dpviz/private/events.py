@@ -54,11 +54,7 @@ class Events:
 
 
 def events_of(sequences: Sequences, size: int, l_top: int) -> Events:
-    """Events of sequences over an alphabet of ``size`` symbols.
-
-    Raises:
-        ParameterError: ``l_top`` below 1.
-    """
+    """Events of sequences over an alphabet of ``size`` symbols."""
     if l_top < 1:
         raise ParameterError(f"l_top={l_top}: give a public bound of 1 or more")
     length = sequences.length

@@ -23,9 +23,6 @@ class FlowData(Handle[FlowRelease]):
 
     Attributes:
         by: the kinds and the steps of time of the records; None without any.
-
-    Raises:
-        DataError: a bound below 1.
     """
 
     kind: ClassVar[str] = "flows"
@@ -62,10 +59,6 @@ class FlowData(Handle[FlowRelease]):
 
 
 def exact_flows(data: FlowData) -> tuple[Int, Int]:
-    """Part, origin and destination of the occupied cells, and their records: public data only.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Part, origin and destination of the occupied cells, and their records: public data only."""
     data.require_public()
     return data._counted

@@ -64,9 +64,6 @@ def checked_most(most: Any, records: str, limit: int | None = None) -> int:
     """Check the largest number of records kept per unit: a whole number from 1.
 
     With 1.5, two records would be kept and only 1.5 paid for.
-
-    Raises:
-        DataError: no whole number, below 1, or above the limit.
     """
     whole = isinstance(most, (int, np.integer)) and not isinstance(most, bool)
     if not whole or most < 1 or (limit is not None and most > limit):
@@ -93,9 +90,6 @@ class Handle(ABC, Generic[R]):
         tally: counts of the records by outcome of reading; None unless they are public.
         charged: the units of time by which records are bounded, and the period that they are read
             from; None if a unit is bounded over all its records.
-
-    Raises:
-        DataError: a bound below 1, a name that is not text, or `public` that is not True or False.
     """
 
     kind: ClassVar[str]
@@ -120,11 +114,7 @@ class Handle(ABC, Generic[R]):
         return self.unit.removesuffix(bound_words(self.max_per_unit, self.records))
 
     def require_public(self) -> None:
-        """Refuse exact answers on sensitive data; called before each of them.
-
-        Raises:
-            PrivacyError: the data set is not declared public.
-        """
+        """Refuse exact answers on sensitive data; called before each of them."""
         if not self.public:
             raise PrivacyError(
                 "exact answers are NOT PRIVATE, only for data declared public: query a release"

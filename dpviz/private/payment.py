@@ -26,7 +26,6 @@ def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = 
         declare: the owner insists that they are public, and the ledger records it.
 
     Raises:
-        PrivacyError: the ledger knows the data as sensitive.
         LedgerError: the ledger cannot be read, or not written where the owner insists.
     """
     if ledger is None or not data.public or data.synthetic:

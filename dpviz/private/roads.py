@@ -86,11 +86,7 @@ class RoadData(Handle[RoadRelease]):
 
 
 def exact_visits(data: RoadData, steps: slice | None = None) -> Int:
-    """Trips that contain each edge, int64 (m,), for public data only.
-
-    Raises:
-        PrivacyError: the data set is not declared public.
-    """
+    """Trips that contain each edge, int64 (m,), for public data only."""
     data.require_public()
     if steps is None:
         return visits(data._trips, len(data.graph))

@@ -113,9 +113,6 @@ def _digits(value: float) -> str:
 def parse(text: str) -> Wish:
     """Parse a wish from text.
 
-    Raises:
-        ParameterError: an invalid wish; the message names the invalid part.
-
     >>> print(parse("areas=wards.gpkg +-5% or +-20"))
     areas=wards.gpkg ±5% or ±20 at 95%
     >>> parse("any 1 km² of about 400 ±50 at 90%").confidence

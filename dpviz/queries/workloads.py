@@ -54,9 +54,6 @@ def workload(domain: Domain, size: str, queries: int = 10_000, seed: int = 0) ->
     drawn towards the cube until it does. A size written as sides, "15x0.2", has these sides in the
     domain's units.
 
-    Raises:
-        ParameterError: an unknown size, sides that do not fit, or fewer than one query.
-
     >>> nyc = Domain((-74.30, 40.45), (-73.60, 41.00))
     >>> workload(nyc, "large", queries=3, seed=1).rects.shape
     (3, 4)

@@ -106,11 +106,7 @@ class Axis:
         )
 
     def blocks(self, table: pa.Table) -> list[pa.Table]:
-        """Rows of a file, part by part.
-
-        Raises:
-            ReleaseError: parts are not in order, or one has no rows.
-        """
+        """Rows of a file, part by part."""
         part = np.zeros(len(table), dtype=np.int64)
         if self.kinds is not None:
             part += _kind_numbers(table, self.kinds) * self.shape[1]

@@ -109,11 +109,7 @@ def geo_metadata(shapes: Sequence[str], crs: str, bounds: Sequence[float]) -> by
 
 
 def opened(path: str | os.PathLike[str], columns: dict[str, tuple[str, ...]]) -> pa.Table:
-    """Read the columns of a release file that its kind needs, within the size limits.
-
-    Raises:
-        ReleaseError: no such file, not readable, not a release, or larger than the limits.
-    """
+    """Read the columns of a release file that its kind needs, within the size limits."""
     path = Path(path)
     if not path.is_file():
         if path.exists():
@@ -145,9 +141,6 @@ def require_not_paid(path: str | os.PathLike[str], paid: bytes | None = None) ->
 
     Args:
         paid: ledger id of the release to write, which may replace itself.
-
-    Raises:
-        ReleaseError: another paid release is there.
     """
     path = Path(path)
     if path.is_file() and _paid_release_id(metadata_of(path)) not in (None, paid):
@@ -226,11 +219,7 @@ def _check_size(metadata: Any, name: str) -> None:
 
 
 def header_of(metadata: dict[bytes, bytes] | None, name: str) -> tuple[str, dict[str, Any]]:
-    """The kind of a release and its checked header.
-
-    Raises:
-        ReleaseError: no header, a damaged one, or one of another schema.
-    """
+    """The kind of a release and its checked header."""
     packed = (metadata or {}).get(KEY)
     if packed is None:
         raise ReleaseError(

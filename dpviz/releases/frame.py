@@ -38,11 +38,7 @@ class Frame(ABC):
 
     @abstractmethod
     def check(self, nodes: Decomposition) -> None:
-        """Refuse nodes that do not divide the frame.
-
-        Raises:
-            ReleaseError: the nodes do not divide the frame.
-        """
+        """Refuse nodes that do not divide the frame."""
 
     @property
     def everything(self) -> Any:
@@ -51,11 +47,7 @@ class Frame(ABC):
 
     @abstractmethod
     def questions(self, queries: Any, period: Any = None) -> Any:
-        """Convert a user's queries to the form that :meth:`cover` takes.
-
-        Raises:
-            DpvizError: queries of another form.
-        """
+        """Convert a user's queries to the form that :meth:`cover` takes."""
 
     @abstractmethod
     def cover(self, nodes: Decomposition, questions: Any) -> Cover:
@@ -116,9 +108,6 @@ class Frame(ABC):
 
         Args:
             first: the frame of the first part; equal columns may be shared with it.
-
-        Raises:
-            ReleaseError: a column that is missing, of another type, or nodes that are no tree.
         """
 
     @abstractmethod

@@ -76,11 +76,7 @@ def kind_in(path: str | os.PathLike[str]) -> str | None:
 
 
 def stated_kind(path: str | os.PathLike[str]) -> str | None:
-    """Kind of the release in a file, as :func:`kind_in`, but a damaged release raises.
-
-    Raises:
-        ReleaseError: a header that is damaged, or of another schema.
-    """
+    """Kind of the release in a file, as :func:`kind_in`, but a damaged release raises."""
     metadata = metadata_of(path)
     if KEY not in metadata:
         return None
@@ -98,11 +94,7 @@ def save(release: Release, path: str | os.PathLike[str]) -> Path:
 
 
 def from_arrow(table: pa.Table, name: str = "table") -> Any:
-    """Make a release from a table: the inverse of :meth:`Release.to_arrow`.
-
-    Raises:
-        ReleaseError: as :func:`read`.
-    """
+    """Make a release from a table: the inverse of :meth:`Release.to_arrow`."""
     kind, stated = header_of(table.schema.metadata, name)
     with reading(name):
         if kind == "sequences":

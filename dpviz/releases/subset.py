@@ -94,11 +94,7 @@ def _cover_of_areas(frame: Any, nodes: Decomposition, place: Any, period: Any) -
 
 
 def _area(frame: Any, name: str) -> Int:
-    """Row of the area of a name, or of a parent's and its own, int64 (1,).
-
-    Raises:
-        DataError: no area, or several, have that name.
-    """
+    """Row of the area of a name, or of a parent's and its own, int64 (1,)."""
     rows = [row for row, each in enumerate(frame.names) if each == name]
     if not rows:
         above = frame.parent_names

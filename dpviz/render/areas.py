@@ -76,9 +76,6 @@ def areas_scene(
     Args:
         level: the finest by default.
         camera: initial view; the whole domain by default.
-
-    Raises:
-        DataError: unknown level.
     """
     marks, legend = level_marks(release, level)
     return scene_of(release, marks, legend, camera=camera)

@@ -44,11 +44,7 @@ def installed() -> str:
 
 
 def install(path: str | Path) -> str:
-    """Copy a file to where all maps of this user look for one; the copy's path.
-
-    Raises:
-        ParameterError: a missing file, or not one of :data:`SINGLE`.
-    """
+    """Copy a file to where all maps of this user look for one; the copy's path."""
     place = Path(path).expanduser()
     if not place.is_file():
         raise ParameterError(f"base map {str(path)!r}: no such file: check its name")
@@ -77,11 +73,7 @@ def _folder() -> Path:
 
 
 def basemap_marks(path: str | Path, bounds: Bounds) -> tuple[Mark, ...]:
-    """The marks of a file around a rectangle (west, south, east, north in degrees).
-
-    Raises:
-        ParameterError: a missing file, no geometry, or nothing in it near the rectangle.
-    """
+    """The marks of a file around a rectangle (west, south, east, north in degrees)."""
     place = Path(path)
     if not place.is_file():
         raise ParameterError(f"base map {str(path)!r}: no such file: check its name")

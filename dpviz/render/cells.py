@@ -104,12 +104,7 @@ def _compute_detail(release: PointRelease) -> Detail:
 
 
 def map_corners(domain: Domain, lo: Int, hi: Int) -> tuple[Float, Float, list[float]]:
-    """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map.
-
-    Raises:
-        DomainError: see :func:`domain_bounds`.
-        ValueError: not of two dimensions.
-    """
+    """Surfaces (km²) of lattice boxes, and their corners as offsets from an origin of the map."""
     if lo.shape[1] != 2:
         raise ValueError(f"a release of {lo.shape[1]} dimensions has no cells on a map")
     corners = [domain.to_coordinates(side) for side in (lo, hi)]

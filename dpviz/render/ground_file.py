@@ -44,11 +44,7 @@ Rows = tuple[list[str], list[str], Any]
 
 
 def shapes_near(path: str, bounds: tuple[float, float, float, float]) -> Any:
-    """A table of kind, name and shape (WKB, degrees), cut to the surroundings of a rectangle.
-
-    Raises:
-        ParameterError: it cannot be read, or has nothing or too much near the rectangle.
-    """
+    """A table of kind, name and shape (WKB, degrees), cut to the surroundings of a rectangle."""
     place = Path(path)
     west, south, east, north = bounds
     across, up = MARGIN * (east - west), MARGIN * (north - south)

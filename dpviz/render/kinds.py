@@ -269,9 +269,6 @@ def share_scene(
         release: 2-D, without time.
         of: the kinds of the denominator, all by default; ``kind`` is one of them anyway.
         camera: initial view; the whole domain by default.
-
-    Raises:
-        DomainError: a kind that is not listed.
     """
     rest = [name for name in (release.kinds if of is None else of) if name != kind]
     pair = release.only([kind, *rest])

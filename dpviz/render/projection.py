@@ -100,9 +100,6 @@ def areas(boxes: ArrayLike) -> Float:
 def degree_boxes(boxes: Any) -> list[Box]:
     """Rectangles as tuples of west, south, east and north in degrees.
 
-    Raises:
-        DomainError: not four numbers each.
-
     >>> degree_boxes([[0, 0, 1, 2]])
     [(0.0, 0.0, 1.0, 2.0)]
     """
@@ -115,9 +112,6 @@ def from_degrees(box: ArrayLike, crs: str, *, around: bool = False) -> Box:
     The result goes through the middles of its sides, as :func:`to_degrees` draws one, or it lies
     around all of it. One from 179 to −179.5 degrees lies over the meridian of 180°, if the CRS goes
     on there.
-
-    Raises:
-        DomainError: not four numbers, or no transformation from degrees to this CRS.
     """
     ((west, south, east, north),) = degree_boxes([box])
     if is_degrees(crs):

@@ -27,11 +27,7 @@ QUIET_WIDTH = 0.8
 
 
 def degrees(graph: RoadGraph) -> Float:
-    """The graph's line points in longitude and latitude; a plane of its own is laid at 0, 0.
-
-    Raises:
-        DomainError: some are nowhere on the Earth.
-    """
+    """The graph's line points in longitude and latitude; a plane of its own is laid at 0, 0."""
     if graph.crs:
         lines = graph.line_xy
         if not is_degrees(graph.crs):

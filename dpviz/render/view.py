@@ -139,9 +139,6 @@ def film_scene(
 
     Args:
         releases: see :func:`series_scene`, as for all that follow.
-
-    Raises:
-        ReleaseError: see :func:`series_scene`.
     """
     scene = series_scene(releases, labels, camera=camera, scale=scale)
     many = len(releases)
@@ -151,11 +148,7 @@ def film_scene(
 
 
 def check(releases: Sequence[PointRelease | AreaRelease], most: int = MAX_RELEASES) -> None:
-    """Refuse what cannot share one map.
-
-    Raises:
-        ReleaseError: see :func:`series_scene`.
-    """
+    """Refuse what cannot share one map."""
     if not 1 <= len(releases) <= most:
         shown = "one, or two to compare" if most == 2 else f"one, or a series of up to {most}"
         raise ReleaseError(f"{len(releases)} releases: a map shows {shown}")

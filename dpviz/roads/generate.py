@@ -34,9 +34,6 @@ def commuter_trips(
 
     Args:
         mean_edges: mean trip length aimed at, in edges.
-
-    Returns:
-        n paths of at least one edge.
     """
     if n < 1 or mean_edges < 1 or hubs < 1:
         raise ParameterError(
@@ -120,9 +117,6 @@ def clustered_workload(
     Two arms start at two edges of the pivot and walk away from it without using an edge twice; an
     arm that has nowhere to go is shorter. On a directed graph the first arm walks against the
     directions, so that the query passes the pivot on its way.
-
-    Raises:
-        ParameterError: a length below 1.
     """
     if length < 1 or pivots < 1 or per_pivot < 1:
         raise ParameterError(
@@ -188,11 +182,7 @@ def _arm(
 
 
 def corridor_workload(graph: RoadGraph, n: int = 1000) -> Paths:
-    """Queries along shortest paths between random pairs of nodes: long corridors.
-
-    Raises:
-        ParameterError: fewer than one query.
-    """
+    """Queries along shortest paths between random pairs of nodes: long corridors."""
     if n < 1:
         raise ParameterError(f"workload of {n} corridors: give at least 1")
     random = np.random.default_rng([20_152, 0])

@@ -267,11 +267,7 @@ class RoadGraph:
 
 
 def require_places(xy: Float) -> None:
-    """Refuse coordinates that are not finite, or too large.
-
-    Raises:
-        DataError: a coordinate that is not a finite number, or too large.
-    """
+    """Refuse coordinates that are not finite, or too large."""
     if not (np.abs(xy) <= MAX_COORDINATE).all():
         raise DataError(
             "a node or an edge has a coordinate that is not a finite number up to "
@@ -281,9 +277,6 @@ def require_places(xy: Float) -> None:
 
 def as_ids(values: ArrayLike | Iterable[object]) -> Ids:
     """Ids as int64 where all are whole numbers, also as texts write them; else as texts.
-
-    Raises:
-        DataError: a text that is longer than a name may be.
 
     >>> as_ids(["1", "b"]).tolist(), as_ids([1.0, 2.0]).tolist(), as_ids(["1", "02"]).tolist()
     (['1', 'b'], [1, 2], ['1', '02'])

@@ -30,9 +30,6 @@ def line_lengths(xy: Float, start: Int, crs: str) -> Float:
         start: offsets (m + 1,) into ``xy``.
         crs: CRS of the points, "" for a plane of its own.
 
-    Raises:
-        DataError: coordinates that are nowhere on the Earth.
-
     >>> line_lengths(np.array([[10.0, 60.0], [10.01, 60.0]]), np.array([0, 2]), "EPSG:4326").round()
     array([558.])
     """
@@ -51,9 +48,6 @@ def local_plane(xy: Float, crs: str) -> Callable[[Float], Float]:
 
     A conformal plane has one scale around each point, whatever the latitude: what is nearest
     there is nearest on the ground. A plane of its own stays as it is.
-
-    Raises:
-        DataError: coordinates that are nowhere on the Earth.
     """
     base = _geodetic(crs)
     if base is None:

@@ -118,11 +118,7 @@ def walk_nodes(graph: RoadGraph, paths: Paths) -> Int:
 
 
 def require_paths(graph: RoadGraph, paths: Paths) -> Int:
-    """:func:`walk_nodes` of queries that must all be paths.
-
-    Raises:
-        DataError: a query that is empty or is not a path; the message names it.
-    """
+    """:func:`walk_nodes` of queries that must all be paths."""
     left = walk_nodes(graph, paths)
     empty = paths.length == 0
     if empty.any():
@@ -140,21 +136,13 @@ def require_paths(graph: RoadGraph, paths: Paths) -> Int:
 
 
 def require_workload(workload: Paths) -> None:
-    """Refuse an empty workload.
-
-    Raises:
-        ParameterError: no queries, or only empty ones.
-    """
+    """Refuse an empty workload."""
     if len(workload) == 0 or not workload.length.any():
         raise ParameterError("the workload is empty: give at least one path query")
 
 
 def paths_from_ids(graph: RoadGraph, sequences: Iterable[Sequence[object]], what: str) -> Paths:
-    """Paths from sequences of edge ids.
-
-    Raises:
-        DataError: an id that the graph lacks.
-    """
+    """Paths from sequences of edge ids."""
     listed = [np.asarray(each) for each in sequences]
     sizes = [len(each) for each in listed]
     flat = [name for each in listed for name in each.tolist()]

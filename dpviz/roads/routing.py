@@ -65,11 +65,7 @@ class Router:
 
 
 def shortest_path(graph: RoadGraph, source: object, target: object) -> Int:
-    """Edge rows of the shortest path between two node ids, in order.
-
-    Raises:
-        DataError: a node that the graph lacks, the same node twice, or no path between them.
-    """
+    """Edge rows of the shortest path between two node ids, in order."""
     a, b = graph.node_row(source), graph.node_row(target)
     if a == b:
         raise DataError(f"both ends of the path are node {source!s}: choose two different nodes")

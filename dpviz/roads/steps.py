@@ -32,9 +32,6 @@ class Steps:
         zone: time zone of times that state none; steps of a day and longer begin on its clocks.
         cycle: the axis is the time since the last beginning of a ``day`` or ``week``.
         span: with a cycle, the period of the trips.
-
-    Raises:
-        DomainError: no such period, step, zone or cycle, or too many steps.
     """
 
     column: str
@@ -74,9 +71,6 @@ class Steps:
             every: a step, such as ``1h``.
             zone: UTC by default.
             cycle: ``day`` or ``week``; then the period may be left out.
-
-        Raises:
-            DomainError: an option is missing; or see :class:`Steps`.
 
         >>> steps = Steps.of("start", "2024-03-04,2024-03-06", "1d")
         >>> steps.of_moments(np.array([1709510400.0, 1709596800.0, 1709683200.0])).tolist()
@@ -127,11 +121,7 @@ class Steps:
         return np.where(within, step, -1).astype(np.int64)
 
     def restricted_to(self, period: Any) -> Steps:
-        """The steps of a part of the period; what lies outside the period is ignored.
-
-        Raises:
-            DomainError: no such part, or one that cuts a step.
-        """
+        """The steps of a part of the period; what lies outside the period is ignored."""
         start, end = self.calendar.period(period)
         if end <= self.period[0] or start >= self.period[1]:
             asked, covered = (
@@ -173,11 +163,7 @@ class Steps:
         return {name: value for name, value in given.items() if value is not None}
 
     def require_room(self, edges: int) -> None:
-        """Refuse a release of more counts than its file may hold.
-
-        Raises:
-            DomainError: too many steps for this number of edges.
-        """
+        """Refuse a release of more counts than its file may hold."""
         if len(self) * edges > MAX_COUNTS:
             raise DomainError(
                 f"{len(self):,} steps of {edges:,} edges: give a longer step, so that there are at "

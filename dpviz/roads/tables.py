@@ -146,7 +146,6 @@ def agreed_crs(given: str, stated: str, what: str) -> str:
 
     Raises:
         DataError: the file states another CRS than the given one.
-        DomainError: an unknown CRS.
     """
     if not stated:
         return given
@@ -247,11 +246,7 @@ def _joined(lines: NDArray[Any]) -> tuple[Float, Int]:
 def _courses(
     xy: Float, ends: Int, lines: NDArray[Any] | None, edge_id: Ids, directed: bool
 ) -> tuple[Int, Float]:
-    """Offsets (m + 1,) and points of the edges' courses, each from its first end to its second.
-
-    Raises:
-        DataError: a line that does not join its nodes, or that runs against a directed edge.
-    """
+    """Offsets (m + 1,) and points of the edges' courses, each from its first end to its second."""
     chords = xy[ends]
     if lines is None:
         return np.arange(0, 2 * len(ends) + 1, 2), chords.reshape(-1, 2)

@@ -112,11 +112,7 @@ class GramTree:
         return np.asarray(self._chances(checked_symbols(context, self.size)[None])[0])
 
     def count(self, string: Sequence[int] | Int) -> float:
-        """Estimated occurrences of a string; beyond the tree, by the longest known end.
-
-        Raises:
-            ParameterError: an empty string, or a number outside the alphabet.
-        """
+        """Estimated occurrences of a string; beyond the tree, by the longest known end."""
         codes = checked_symbols(string, self.size)
         if not len(codes):
             raise ParameterError("an empty string has no count: give at least one symbol")
@@ -130,11 +126,7 @@ class GramTree:
         return count
 
     def top(self, k: int, longest: int = MAX_LENGTH) -> list[tuple[tuple[int, ...], float]]:
-        """The k most frequent strings of symbols with their counts, the most frequent first.
-
-        Raises:
-            ParameterError: fewer than one string.
-        """
+        """The k most frequent strings of symbols with their counts, the most frequent first."""
         reach = max(self.depth, 1)  # the last symbol decides what may follow
         following = lru_cache(max(1, AT_ONCE // (self.size + 1)))(self.following)
 
@@ -151,9 +143,6 @@ class GramTree:
 
         A gram tree does not know how sequences begin: the first symbol follows the frequencies of
         all symbols. This is Markov sampling, not the paper's generation from joined grams.
-
-        Raises:
-            ParameterError: see :func:`~dpviz.sequences.model.sequence_rows`.
         """
         reach = max(self.depth, 1)  # the last symbol decides what may follow
         return sequence_rows(self._chances, self.size, n, seed, longest, reach)
@@ -181,11 +170,7 @@ class Ranking:
         return len(self.strings)
 
     def top(self, k: int, longest: int = MAX_LENGTH) -> list[tuple[tuple[int, ...], None]]:
-        """The first k strings of at most ``longest`` symbols; their counts were not released.
-
-        Raises:
-            ParameterError: fewer than one string, or more than were released.
-        """
+        """The first k strings of at most ``longest`` symbols; their counts were not released."""
         if not 1 <= k <= len(self):
             raise ParameterError(
                 f"k={k}: this release ranks {len(self)} strings: give 1 to {len(self)}"

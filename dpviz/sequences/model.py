@@ -156,11 +156,7 @@ class ContextTree:
         return np.asarray(self.chances[self.node(checked_symbols(context, self.size))])
 
     def count(self, string: Sequence[int] | Int) -> float:
-        """Estimated occurrences of a string of symbols in all sequences.
-
-        Raises:
-            ParameterError: an empty string, or a number outside the alphabet.
-        """
+        """Estimated occurrences of a string of symbols in all sequences."""
         codes = checked_symbols(string, self.size)
         if not len(codes):
             raise ParameterError("an empty string has no count: give at least one symbol")
@@ -170,11 +166,7 @@ class ContextTree:
         return count
 
     def top(self, k: int, longest: int = MAX_LENGTH) -> list[tuple[tuple[int, ...], float]]:
-        """The k most frequent strings of symbols with their counts, the most frequent first.
-
-        Raises:
-            ParameterError: fewer than one string.
-        """
+        """The k most frequent strings of symbols with their counts, the most frequent first."""
 
         def longer(string: tuple[int, ...], count: float) -> Float:
             return np.asarray(count * self.chances[self.node(string)])
@@ -182,11 +174,7 @@ class ContextTree:
         return best_first(self.counts[0], longer, k, longest)
 
     def sample(self, n: int, seed: int | None = None, longest: int = MAX_LENGTH) -> list[Int]:
-        """Synthetic sequences, drawn symbol by symbol until their end: post-processing.
-
-        Raises:
-            ParameterError: see :func:`sequence_rows`.
-        """
+        """Synthetic sequences, drawn symbol by symbol until their end: post-processing."""
 
         def chances(past: Int) -> Float:
             if past.shape[1] < self.depth:  # a short past is known completely: it begins with $
@@ -228,9 +216,6 @@ def best_first(
     Args:
         counts: counts of the single symbols, then of the end mark, float64 (|I| + 1,).
         longer: function from a string and its count to the counts of its extensions.
-
-    Raises:
-        ParameterError: fewer than one string.
     """
     if k < 1:
         raise ParameterError(f"k={k}: give at least 1")
@@ -254,11 +239,7 @@ def best_first(
 
 
 def freeze_counts(counts: Float, *links: Int) -> None:
-    """Freeze the columns of a model; refuse counts that are negative or not finite.
-
-    Raises:
-        ReleaseError: a count that is negative or not finite.
-    """
+    """Freeze the columns of a model; refuse counts that are negative or not finite."""
     if not np.isfinite(counts).all() or (counts < 0).any():
         raise ReleaseError("counts: give finite numbers from 0")
     for column in (counts, *links):
@@ -266,11 +247,7 @@ def freeze_counts(counts: Float, *links: Int) -> None:
 
 
 def checked_symbols(symbols: Sequence[int] | Int, size: int) -> Int:
-    """Numbers of symbols as an array.
-
-    Raises:
-        ParameterError: a number outside the alphabet.
-    """
+    """Numbers of symbols as an array."""
     codes = np.asarray(symbols, dtype=np.int64)
     if len(codes) and (codes.min() < 0 or codes.max() >= size):
         raise ParameterError(f"a symbol outside the alphabet: give numbers below {size}")
@@ -287,9 +264,6 @@ def sequence_rows(
             ``reach``).
         size: symbols of the alphabet, and the number of the end mark.
         reach: symbols that what comes next may depend on.
-
-    Raises:
-        ParameterError: fewer than 0, or more than :data:`MAX_SEQUENCES`.
     """
     if not 0 <= n <= MAX_SEQUENCES:
         raise ParameterError(f"{n:,} sequences: give a number from 0 to {MAX_SEQUENCES:,}")

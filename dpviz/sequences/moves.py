@@ -49,11 +49,7 @@ class Strings:
 
 
 def visits(model: Model) -> Float:
-    """Estimated occurrences of every symbol, float64 (|I|,).
-
-    Raises:
-        ParameterError: the model holds no counts.
-    """
+    """Estimated occurrences of every symbol, float64 (|I|,)."""
     return np.array([model.count([symbol]) for symbol in range(model.size)])
 
 
@@ -73,9 +69,6 @@ def frequent(
 
     Args:
         returns: True if a string may contain a symbol twice.
-
-    Raises:
-        ParameterError: fewer than one string.
     """
     if k < 1:
         raise ParameterError(f"k={k}: give at least 1")

@@ -23,11 +23,7 @@ class FlowMethod(Method):
     kind: ClassVar[str] = "flows"
 
     def check(self, flows: Flows, parts: int) -> None:
-        """Refuse a frame that is too large for this method, before any ε is spent.
-
-        Raises:
-            ParameterError: too many pairs for this number of parts.
-        """
+        """Refuse a frame that is too large for this method, before any ε is spent."""
 
     def build(
         self, flows: Flows, parts: int, cells: Int, counts: Int, budget: Budget, noise: Noise

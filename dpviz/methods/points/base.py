@@ -74,11 +74,7 @@ class PointMethod(Method):
         return {}
 
     def check(self, domain: Domain) -> None:
-        """Refuse, before payment, parameters that cannot work on this domain.
-
-        Raises:
-            ParameterError: a parameter that does not fit the domain.
-        """
+        """Refuse, before payment, parameters that cannot work on this domain."""
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Spend the budget on a decomposition; keep nothing else."""

@@ -54,9 +54,6 @@ class Declared:
     Attributes:
         name: a key of :data:`WORKLOADS`.
         side: typical side of the given queries, as a share of the domain's side.
-
-    Raises:
-        ParameterError: another name.
     """
 
     name: str
@@ -78,10 +75,6 @@ class Declared:
         Args:
             workload: a word, or queries of shape (q, 2·dims): all lower limits, then all upper
                 limits.
-
-        Raises:
-            ParameterError: neither of the two, or no query.
-            DomainError: a query that is no rectangle in the domain.
         """
         if isinstance(workload, Declared):
             return workload
@@ -97,11 +90,7 @@ class Declared:
         return cls("hot" if side < HOT_BELOW else "uniform", side)
 
     def method(self, name: str, parameters: Mapping[str, Any]) -> Any:
-        """Method of this name (or alias), with derived values for parameters that are not given.
-
-        Raises:
-            ParameterError: see :func:`dpviz.methods.method`.
-        """
+        """Method of this name (or alias), with derived values for parameters that are not given."""
         method_with(name, "points", parameters)  # refuses unknown names and parameters
         return method_with(name, "points", {**self.following(name, parameters), **parameters})
 

@@ -94,11 +94,7 @@ class Ladder(ShrunkTree):
     most: float = MAX_THRESHOLD
 
     def check(self, domain: Domain) -> None:
-        """Refuse a prior of other bounds, or on other axes than two coordinates.
-
-        Raises:
-            ParameterError: one that does not fit the domain.
-        """
+        """Refuse a prior of other bounds, or on other axes than two coordinates."""
         if self.prior is None:
             return
         if domain.dims != PLANE_DIMS or domain.values is not None:

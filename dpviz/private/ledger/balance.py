@@ -92,12 +92,7 @@ class Balance:
         )
 
     def span(self, period: Any) -> Span | None:
-        """The units of time that a period touches; None without a period.
-
-        Raises:
-            BudgetError: a period, and no calendar.
-            DomainError: an invalid period.
-        """
+        """The units of time that a period touches; None without a period."""
         if period is None:
             return None
         if self.frame is None:
@@ -107,11 +102,7 @@ class Balance:
         return self.frame.touched(*Calendar(self.frame.zone).period(period))
 
     def require_calendar(self, frame: TimeUnits) -> None:
-        """Refuse to begin a calendar twice, for single records, or with more spent than the total.
-
-        Raises:
-            BudgetError: there is a calendar, one record is the unit, or the total is too small.
-        """
+        """Refuse to begin a calendar twice, for single records, or with more spent than the total."""
         if self.frame is not None:
             raise BudgetError(
                 f"data set {self.name!r} has a calendar by {_in_zone(self.frame)} already: its "
@@ -159,11 +150,7 @@ class Balance:
             )
 
     def _require_frame(self, entry: Entry) -> None:
-        """Refuse a spend in other units of time, or by another column of times.
-
-        Raises:
-            BudgetError: another unit of time, zone or column than that of the calendar.
-        """
+        """Refuse a spend in other units of time, or by another column of times."""
         frame = None if not entry.frame else TimeUnits.of(entry.frame)
         if self.frame is None and frame is not None:
             raise BudgetError(

@@ -280,11 +280,7 @@ def new_release() -> str:
 
 
 def _require_line(field: str, text: Any) -> None:
-    """Refuse text that cannot be read back as one line.
-
-    Raises:
-        BudgetError: no text, no Unicode, or line breaks and control characters.
-    """
+    """Refuse text that cannot be read back as one line."""
     if not isinstance(text, str):
         raise BudgetError(f"{field}={text!r}: give a text")
     if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in text):

@@ -51,7 +51,6 @@ def checked_state(db: sqlite3.Connection, seen: Head | None, known: State) -> tu
 
     Raises:
         DamageError: an entry is missing or changed, or the ledger is not the one that was sealed.
-        ValueError, TypeError: an invalid entry.
     """
     # Fetch all rows first: an open query would keep its lock while an exception is alive.
     rows: list[Row] = db.execute("SELECT hash || body FROM entry ORDER BY id").fetchall()

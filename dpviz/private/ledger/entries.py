@@ -149,11 +149,7 @@ class Entry:
 
     @classmethod
     def of(cls, body: bytes) -> Entry:
-        """The inverse of :meth:`body`.
-
-        Raises:
-            ValueError, TypeError: no entry.
-        """
+        """The inverse of :meth:`body`."""
         fields = json.loads(body)
         if fields.get("units") is not None:
             fields["units"] = tuple(fields["units"])
@@ -161,11 +157,7 @@ class Entry:
 
 
 def amount(value: Any, name: str) -> str:
-    """An amount as its shortest decimal: 0.1 ten times is 1, as typed by the user.
-
-    Raises:
-        BudgetError: no number, not positive, or not finite.
-    """
+    """An amount as its shortest decimal: 0.1 ten times is 1, as typed by the user."""
     number = as_number(value)
     if not (math.isfinite(number) and number > 0):
         raise BudgetError(f"{name}={value!r:.60}: give a positive, finite number such as 1")
@@ -173,11 +165,7 @@ def amount(value: Any, name: str) -> str:
 
 
 def probability(value: Any) -> str:
-    """A delta as its shortest decimal.
-
-    Raises:
-        BudgetError: no number from 0 to below 1.
-    """
+    """A delta as its shortest decimal."""
     number = as_number(value)
     if not 0 <= number < 1:
         raise BudgetError(f"delta={value!r:.60}: give a number from 0 to below 1, such as 1e-6")

@@ -114,11 +114,7 @@ def _is_empty(path: Path) -> bool:
 
 
 def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
-    """Refuse a file that is not a ledger of this version; for writing, initialise an empty one.
-
-    Raises:
-        DamageError, LedgerError: not a ledger, or one of another version.
-    """
+    """Refuse a file that is not a ledger of this version; for writing, initialise an empty one."""
     identity, version = (
         db.execute(f"PRAGMA {each}").fetchone()[0] for each in ("application_id", "user_version")
     )

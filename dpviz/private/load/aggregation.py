@@ -44,11 +44,7 @@ Counted = tuple[Engine, Any, str]
 
 @contextmanager
 def table_relation(source: Database) -> Iterator[Counted]:
-    """Connect to a database and return one of its tables.
-
-    Raises:
-        DataError: the connection failed, or the table does not exist.
-    """
+    """Connect to a database and return one of its tables."""
     with connected(source) as engine:
         yield engine, engine.relation(source.table), source.name
 
@@ -152,11 +148,7 @@ def _check_points(existing: Sequence[Column], name: str, domain: Domain, engine:
 def engine_tally(
     engine: Engine, relation: Any, name: str, domain: Domain, chosen: Selection
 ) -> tuple[Tally, tuple[str, ...], Layers]:
-    """Return a relation's tally of records, its coordinate columns and its indexes.
-
-    Raises:
-        DataError: as :func:`engine_layers`.
-    """
+    """Return a relation's tally of records, its coordinate columns and its indexes."""
     query, facts = _query(engine, relation, name, domain, chosen), Tally()
     inside, number = engine.rows(query.records_sql(relation, engine.dialect))
     within = int(number[inside == 1].sum())

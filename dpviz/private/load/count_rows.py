@@ -35,11 +35,7 @@ def are_counts(path: Path, names: Sequence[str]) -> bool:
 
 
 def result_handle(tables: Iterable[Table], chosen: Selection, path: Path) -> DataHandle:
-    """A handle on the result of one query, in one file or several.
-
-    Raises:
-        DataError: rows that no such query gives, or one with other public facts.
-    """
+    """A handle on the result of one query, in one file or several."""
     chosen.of_counts(path.name)
     return counted_handle(tables, chosen, path.name, path.stem, one_query=True)
 
@@ -113,11 +109,7 @@ def _check_facts(count: str, chosen: Selection, title: str) -> None:
 
 
 def _whole_numbers(column: Any, name: str, file: str) -> Any:
-    """Convert a column of cells or counts to whole numbers.
-
-    Raises:
-        DataError: a value is missing, or not a whole number.
-    """
+    """Convert a column of cells or counts to whole numbers."""
     column = plain(column)
     if is_text(column.type):
         column = pc.ascii_trim_whitespace(pc.cast(column, pa.large_string()))
@@ -133,11 +125,7 @@ def _whole_numbers(column: Any, name: str, file: str) -> Any:
 
 
 def _checked_layers(rows: Rows, chosen: Selection, file: str) -> Layers:
-    """Check that the public facts allow these rows, and index them.
-
-    Raises:
-        DataError: they do not.
-    """
+    """Check that the public facts allow these rows, and index them."""
     (cell, count), domain = rows, chosen.box(file)
     bits = chosen.grid_bits(domain)
     if len(cell) > MAX_CELLS:

@@ -29,11 +29,7 @@ LARGEST, SMALLEST = "1e300", "1e-300"
 
 
 def table(name: str) -> Any:
-    """Quote every part of a table name: ``table``, ``schema.table``, ``"a.b".table``.
-
-    Raises:
-        DataError: not one to three parts.
-    """
+    """Quote every part of a table name: ``table``, ``schema.table``, ``"a.b".table``."""
     names = parts_of(name)
     return exp.Table(
         **{
@@ -57,11 +53,7 @@ def parts_of(name: str) -> list[str]:
 
 
 def checked_dialect(name: str) -> str:
-    """Return the SQL dialect with this name.
-
-    Raises:
-        ParameterError: an unknown one.
-    """
+    """Return the SQL dialect with this name."""
     name = name.strip().lower()
     name = SAME_LANGUAGE.get(name, name)
     if name not in DIALECTS:

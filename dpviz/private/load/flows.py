@@ -57,9 +57,6 @@ def read_flows(
     Arguments are those of :func:`dpviz.load`, with ``steps`` of time. ``columns`` are four, x and y
     of the start, then of the end; or two, the names of the finest areas. The kinds are those of the
     areas' domain. ``counts`` receives the outcome of every record.
-
-    Raises:
-        DataError: the source cannot be read as flows.
     """
     most = checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts

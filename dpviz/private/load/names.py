@@ -74,11 +74,7 @@ def coordinate_candidates(existing: Sequence[Column], domain: Domain) -> list[tu
 
 
 def recognised_columns(existing: Sequence[Column], domain: Domain) -> tuple[str, ...] | None:
-    """The coordinate columns recognised by name; None if no names match.
-
-    Raises:
-        DataError: several columns match.
-    """
+    """The coordinate columns recognised by name; None if no names match."""
     candidates = coordinate_candidates(existing, domain)
     if len(candidates) > 1:
         choices = " or ".join(", ".join(map(shown, each)) for each in candidates[:4])

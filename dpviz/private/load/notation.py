@@ -42,9 +42,6 @@ class Notation:
             ISO 8601, and numbers, in columns of numbers, are seconds since 1970 UTC.
         order: order of the coordinates in one column of text, such as ``lat,lon``.
         semicolons: True if fields of the file are separated by semicolons.
-
-    Raises:
-        DataError: one of them is not supported.
     """
 
     decimal: str | None = None
@@ -123,11 +120,7 @@ def with_notation(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_pattern(pattern: str) -> None:
-    """Refuse a strptime pattern with an unknown directive, or without a whole date.
-
-    Raises:
-        DataError: naming what is supported.
-    """
+    """Refuse a strptime pattern with an unknown directive, or without a whole date."""
     directives = re.findall(r"%(.?)", pattern, re.DOTALL)
     named = f"time_format={pattern[:60]!r}"
     if not directives or any(not each or each not in DIRECTIVES for each in directives):

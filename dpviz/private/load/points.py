@@ -58,11 +58,7 @@ class Records:
 
 
 def columns(path: str | Path, table: str | None = None) -> Sequence[Column]:
-    """Names and types of the columns of a file, or of one of its tables, for a form.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
+    """Names and types of the columns of a file, or of one of its tables, for a form."""
     opened = open_table(path, table)
     return [
         replace(each, crs=opened.crs) if each.kind == "geometry" else each

@@ -115,11 +115,7 @@ def prior(
 
 
 def refuse_own_records(source: Path, records: Path) -> None:
-    """Refuse a prior that is the records themselves; only their owner sees this message.
-
-    Raises:
-        DataError: the same path or the same bytes.
-    """
+    """Refuse a prior that is the records themselves; only their owner sees this message."""
     files = source.is_file() and records.is_file()
     if files and (source.samefile(records) or cmp(source, records, shallow=False)):
         raise DataError(

@@ -32,11 +32,7 @@ def offline() -> Iterator[None]:
 
 
 def transformer(source: str, target: str) -> Any:
-    """Transformer of (x, y) between two CRS; None if both are the same CRS.
-
-    Raises:
-        DataError: an unknown CRS.
-    """
+    """Transformer of (x, y) between two CRS; None if both are the same CRS."""
     if source == target:
         return None
     try:

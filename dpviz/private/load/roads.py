@@ -92,9 +92,6 @@ def read_trips(
     Arguments are those of :func:`dpviz.load`, with ``steps`` of time by the column of the start.
     ``generate:N`` generates N synthetic trips with the time column ``start``. ``counts`` receives
     the outcome of every trip.
-
-    Raises:
-        DataError: the source cannot be read as trips.
     """
     checked_bound(unit, max_per_unit)
     counts = Tally() if counts is None else counts

@@ -48,11 +48,7 @@ class Selection:
             raise DataError(f"per={self.per!r}: name the column of persons too (unit, --unit)")
 
     def box(self, source: str) -> Domain:
-        """The domain.
-
-        Raises:
-            DataError: no domain was given.
-        """
+        """The domain."""
         if self.domain is None:
             raise DataError(
                 f"{source}: give a domain, the public box, chosen without looking at the records"
@@ -82,12 +78,7 @@ class Selection:
 
     @property
     def charged(self) -> ChargedPeriod | None:
-        """The units of time that bound the records, with their period; None without ``per``.
-
-        Raises:
-            DataError: no axis of time.
-            DomainError: another unit of time.
-        """
+        """The units of time that bound the records, with their period; None without ``per``."""
         if self.per is None:
             return None
         domain = self.box("records")
@@ -138,11 +129,7 @@ def checked_bound(unit: str | None, most: int) -> int:
 
 
 def checked_bits(bits: int | None, domain: Domain) -> int:
-    """Grid bits per axis, the default for the domain's dimensions if None.
-
-    Raises:
-        ParameterError: no whole number, below 1 or above the lattice's own.
-    """
+    """Grid bits per axis, the default for the domain's dimensions if None."""
     if bits is None:
         return GRID_BITS[domain.dims]
     whole = isinstance(bits, (int, np.integer)) and not isinstance(bits, bool)

@@ -70,9 +70,6 @@ def read_sequences(
 
     Arguments are those of :func:`dpviz.load`. Text named .txt has one sequence per line and no
     header, unless a column or a unit is named. ``counts`` receives their outcomes.
-
-    Raises:
-        DataError: the source cannot be read as sequences.
     """
     source = source_of(source, table)
     checked_bound(unit, max_per_unit)
@@ -105,9 +102,6 @@ def has_header(path: Path) -> bool:
     """True if the name of a file, or its name in a zip, means text with a header line.
 
     The first line is not read for this: it may be a record.
-
-    Raises:
-        DataError: a hostile or damaged archive.
     """
     if path.suffix.lower() in PACKED:
         path = Path(path.stem)
@@ -180,7 +174,6 @@ def read_places(
     sequence, and a sequence is the unit. ``counts`` receives their outcomes.
 
     Raises:
-        DataError: the file cannot be read as places in time.
         DomainError: the domain's CRS is unknown, unless it is "", a plane of its own.
     """
     if unit is None or time is None:
@@ -218,11 +211,7 @@ def read_places(
 
 
 def seconds_of(gap: float) -> float:
-    """Convert a session gap in hours to seconds.
-
-    Raises:
-        ParameterError: no positive number.
-    """
+    """Convert a session gap in hours to seconds."""
     if not gap > 0:
         raise ParameterError(f"gap={gap:g}: give the session gap in hours, a number above 0")
     return gap * HOUR

@@ -63,11 +63,7 @@ def _require_named(path: Path) -> None:
 
 
 def read_points(source: Source, chosen: Selection) -> DataHandle:
-    """Read points into a handle.
-
-    Raises:
-        DataError: the source cannot be read as points.
-    """
+    """Read points into a handle."""
     if chosen.domain is not None:  # refuses invalid options before anything is read
         _ = chosen.charged, chosen.bits is None or chosen.grid_bits(chosen.domain)
     if chosen.per is not None and isinstance(source, Database | Folder):

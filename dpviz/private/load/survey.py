@@ -62,9 +62,6 @@ def survey(
     Args:
         columns: columns of the coordinates; None for the geometry, or those named so.
         time: column of the time; records without a readable one are dropped.
-
-    Raises:
-        DataError: the source has no places.
     """
     dims = 4 if columns is not None and len(columns) == 4 else 2
     sides, ever = (*(-1e9,) * dims, *(1e9,) * dims), ("0001-01-01", "9999-12-31")

@@ -77,9 +77,6 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
     """A column as float64 (n,), stability 1: each cell a finite number or NaN.
 
     A cell of text is a number in the notation, by default with a decimal point.
-
-    Raises:
-        DataError: the declared type holds no numbers.
     """
     if isinstance(column, np.ndarray):  # parsed by the reader: see Table.expect_numbers
         return column

@@ -77,9 +77,6 @@ def kind_numbers(column: Any, kinds: Kinds) -> NDArray[np.int64]:
 
     A kind is text, byte by byte as in :func:`texts`, in UTF-8. Unlisted kinds count as
     ``other`` if that is listed; missing kinds never do.
-
-    Raises:
-        DataError: the declared type holds no texts.
     """
     written = texts(column, kinds.column)
     number = listed_places(written, kinds.names)

@@ -230,11 +230,7 @@ def _gaussian_mu(epsilon: float, delta: float) -> float:
 
 
 def require_claim(delta: float, k: int) -> None:
-    """Refuse a delta or a bound for which no noise is computed.
-
-    Raises:
-        ParameterError: delta below the least or not below 1, or too many slots.
-    """
+    """Refuse a delta or a bound for which no noise is computed."""
     if not MIN_DELTA <= delta < 1.0:
         raise ParameterError(
             f"delta={delta:g}: give a number from {MIN_DELTA:g} to below 1, such as 1e-6"

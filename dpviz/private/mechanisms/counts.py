@@ -116,9 +116,6 @@ def nested_counts(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLik
 
     Returns:
         Noisy counts, int64 (k, n), in the order of the rates: coarsest first.
-
-    Raises:
-        ValueError: rates that fall.
     """
     counts = np.asarray(counts, dtype=np.int64)
     rates = np.atleast_2d(checked_rates(rates, MIN_RATE))

@@ -57,11 +57,7 @@ def discrete_gaussian(words: Source, n: int, variance: float) -> Int:
 
 
 def checked_variance(variance: float) -> float:
-    """The s² of a law that can be drawn.
-
-    Raises:
-        ParameterError: s² out of range.
-    """
+    """The s² of a law that can be drawn."""
     if not MIN_VARIANCE <= variance <= MAX_SCALE**2:
         raise ParameterError(
             f"noise of scale {math.sqrt(variance):.3g} is above {MAX_SCALE:,}: choose a larger "

@@ -120,11 +120,7 @@ def _exact(rates: Float, row: int) -> Fraction:
 
 
 def checked_rates(rates: ArrayLike, least_rate: float = MIN_RATE) -> Float:
-    """Rates as float64, none below the least one.
-
-    Raises:
-        ParameterError: the noise would have too large a scale.
-    """
+    """Rates as float64, none below the least one."""
     rates = np.asarray(rates, dtype=np.float64)
     least = float(rates.min(initial=np.inf))
     if not least >= least_rate:

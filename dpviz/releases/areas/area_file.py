@@ -82,11 +82,7 @@ def read_areas(
 
 
 def area_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Columns that may name the areas of a polygon file; those with unique names first.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
+    """Columns that may name the areas of a polygon file; those with unique names first."""
     return tuple(parsed(f"{__name__}:listed_columns", path)["column"].to_pylist())
 
 

@@ -22,11 +22,7 @@ def cells_at(places: Float, crs: str, resolution: int) -> NDArray[np.uint64]:
 
 
 def numbers_of(names: Iterable[str]) -> NDArray[np.uint64]:
-    """H3 ids as numbers, uint64, from their text form.
-
-    Raises:
-        DataError: a word that is no id.
-    """
+    """H3 ids as numbers, uint64, from their text form."""
     try:
         return np.array([int(name, 16) for name in names], dtype=np.uint64)
     except (ValueError, OverflowError):
@@ -34,11 +30,7 @@ def numbers_of(names: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def to_degrees(places: Float, crs: str) -> Float:
-    """Longitude and latitude of places (n, 2); 0 where the CRS cannot convert them.
-
-    Raises:
-        DomainError: no degrees follow from this CRS.
-    """
+    """Longitude and latitude of places (n, 2); 0 where the CRS cannot convert them."""
     if crs == DEGREES:
         return places
     lon, lat = transformation(crs, DEGREES).transform(places[:, 0], places[:, 1])

@@ -145,11 +145,7 @@ def _outlines(cells: NDArray[np.uint64], domain: Domain) -> NDArray[np.object_]:
 
 
 def _outline(cell: int) -> Any:
-    """Outline of a cell in degrees; its longitudes may lie beyond ±180.
-
-    Raises:
-        ParameterError: the cell holds a pole.
-    """
+    """Outline of a cell in degrees; its longitudes may lie beyond ±180."""
     lat, lon = np.array(h3.cell_to_boundary(cell)).T
     east = np.cumsum((np.diff(lon, append=lon[0]) + 180) % 360 - 180)
     if abs(east[-1]) > 180:

@@ -64,7 +64,6 @@ def areas_of(
         ParameterError: no resolution, hexagons or rectangles without a box or with columns, or
             rectangles that overlap.
         DomainError: a rectangle outside the box.
-        DataError: the file cannot be read as areas.
     """
     if source.lower().startswith(RECT):
         if levels or name_column is not None:

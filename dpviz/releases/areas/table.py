@@ -43,9 +43,6 @@ def table_of(
         level: level of areas: the name of one, None for the finest, "all" for all of them.
         shapes: as a GeoDataFrame.
         margins: add the rows of sums.
-
-    Raises:
-        DataError: no such level.
     """
     areas, by = release.frame, release.by or Axis()
     part = slice(0, len(areas)) if level == "all" else areas.rows_of(level)

@@ -37,9 +37,6 @@ def flow_table(
             pairs. A pair whose parts were not measured stands on its own level.
         shapes: return a GeoDataFrame with a line from the origin to the destination of each pair.
         margins: add the rows of sums.
-
-    Raises:
-        DataError: no such level.
     """
     flows, nodes, by = release.frame, release.parts[0].nodes, release.by or Axis()
     if level not in (None, ALL, *flows.levels):

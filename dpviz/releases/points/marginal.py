@@ -39,9 +39,6 @@ def marginal(
 
     Returns:
         A 2-D release with the same header, by :func:`on_map`.
-
-    Raises:
-        DomainError: ``within`` is inside out or outside the domain.
     """
     domain = release.domain
     flat = Domain(

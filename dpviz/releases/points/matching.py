@@ -204,7 +204,6 @@ def lattice_steps(domain: Domain, within: float | Sequence[float]) -> Float:
 
     Raises:
         ParameterError: not one number, nor one for each axis; negative or not finite.
-        DomainError: no numbers.
     """
     values = numbers_of(within, "distances", "give one, or one for each column").ravel()
     if len(values) not in (1, domain.dims):

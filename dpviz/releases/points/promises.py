@@ -92,10 +92,6 @@ def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
 
     Args:
         centres: centres of squares, float64 (q, 2).
-
-    Raises:
-        DomainError: a place outside the domain, or a domain that is not 2-D.
-        DataError: a file of areas that cannot be read.
     """
     if domain.dims != 2:
         raise DomainError(

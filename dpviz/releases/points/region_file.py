@@ -66,11 +66,7 @@ def read_regions(
 
 
 def polygon_layers(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Names of the layers that may hold polygons; empty for formats without layers.
-
-    Raises:
-        DataError: the file cannot be read.
-    """
+    """Names of the layers that may hold polygons; empty for formats without layers."""
     return tuple(parsed(f"{__name__}:listed_layers", path)["layer"].to_pylist())
 
 
@@ -133,11 +129,7 @@ def naming_column(words: Words) -> str | None:
 
 
 def projected(shapes: Any, source: str, target: str) -> Any:
-    """Project shapes to another CRS.
-
-    Raises:
-        DomainError: an unknown CRS, or no transformation between the two.
-    """
+    """Project shapes to another CRS."""
     if source == target or known_crs(source) == known_crs(target):  # PROJ may lack an identity
         return shapes
     return shapely.transform(shapes, transformation(source, target).transform, interleaved=False)

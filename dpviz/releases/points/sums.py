@@ -88,9 +88,6 @@ def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients
 
     The uniformity errors of a sum and its count have correlation :data:`ERROR_CORRELATION`; the
     common part leaves the mean unchanged.
-
-    Raises:
-        DomainError: no values.
     """
     above, below = ((each.noise_sd**2 + each.uniformity_sd**2) for each in (sums, counts))
     variances = above, below, ERROR_CORRELATION * sums.uniformity_sd * counts.uniformity_sd
@@ -98,11 +95,7 @@ def mean_of(domain: Domain, sums: SumAnswers, counts: RangeAnswers) -> Quotients
 
 
 def values_of(domain: Domain) -> Values:
-    """The clip of a domain's values, or an error if it has no values.
-
-    Raises:
-        DomainError: it has none.
-    """
+    """The clip of a domain's values, or an error if it has no values."""
     if domain.values is None:
         raise DomainError("this release has no sums: leave the values out")
     return domain.values

@@ -34,9 +34,6 @@ def during(release: PointRelease, period: Any) -> PointRelease:
     Args:
         release: with time; a map of a release with kinds has the same kinds.
         period: as for :meth:`CountRelease.count`.
-
-    Raises:
-        DomainError: no axis is time, or no such period.
     """
     domain = release.domain
     if domain.kinds is not None:
@@ -75,11 +72,7 @@ def has_windows(release: Release) -> TypeIs[PointRelease]:
 
 
 def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], list[str]]:
-    """Maps of the whole period and of at most ``most`` steps, each with its words.
-
-    Raises:
-        DomainError: no axis is time.
-    """
+    """Maps of the whole period and of at most ``most`` steps, each with its words."""
     axis, period = release.domain.calendar, release.domain.period
     pairs = list(itertools.pairwise(window_cuts(release.domain, most)))
     steps = pairs if len(pairs) > 1 else []

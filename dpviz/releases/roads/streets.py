@@ -69,11 +69,7 @@ class Streets(Frame):
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
-        """Refuse the question for a box: streets have none.
-
-        Raises:
-            DomainError: always.
-        """
+        """Refuse the question for a box: streets have none."""
         raise DomainError("this release is of streets: query paths")
 
     @cached_property

@@ -25,7 +25,6 @@ class Cells:
 
     Raises:
         ParameterError: another side than 2 to 64.
-        ReleaseError: the domain is not 2-D.
 
     >>> Cells(Domain((0, 0), (1, 1)), 2).names
     ('0-0', '0-1', '1-0', '1-1')
@@ -89,9 +88,6 @@ def cells_of(header: Header | dict[str, Any]) -> Cells | None:
 
     Args:
         header: header of a sequence release, or the public facts of a handle.
-
-    Raises:
-        ReleaseError: the header is damaged.
     """
     values = (header.extra if isinstance(header, Header) else header).get("cells")
     if values is None:

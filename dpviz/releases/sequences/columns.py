@@ -54,11 +54,7 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pa.Table:
 
 
 def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Model]:
-    """The inverse of :func:`to_columns`; removes the model's fields from ``stated``.
-
-    Raises:
-        ReleaseError: a column that is missing, of another type, or no model.
-    """
+    """The inverse of :func:`to_columns`; removes the model's fields from ``stated``."""
     names = tuple(stated.pop("alphabet"))
     alphabet = Alphabet(names, _unpacked(stated.pop("follows", None), len(names)))
     kind, size = stated.pop("model"), len(alphabet)
