@@ -102,7 +102,7 @@ class Balance:
         return self.frame.touched(*Calendar(self.frame.zone).period(period))
 
     def require_calendar(self, frame: TimeUnits) -> None:
-        """Refuse to begin a calendar twice, for single records, or with more spent than the total."""
+        """Refuse a second calendar, one for single records, or with more spent than the total."""
         if self.frame is not None:
             raise BudgetError(
                 f"data set {self.name!r} has a calendar by {_in_zone(self.frame)} already: its "
