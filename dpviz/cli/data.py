@@ -145,8 +145,7 @@ class Data:
     def kind(self, source: str) -> str:
         """The kind of the data: a key of :data:`OPTIONS_OF`.
 
-        Raises:
-            ParameterError: two frames are given, or a required one is missing.
+        Raises ParameterError: two frames are given, or a required one is missing.
         """
         from dpviz.datasets.geography import CITY
 
@@ -187,8 +186,7 @@ class Data:
     def arguments(self, source: str) -> tuple[Any, dict[str, Any]]:
         """The public frame, and the other arguments of :func:`dpviz.load`.
 
-        Raises:
-            ParameterError: an option that this kind of data needs is missing.
+        Raises ParameterError: an option that this kind of data needs is missing.
         """
         from dpviz.sequences.alphabet import alphabet_of
 
@@ -242,8 +240,7 @@ class Data:
     def record_domain(self, areas: Areas) -> Domain:
         """The domain of records that are counted by area, with their time, kinds and values.
 
-        Raises:
-            ParameterError: time without a step, or a step without time.
+        Raises ParameterError: time without a step, or a step without time.
         """
         from dpviz.domain.attributes import Kinds, Values
         from dpviz.releases.areas.table_steps import record_domain
@@ -293,8 +290,7 @@ class Data:
     def areas(self, source: str, file: str | None = None) -> Areas:
         """Read the areas, in the declared box, or in the areas' own extent.
 
-        Args:
-            file: file of the areas; --areas by default.
+        ``file``: file of the areas; --areas by default.
         """
         from dpviz.private.load.sources import stated_domain
         from dpviz.releases.areas.source import areas_of

@@ -202,9 +202,8 @@ def _write_plot(path: str, rows: list[MeasureRow], measures: Iterable[str], titl
 def _require_files(output: str, plot: str | None, *inputs: str | None) -> None:
     """Refuse output files that cannot be written, before hours of work.
 
-    Raises:
-        ParameterError: no CSV file in a folder that exists, no picture in one, or an input in place
-            of the rows.
+    Raises ParameterError: no CSV file in a folder that exists, no picture in one, or an input in
+    place of the rows.
     """
     from dpviz.evaluation.rows import require_csv
 

@@ -69,8 +69,7 @@ def given(*groups: Any) -> dict[str, Any]:
 def require_applicable(what: str, options: Mapping[str, Any], takes: Mapping[str, str]) -> None:
     """Refuse an option that this kind of data or release does not use.
 
-    Args:
-        takes: names of the applicable options, separated by spaces, by kind.
+    ``takes``: names of the applicable options, separated by spaces, by kind.
     """
     for name in options:
         fitting = [kind for kind, names in takes.items() if name in names.split()]

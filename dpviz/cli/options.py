@@ -48,8 +48,7 @@ class Places:
     def domain(self, source: str | None, *beside: TimeOptions | Attributes) -> Domain | None:
         """The public domain; None leaves it to a source that states its own.
 
-        Args:
-            source: source of the records; None if the command reads none.
+        ``source``: source of the records; None if the command reads none.
         """
         from dpviz.private.load.sources import stated_domain
 
@@ -90,8 +89,7 @@ class TimeOptions:
     def axis(self) -> dict[str, str]:
         """Time arguments of :meth:`Domain.from_bounds`; empty without time.
 
-        Raises:
-            ParameterError: a column of times without a period or cycle, or the reverse.
+        Raises ParameterError: a column of times without a period or cycle, or the reverse.
         """
         if (self.time is None) != (self.period is None and self.cycle is None):
             raise ParameterError(

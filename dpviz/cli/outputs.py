@@ -27,9 +27,8 @@ VIEW_ENDINGS = (".html", ".md", ".pdf", ".png", ".svg")
 def require_writable(output: str) -> None:
     """Refuse an output file that cannot be written, before reading and spending.
 
-    Raises:
-        ParameterError: another ending, a missing folder, not a regular file, a name that is not
-            valid Unicode, or a full disk.
+    Raises ParameterError: another ending, a missing folder, not a regular file, a name that is not
+    valid Unicode, or a full disk.
     """
     path = Path(output)
     if output.encode(errors="ignore").decode() != output:
@@ -70,8 +69,7 @@ def locked(output: str) -> Iterator[None]:
     written. The lock is on an empty file beside the output and ends with this process. Systems
     without such locks (Windows, some network disks) are not protected.
 
-    Raises:
-        ParameterError: another command holds the lock, or the folder cannot be written.
+    Raises ParameterError: another command holds the lock, or the folder cannot be written.
     """
     try:
         import fcntl
@@ -107,8 +105,7 @@ def require_free(output: str, *inputs: str | None, ledger: str | None = None) ->
 
     Existing files may be replaced if they are empty, made for viewing, or a free release.
 
-    Args:
-        *inputs: files and folders that are read, as given in options.
+    ``*inputs``: files and folders that are read, as given in options.
 
     Raises:
         ParameterError: the output is an input, a file in an input folder, the ledger, or an
@@ -138,8 +135,7 @@ def save_release(
 
     The ledger records the outcome afterwards; if the process is killed before, it says ``paid``.
 
-    Args:
-        release_id: number of the payment; None if nothing was paid.
+    ``release_id``: number of the payment; None if nothing was paid.
 
     Raises:
         ReleaseError: the release was saved beside the ledger, or nowhere.

@@ -301,8 +301,7 @@ def _paths_from_options(graph: RoadGraph, path: list[str], between: list[str]) -
 def _rectangles_from_options(question: Question, *axes: Sequence[str]) -> list[list[float]]:
     """Rectangles from options and a CSV file: a lower and an upper limit per column.
 
-    Args:
-        *axes: columns; with time also those of places alone, where all rectangles are of them.
+    ``*axes``: columns; with time also those of places alone, where all rectangles are of them.
     """
     asked = [numbers(text, "--rect") for text in question.rect or []]
     sizes = {len(each) for each in asked}

@@ -21,15 +21,10 @@ def rectangles(path: str, *axes: Sequence[str]) -> list[list[float]]:
     The header names every side, in any order and among other columns: west, south, east and north,
     or ``COLUMN_min`` and ``COLUMN_max`` as ``dpviz export`` writes them.
 
-    Args:
-        *axes: column names of the release; several if rectangles with or without time may be meant.
-
-    Returns:
-        All lower limits, then all upper limits of each rectangle.
-
-    Raises:
-        DataError: no such file, no rectangle, a header that does not name each side once, or a row
-            without a number for each side.
+    ``*axes``: column names of the release; several if rectangles with or without time may be meant.
+    Returns all lower limits, then all upper limits of each rectangle. Raises DataError: no such
+    file, no rectangle, a header that does not name each side once, or a row without a number for
+    each side.
     """
     if not Path(path).is_file():  # reading a device may never end
         raise DataError(f"no file {path!r}: check the name")

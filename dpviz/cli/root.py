@@ -83,11 +83,8 @@ LedgerFile = Annotated[
 def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None = None) -> None:
     """Print a JSON object, or text for people.
 
-    Args:
-        made: output file, which exists even if nothing can be printed.
-
-    Raises:
-        ParameterError: standard output cannot be written, such as a full disk.
+    ``made``: output file, which exists even if nothing can be printed. Raises ParameterError:
+    standard output cannot be written, such as a full disk.
     """
     printed = (
         json.dumps(values, allow_nan=False, default=_item) if as_json else escape_controls(text)

@@ -29,11 +29,8 @@ MAX_NAME_LENGTH = 100
 class Kinds:
     """A public list of kinds: each record is of one of them, so that they are disjoint.
 
-    Attributes:
-        names: names of the kinds; ``other`` is the kind of records of unlisted kinds.
-
-    Raises:
-        DomainError: no name, one that is empty, too long or given twice, or too many.
+    ``names``: names of the kinds; ``other`` is the kind of records of unlisted kinds. Raises
+    DomainError: no name, one that is empty, too long or given twice, or too many.
     """
 
     column: str
@@ -93,12 +90,9 @@ class Values:
     the grid (the upper one of two): so one record moves a sum by at most :attr:`reach` steps,
     whatever it holds, and sums are exact integers.
 
-    Attributes:
-        grid: the step; by default the power of ten for which the farther end of the clip is between
-            10,000 and 100,000 steps from zero.
-
-    Raises:
-        DomainError: ends that are not finite or not in order, or a grid too coarse or too fine.
+    ``grid``: the step; by default the power of ten for which the farther end of the clip is between
+    10,000 and 100,000 steps from zero. Raises DomainError: ends that are not finite or not in
+    order, or a grid too coarse or too fine.
     """
 
     column: str

@@ -74,9 +74,8 @@ class Calendar:
     ) -> tuple[float, float] | None:
         """Check the ends of a time axis and return its span: in a cycle, the period of its records.
 
-        Raises:
-            DomainError: a period that is not a whole number of steps, so that their lengths differ;
-                a cycle that is not whole; or years for which the zone is unknown.
+        Raises DomainError: a period that is not a whole number of steps, so that their lengths
+        differ; a cycle that is not whole; or years for which the zone is unknown.
         """
         period = ends
         if self.cycle is not None:
@@ -152,8 +151,7 @@ class Calendar:
         The outer ones are cut. Steps of a day and longer follow the clocks of the zone, so that a
         day there may have 23 or 25 hours; shorter ones are of one length.
 
-        Raises:
-            DomainError: an invalid step, or one that is too short, or longer than the cycle.
+        Raises DomainError: an invalid step, or one that is too short, or longer than the cycle.
 
         >>> Calendar().edges(*Calendar().period("2024-01-31,2024-03-02"), "1mo").size
         4
@@ -243,8 +241,7 @@ def time_arguments(time: dict[str, Any]) -> dict[str, Any]:
 def moment(value: Any, zone: str = ZONE) -> float:
     """Seconds since 1970 UTC of an ISO 8601 date or time, a Python date or a number of seconds.
 
-    Args:
-        zone: time zone of a time that states none.
+    ``zone``: time zone of a time that states none.
 
     >>> moment("2024-01-01"), moment("2024-01-01T01:00+01:00")
     (1704067200.0, 1704067200.0)

@@ -57,8 +57,7 @@ def transformation(source: str, target: str) -> pyproj.Transformer:
 def metres_per_unit(name: str, y: ArrayLike) -> tuple[Float, Float]:
     """Metres per unit across and along (x and y), float64, each of the shape of ``y``.
 
-    Args:
-        y: second coordinates, on which the width of a degree depends.
+    ``y``: second coordinates, on which the width of a degree depends.
     """
     crs, y = known_crs(name), np.asarray(y, dtype=np.float64)
     if crs.is_geographic:

@@ -17,8 +17,7 @@ OVERLAP = "give one that overlaps it"
 def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:
     """Limits as float64, of any shape.
 
-    Raises:
-        DomainError: not numbers; ``what`` and ``remedy`` are part of the message.
+    Raises DomainError: not numbers; ``what`` and ``remedy`` are part of the message.
     """
     try:
         if isinstance(values, (str, bytes)):
@@ -31,8 +30,7 @@ def numbers_of(values: ArrayLike, what: str, remedy: str) -> Float:
 def rows_of(rects: ArrayLike, width: int, remedy: str) -> Float:
     """Rectangles as rows, float64 (q, width); a single rectangle is one row.
 
-    Raises:
-        DomainError: not numbers, or another number of them; ``remedy`` is part of the message.
+    Raises DomainError: not numbers, or another number of them; ``remedy`` is part of the message.
     """
     rows = np.atleast_2d(numbers_of(rects, "rectangles", remedy))
     rows = rows.reshape(0, width) if rows.shape == (1, 0) else rows
@@ -66,11 +64,8 @@ def checked_rectangles(
 ) -> tuple[Float, Float]:
     """Lower and upper limits, float64 (q, dims) each, of rectangles that overlap a domain.
 
-    Args:
-        rects: shape (q, 2·dims) or (2·dims,): all lower limits, then all upper limits.
-
-    Raises:
-        DomainError: a rectangle that is not finite, inside out, or wholly outside the domain.
+    ``rects``: shape (q, 2·dims) or (2·dims,): all lower limits, then all upper limits. Raises
+    DomainError: a rectangle that is not finite, inside out, or wholly outside the domain.
     """
     dims = len(lower)
     remedy = f"give {2 * dims} numbers each, all lower limits, then all upper limits"

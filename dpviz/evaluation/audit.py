@@ -88,16 +88,15 @@ def audit(
 ) -> Audit:
     """Try to refute a method's claim.
 
+    Raises ParameterError: a claim below :data:`MIN_EPSILON`, fewer than 100 trials, or a confidence
+    outside (0, 1).
+
     Args:
         method: a method of any kind with its parameters; see :func:`small_builds`.
         trials: runs on each of the two inputs, search included.
         confidence: confidence of the bound, for all events and inputs together.
         seed: seed of the simulated noise, whose distributions are those of the secure noise.
         secure: draw the noise of releases instead: slower, not repeatable.
-
-    Raises:
-        ParameterError: a claim below :data:`MIN_EPSILON`, fewer than 100 trials, or a confidence
-            outside (0, 1).
     """
     epsilon = float(positive_epsilon(epsilon))
     if epsilon < MIN_EPSILON:

@@ -245,8 +245,7 @@ TIE = 1e-9
 def equal_error(town: People, epsilon: float, seed: int) -> dict[str, tuple[float, float]]:
     """Parameter of each publication that errs as much as noise does, and its measured error.
 
-    Returns:
-        By the publication's name: parameter, and mean absolute error of a district's count.
+    Returns by the publication's name: parameter, and mean absolute error of a district's count.
     """
     wanted = NOISE.error(town, epsilon, np.random.default_rng(seed))
     chosen = {}

@@ -47,12 +47,11 @@ class Event:
 def best_event(more: Float, fewer: Float, delta: float) -> tuple[float, Event]:
     """The event that best tells where ``more`` comes from: one threshold, or two at a time.
 
+    Returns the score (a cautious log ratio of the probabilities) and the event.
+
     Args:
         more: features of trials on the data set under which the event is to be likelier, (n, f).
         fewer: features of trials on the other, (n, f).
-
-    Returns:
-        The score (a cautious log ratio of the probabilities) and the event.
     """
     bounds: list[tuple[int, bool, float]] = []
     for column in range(more.shape[1]):

@@ -41,10 +41,9 @@ def chain_losses(structure: Structure, most_counts: int | None = None) -> tuple[
     each count of a path by ``structure.records`` at most; the ratio of a split is greatest if it
     moves all of them by that much.
 
-    Args:
-        most_counts: examine about this many evenly spaced counts, and those where the curve bends;
-            all by default. The losses are then those of the chains over these counts: never more
-            than the supremum, and short of it by the second order of their spacing in noise scales.
+    ``most_counts``: examine about this many evenly spaced counts, and those where the curve bends;
+    all by default. The losses are then those of the chains over these counts: never more than the
+    supremum, and short of it by the second order of their spacing in noise scales.
     """
     counts = _counts(structure, most_counts)
     end = np.zeros(len(counts))  # at the depth limit a node is a leaf and draws nothing

@@ -69,8 +69,7 @@ class Experiment:
 class Build:
     """One method at one epsilon.
 
-    Attributes:
-        seed: seed of the simulated noise; None for noise as of a release.
+    ``seed``: seed of the simulated noise; None for noise as of a release.
     """
 
     method: str

@@ -78,8 +78,7 @@ def records(handle: DataHandle, rect: Rect | None = None) -> Float:
 def isolated_record(handle: DataHandle) -> IsolatedRecord:
     """A record that a moving rectangle singles out, as near to the busiest place as is found.
 
-    Args:
-        handle: public data in degrees.
+    ``handle``: public data in degrees.
     """
     places = records(handle)
     middle = np.median(places, axis=0)
@@ -190,13 +189,12 @@ def suspicion(count: int, epsilon: float, releases: int, n: int, seed: int, reco
     An answer above speaks for one record more by ε, one that is not speaks against it by ε. So j
     of k answers above make the log odds (2j − k)·ε, and k releases cost kε.
 
+    Returns how many attackers saw j = 0 … k, int64 (k + 1,).
+
     Args:
         count: exact records without the one in question.
         releases: k.
         n: attackers, each with k releases of their own.
-
-    Returns:
-        How many attackers saw j = 0 … k, int64 (k + 1,).
     """
     answers = noisy_counts(count + record, epsilon, n * releases, 2 * seed + record)
     above = (answers.reshape(n, releases) > count).sum(axis=1)

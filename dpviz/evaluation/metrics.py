@@ -14,8 +14,7 @@ SANITY = 0.001
 def relative_errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> Float:
     """|answer − exact| / max(exact, bound), float64 of the shape of the answers.
 
-    Args:
-        bound: the sanity bound in records, above 0: it keeps empty queries from deciding a mean.
+    ``bound``: the sanity bound in records, above 0: it keeps empty queries from deciding a mean.
 
     >>> relative_errors([12, 3], [10, 0], bound=5).tolist()
     [0.2, 0.6]

@@ -89,12 +89,11 @@ def trace(
 ) -> tuple[Path, Decomposition]:
     """Build the tree as the method does, and follow it to one place.
 
+    Returns the path, and the decomposition that the same seed gives in :func:`dpviz.build`.
+
     Args:
         handle: public 2-D data.
         place: coordinates, inside the domain.
-
-    Returns:
-        The path, and the decomposition that the same seed gives in :func:`dpviz.build`.
     """
     handle.require_public()
     method, domain, noise = PrivTree(), handle.domain, RecordingNoise(seed)

@@ -38,8 +38,7 @@ COUNT = 25
 class Replicates:
     """Simulated releases of synthetic records, one list for each part of a release.
 
-    Attributes:
-        parts: pairs of synthetic records and their release, by part and replicate.
+    ``parts``: pairs of synthetic records and their release, by part and replicate.
     """
 
     release: CountRelease[Any]

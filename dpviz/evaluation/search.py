@@ -50,8 +50,7 @@ class Finding:
 class Search:
     """Builds a subject again and again on neighbouring inputs.
 
-    Args:
-        trials: runs on each of two neighbours, search included.
+    ``trials``: runs on each of two neighbours, search included.
     """
 
     def __init__(

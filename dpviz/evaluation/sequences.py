@@ -40,8 +40,7 @@ ALL = "all"
 def require_sizes(tops: tuple[int, ...], samples: int) -> None:
     """Refuse sizes of measures that make no sense.
 
-    Raises:
-        ParameterError: no number of strings or one outside 1 to 1000, or no sample.
+    Raises ParameterError: no number of strings or one outside 1 to 1000, or no sample.
     """
     if not tops:
         raise ParameterError("no tops to evaluate: give at least one")

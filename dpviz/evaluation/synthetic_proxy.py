@@ -80,8 +80,7 @@ class Bound:
 def check_guess(records: int) -> None:
     """Refuse an invalid number of records.
 
-    Raises:
-        ParameterError: fewer than one, or more than :data:`MAX_GUESS`.
+    Raises ParameterError: fewer than one, or more than :data:`MAX_GUESS`.
     """
     if not 1 <= records <= MAX_GUESS:
         bound = "at least 1" if records < 1 else f"at most {MAX_GUESS:,}"

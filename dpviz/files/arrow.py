@@ -41,9 +41,8 @@ def binaries(cells: Sequence[bytes | None]) -> pa.Array:
 def number_array(column: Any, null: float = np.nan) -> NDArray[Any]:
     """The inverse of :func:`numbers`, of a column in one piece or several.
 
-    Args:
-        null: replaces a null number; NaN turns integers into floats. A missing truth value is
-            False.
+    ``null``: replaces a null number; NaN turns integers into floats. A missing truth value is
+    False.
 
     >>> import pyarrow as pa
     >>> number_array(pa.array([1, None])), number_array(pa.chunked_array([[True, None]]))

@@ -86,8 +86,7 @@ def shapefiles(path: Path) -> bytes:
     GDAL detects formats by content: other files in the archive might make it open files of this
     machine.
 
-    Raises:
-        DataError: no Shapefile, too large, or two files of one name.
+    Raises DataError: no Shapefile, too large, or two files of one name.
     """
     flat = io.BytesIO()
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(flat, "w") as target:
@@ -164,8 +163,7 @@ def refuse_texts(path: Path, layer: str, columns: list[str]) -> None:
 
     GDAL would read it as 0.
 
-    Raises:
-        DataError: names the column; called for public files only.
+    Raises DataError: names the column; called for public files only.
     """
     with closing(database(path)) as db:
         for name in columns:

@@ -62,8 +62,7 @@ UPLOADS = Limit(4, "of the largest uploads in one visit", "remove a file, or rel
 def decoded(size: int, file: int, where: str) -> None:
     """Refuse a file that decodes to too much: beyond :data:`SMALL`, in proportion to itself.
 
-    Args:
-        size: bytes when decoded: rows × width of the columns that are read.
+    ``size``: bytes when decoded: rows × width of the columns that are read.
 
     >>> decoded(100 * MEBI, 1_000, "small.parquet")
     >>> decoded(3_000 * MEBI, MEBI, "bomb.parquet")

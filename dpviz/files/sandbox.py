@@ -62,14 +62,13 @@ def run_in_sandbox(
 ) -> Any:
     """Run a task in a child process with limits of time and memory; return its Arrow table.
 
+    Raises DpvizError: raised by the task; or a DataError if the child exceeded its limits.
+
     Args:
         task: ``module:function``, of this package; it returns a ``pyarrow.Table``.
         arguments: arguments of the task, as JSON values.
         size: size of the file in bytes; a large one may take more time and memory.
         needs: libraries that the fork server loads once for all children.
-
-    Raises:
-        DpvizError: raised by the task; or a DataError if the child exceeded its limits.
     """
     if not CAN_FORK:
         return _result(task, arguments)

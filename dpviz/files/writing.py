@@ -69,10 +69,9 @@ def write_file(path: str | os.PathLike[str], write: Callable[[str], Any]) -> Pat
 def destination(path: str | os.PathLike[str]) -> Path:
     """The file that a write to a path creates or replaces: the target of a link, never the link.
 
-    Raises:
-        ReleaseError: the folder does not exist; the path is a system path, such as /dev/stdout; it
-            exists and is not a regular file (a pipe, say), which must not be replaced; or it is a
-            ledger or its seal, which could not be restored.
+    Raises ReleaseError: the folder does not exist; the path is a system path, such as /dev/stdout;
+    it exists and is not a regular file (a pipe, say), which must not be replaced; or it is a ledger
+    or its seal, which could not be restored.
     """
     path = Path(path)
     name = (path.name or os.fspath(path))[:60]

@@ -123,8 +123,7 @@ def with_spots(handle: DataHandle, each: float, seed: int) -> DataHandle:
     A record that leaves the box enters at the opposite side. Without the shift, the cells of trees,
     which halve the box, would be the cells of the cascade, and leaves would be too even.
 
-    Args:
-        each: records at a shared place.
+    ``each``: records at a shared place.
     """
     total = exact_total(handle)
     random = np.random.default_rng(seed)

@@ -236,8 +236,7 @@ def cheapest_candidate(
     A candidate is examined closely only if it is clearly better than the best one before
     it: the minimum of several estimates is biased downwards.
 
-    Raises:
-        ParameterError: none fulfils the wishes at any price of the grid.
+    Raises ParameterError: none fulfils the wishes at any price of the grid.
     """
     progress = progress or silent
     candidates = _candidates(trial)

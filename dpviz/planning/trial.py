@@ -164,8 +164,7 @@ class Trial:
     def probabilities(self, candidate: Candidate, epsilon: float, factor: float = 1.0) -> Float:
         """Cautious (low) estimate of the probability that each wish holds.
 
-        Args:
-            factor: by which all tolerances are widened.
+        ``factor``: by which all tolerances are widened.
         """
         if candidate.areas:
             return self._by_area(epsilon, factor)

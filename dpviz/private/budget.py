@@ -61,9 +61,8 @@ class Share:
     def use(self) -> float:
         """Epsilon of this share, for pure noise; a second use needs a theorem.
 
-        Raises:
-            BudgetError: the share was used before and no theorem covers more than one draw, or it
-                pays for Gaussian noise.
+        Raises BudgetError: the share was used before and no theorem covers more than one draw, or
+        it pays for Gaussian noise.
         """
         if self.variance is not None:
             raise BudgetError(f"the share for {self.purpose} pays for Gaussian noise only")
@@ -85,8 +84,7 @@ def on_sample(shares: Sequence[Share], rate: float) -> tuple[Share, ...]:
     that of ALL that looks at the sample: parts that see the same one are amplified once, together.
     A sample drawn afresh for each call makes the prices of calls add up.
 
-    Args:
-        shares: shares of all draws on the sample; this uses them up.
+    ``shares``: shares of all draws on the sample; this uses them up.
 
     >>> (share,) = on_sample([Budget(0.1).spend(0.1, "medians")], 0.01)
     >>> round(share.epsilon, 4), round(math.log1p(0.01 * math.expm1(share.epsilon)), 4)
@@ -157,12 +155,11 @@ class Budget:
     ) -> Share:
         """Spend a part of the budget and return its share; there is no other way to get one.
 
+        Raises BudgetError: more than is left, or an amount that is not a positive number.
+
         Args:
             theorem: covers all draws that the share pays for, possibly many.
             why: without a theorem, the reason that one draw costs no more than the share.
-
-        Raises:
-            BudgetError: more than is left, or an amount that is not a positive number.
         """
         granted = self._take(epsilon, self._left, f"epsilon={epsilon:g} on {purpose}", self.epsilon)
         granted_delta = Fraction(0)
@@ -217,8 +214,7 @@ MIN_EPSILON = 1e-6
 def per_record(epsilon: float, group: int) -> float:
     """Epsilon of one record when a privacy unit has up to ``group`` records; rounded down.
 
-    Raises:
-        ParameterError: the ε of one record is below :data:`MIN_EPSILON`.
+    Raises ParameterError: the ε of one record is below :data:`MIN_EPSILON`.
     """
     share = _below(Fraction(epsilon) / group)
     if share < MIN_EPSILON:
@@ -233,8 +229,7 @@ def per_record(epsilon: float, group: int) -> float:
 def positive_epsilon(epsilon: float) -> float:
     """Check epsilon and return it as a float.
 
-    Raises:
-        ParameterError: no number, zero, negative, NaN or infinite, or above 10^12.
+    Raises ParameterError: no number, zero, negative, NaN or infinite, or above 10^12.
     """
     value = as_number(epsilon)
     if not (math.isfinite(value) and value > 0):

@@ -197,11 +197,7 @@ def delta_for(method: Claims, delta: float | None) -> float:
 def header_of(
     data: Handle[Any], method: Claims, source: Noise, budget: Budget, price: Price, **fields: Any
 ) -> Header:
-    """The header of a release.
-
-    Args:
-        budget: budget of one step, as the method spent it.
-    """
+    """The header of a release. ``budget``: budget of one step, as the method spent it."""
     calendar = {} if data.charged is None else _calendar(data.charged, price)
     claim = f"ε = {price.epsilon:g}" + (f", δ = {price.delta:g}" if price.delta else "")
     if not method.private:

@@ -72,8 +72,7 @@ def events_of(sequences: Sequences, size: int, l_top: int) -> Events:
 def frequent(events: Events, size: int, k: int) -> Iterator[tuple[tuple[int, ...], int, Int]]:
     """The k most frequent strings by exact counts, best first; ties in order of the strings.
 
-    Yields:
-        The string, its count, and what follows each of its occurrences, as ``Events.after``.
+    Yields the string, its count, and what follows each of its occurrences, as ``Events.after``.
     """
     items = events.items(size)
     queue: list[tuple[int, tuple[int, ...], Int]] = []

@@ -21,8 +21,7 @@ from dpviz.trees.lattice import Int
 class FlowData(Handle[FlowRelease]):
     """A handle on records between public areas; only mechanisms see its counts.
 
-    Attributes:
-        by: the kinds and the steps of time of the records; None without any.
+    ``by``: the kinds and the steps of time of the records; None without any.
     """
 
     kind: ClassVar[str] = "flows"

@@ -28,8 +28,7 @@ R = TypeVar("R")
 def bound_words(most: int, records: str) -> str:
     """Words for the bound on the records of a unit, to append to the unit's name.
 
-    Args:
-        records: plural noun for them, such as ``records`` or ``trips``.
+    ``records``: plural noun for them, such as ``records`` or ``trips``.
     """
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
 
@@ -182,8 +181,7 @@ class DataHandle(Handle[PointRelease]):
     def _by_person(self, edges: Sequence[Int], bound: int) -> Layers:
         """Records of persons: one in each cell of a grid, in at most ``bound`` cells of each.
 
-        Args:
-            edges: lattice lines of the grid, one array per dimension.
+        ``edges``: lattice lines of the grid, one array per dimension.
         """
         persons, plain = self.__index.persons, self.domain.counts_only
         if persons is None:  # a unit has one record

@@ -93,8 +93,7 @@ class PointIndex:
     def merged(self, other: PointIndex) -> PointIndex:
         """The index of the records of both indexes, which have one domain.
 
-        Raises:
-            DataError: more records than histograms add up exactly.
+        Raises DataError: more records than histograms add up exactly.
         """
         if self.total + other.total >= MAX_RECORDS:
             raise DataError("the counts add up to more than 2^53: give fewer records")
@@ -156,12 +155,11 @@ class PointIndex:
     def first_rows(self, codes: ArrayLike, bits: int) -> Int:
         """First row of :attr:`codes` in each tree cell.
 
+        Returns int64 of the shape of ``codes``.
+
         Args:
             codes: prefixes of ``bits`` bits each, uint64 of any shape.
             bits: number of leading bits of the full code in a prefix (2-D depth h: 2·h).
-
-        Returns:
-            int64 of the shape of ``codes``.
         """
         shift = np.uint64(self.domain.dims * self.domain.bits - bits)
         return np.searchsorted(self.codes, np.asarray(codes, dtype=np.uint64) << shift)
@@ -169,11 +167,8 @@ class PointIndex:
     def histogram(self, edges: list[Int]) -> Int:
         """Exact counts of a grid.
 
-        Args:
-            edges: per dimension, ascending lattice lines from 0 to ``side``.
-
-        Returns:
-            int64 of shape (len(edges[0]) − 1, …).
+        ``edges``: per dimension, ascending lattice lines from 0 to ``side``. Returns int64 of shape
+        (len(edges[0]) − 1, …).
         """
         shape = tuple(len(line) - 1 for line in edges)
         flat = np.zeros(len(self.codes), dtype=np.int64)

@@ -49,13 +49,12 @@ def measure_points(
 ) -> tuple[Callable[[Header], PointRelease], dict[str, Any]]:
     """Spend the budget on one tree per kind, and on the sums of values in its leaves.
 
+    Returns a function from a header to the release, and the header fields of its noise.
+
     Args:
         layers: the records of each kind of the domain; of all where it lists none.
         method: a method on points.
         sum_share: share of the budget for sums, from :func:`checked_share`.
-
-    Returns:
-        A function from a header to the release, and the header fields of its noise.
     """
     if domain.kinds is None and domain.values is None:
         nodes = method.build(layers.counts[0], budget, noise)
@@ -89,13 +88,12 @@ def checked_share(
 ) -> float | None:
     """Check the share of epsilon for sums before payment; None means the default share.
 
+    Raises ParameterError: out of range, without values, or with a method whose cells overlap; or an
+    epsilon so small that sums would say nothing.
+
     Args:
         epsilon: ε of one record.
         least: the smallest part of it that one draw gets.
-
-    Raises:
-        ParameterError: out of range, without values, or with a method whose cells overlap; or an
-            epsilon so small that sums would say nothing.
     """
     values = domain.values
     if values is None:

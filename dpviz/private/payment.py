@@ -20,13 +20,12 @@ UNPAID = {"ledger": "not entered in a ledger"}
 def require_public(ledger: Ledger | None, data: Handle[Any], *, declare: bool = False) -> None:
     """Refuse data declared public that the ledger knows as sensitive.
 
+    Raises LedgerError: the ledger cannot be read, or not written where the owner insists.
+
     Args:
         ledger: may know the data as sensitive; None skips the check.
         data: a handle; only data declared public, and not synthetic, are checked.
         declare: the owner insists that they are public, and the ledger records it.
-
-    Raises:
-        LedgerError: the ledger cannot be read, or not written where the owner insists.
     """
     if ledger is None or not data.public or data.synthetic:
         return
@@ -57,6 +56,9 @@ def payment(
 ) -> Iterator[dict[str, str]]:
     """Pay before the body runs, and record its outcome in the ledger.
 
+    Yields header fields of the release: its id in the ledger, or that no ledger holds the price;
+    none for public data.
+
     Args:
         ledger: pays from the account of the data. Without one the caller keeps the account, and
             the release says that no ledger does.
@@ -64,10 +66,6 @@ def payment(
         what: the thing that is bought, for instance the method.
         neighbours: the relation that the price is for, "add-remove" or "replace".
         conclude: record that it was released; if False, the caller does so later.
-
-    Yields:
-        Header fields of the release: its id in the ledger, or that no ledger holds the price; none
-        for public data.
 
     Raises:
         BudgetError: not enough is left; nothing was spent.

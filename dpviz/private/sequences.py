@@ -34,8 +34,7 @@ class SequenceData(Handle[SequenceRelease]):
     Empty sequences are left out. Records that break a public rule of the alphabet (``follows``) are
     cut at their first forbidden step, each by itself, so that one record stays one record.
 
-    Raises:
-        DataError: a symbol outside the alphabet, or a bound below 1.
+    Raises DataError: a symbol outside the alphabet, or a bound below 1.
     """
 
     kind: ClassVar[str] = "sequences"

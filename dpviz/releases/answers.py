@@ -154,8 +154,7 @@ def total(parts: Sequence[A], sds: float = INTERVAL_SDS) -> A:
     The noise of the parts is independent, so that variances add up. Uniformity errors in cut cells
     are not independent, as kinds share streets and towns: their standard deviations add up.
 
-    Args:
-        parts: answers of each part; a timeline takes its times from the first.
+    ``parts``: answers of each part; a timeline takes its times from the first.
     """
     sums = {
         name: np.sum([getattr(each, name) for each in parts], axis=0)
@@ -171,10 +170,9 @@ def total(parts: Sequence[A], sds: float = INTERVAL_SDS) -> A:
 def difference(one: Answers, other: Answers, covariance: Float | None) -> Answers:
     """One − other, query by query, with an interval for the noise of both.
 
-    Args:
-        covariance: covariance of their noise, (q,). Where it is not known (None) standard
-            deviations add up, which is never too little (Cauchy–Schwarz): consistency moves parts
-            of one release against each other.
+    ``covariance``: covariance of their noise, (q,). Where it is not known (None) standard
+    deviations add up, which is never too little (Cauchy–Schwarz): consistency moves parts of one
+    release against each other.
     """
     one_sd, other_sd = one.noise_sd, other.noise_sd
     noise_sd = one_sd + other_sd

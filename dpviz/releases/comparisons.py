@@ -54,14 +54,13 @@ class Comparisons:
         (``whole=True``): there it is of the noise only. Elsewhere standard deviations of counts of
         one tree add up, which is never too little.
 
+        Raises DpvizError: as :func:`~dpviz.releases.joint.joint`.
+
         Args:
             one: a :class:`~dpviz.releases.subset.Subset`, or a place alone.
             other: likewise.
             **basis: ``quadrature=True`` or ``replicates=``, estimates of a narrower interval: see
                 :func:`~dpviz.releases.joint.joint`.
-
-        Raises:
-            DpvizError: as :func:`~dpviz.releases.joint.joint`.
         """
         return joint(self, [one, other], **basis).combined([1.0, -1.0])
 
@@ -91,13 +90,12 @@ class Comparisons:
         The interval is for the noise of both. Where its covariance is known, as of wavelets and of
         parts with independent noise, it is exact; otherwise standard deviations add up.
 
+        Raises DomainError: see :meth:`count`.
+
         Args:
             queries: as for :meth:`count`.
             period: as for :meth:`count`.
             other: the period whose count is subtracted.
-
-        Raises:
-            DomainError: see :meth:`count`.
         """
         questions = self.frame.questions(queries, period), self.frame.questions(queries, other)
         one, two = map(self.answers_to, questions)

@@ -53,9 +53,8 @@ TEXT, BYTES = ("string", "large_string"), ("binary", "large_binary")
 def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
     """Write a table as Parquet, one row group at a time, so that it can be cancelled.
 
-    Raises:
-        ReleaseError: as :func:`dpviz.files.writing.write_file`; or another release that was paid
-            for is there: one that was paid for too is written beside it then.
+    Raises ReleaseError: as :func:`dpviz.files.writing.write_file`; or another release that was paid
+    for is there: one that was paid for too is written beside it then.
     """
 
     def write(temporary: str) -> None:
@@ -82,8 +81,7 @@ def with_header(
 ) -> pa.Table:
     """A table of these columns, with the header of a release in its metadata.
 
-    Args:
-        facts: header fields of this kind of release, plain values.
+    ``facts``: header fields of this kind of release, plain values.
     """
     stated = {**header.to_dict(), "schema": SCHEMA, "kind": kind, **facts}
     packed = {KEY: json.dumps(stated).encode()}
@@ -139,8 +137,7 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
 def require_not_paid(path: str | os.PathLike[str], paid: bytes | None = None) -> None:
     """Refuse to overwrite a paid release: it cannot be made again.
 
-    Args:
-        paid: ledger id of the release to write, which may replace itself.
+    ``paid``: ledger id of the release to write, which may replace itself.
     """
     path = Path(path)
     if path.is_file() and _paid_release_id(metadata_of(path)) not in (None, paid):
@@ -248,9 +245,8 @@ def reading(name: str) -> Iterator[None]:
 def numbers(table: pa.Table, name: str, width: int = 0) -> NDArray[Any]:
     """A column of numbers, shape (n,); of lists of ``width`` numbers, shape (n, width).
 
-    Raises:
-        ReleaseError: a column that is missing, of another type, with nulls, or with numbers that
-            no release holds and whose squares are beyond floats.
+    Raises ReleaseError: a column that is missing, of another type, with nulls, or with numbers that
+    no release holds and whose squares are beyond floats.
     """
     column = _column(table, name)
     boxes = pa.types.is_fixed_size_list(column.type)
@@ -270,8 +266,7 @@ def numbers(table: pa.Table, name: str, width: int = 0) -> NDArray[Any]:
 def whole_numbers(table: pa.Table, name: str) -> NDArray[np.int64]:
     """A column of whole numbers, int64 (n,).
 
-    Raises:
-        ReleaseError: as :func:`numbers`, or a column of other numbers.
+    Raises ReleaseError: as :func:`numbers`, or a column of other numbers.
     """
     values = numbers(table, name)
     if values.dtype.kind not in "iu" or (values.dtype.kind == "u" and values.dtype.itemsize == 8):
@@ -282,8 +277,7 @@ def whole_numbers(table: pa.Table, name: str) -> NDArray[np.int64]:
 def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
     """A column of ids: whole numbers, int64 (n,), or text of at most :data:`MAX_NAME` letters.
 
-    Raises:
-        ReleaseError: as :func:`numbers`, or a name that is too long.
+    Raises ReleaseError: as :func:`numbers`, or a name that is too long.
     """
     column = _column(table, name)
     words = column.dictionary if pa.types.is_dictionary(column.type) else column
@@ -300,9 +294,8 @@ def identifiers(table: pa.Table, name: str) -> NDArray[Any]:
 def encoded_shapes(table: pa.Table, most: int = MAX_VALUES) -> NDArray[Any]:
     """Column ``geometry`` as well-known binary, objects (n,), without duplicates in memory.
 
-    Raises:
-        ReleaseError: a column that is missing, with nulls, of something else, or of more points
-            than the limit.
+    Raises ReleaseError: a column that is missing, with nulls, of something else, or of more points
+    than the limit.
     """
     shapes = _objects(_column(table, "geometry"))
     sizes = [len(each) if isinstance(each, bytes) else -1 for each in shapes]

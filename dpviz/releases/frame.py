@@ -68,16 +68,14 @@ class Frame(ABC):
     def sum_frame(self, frames: Sequence[Self], alike: bool) -> Self:
         """Frame for the sum of all parts; called on the frame of the first part.
 
-        Args:
-            alike: True if the trees of all parts have the same boxes.
+        ``alike``: True if the trees of all parts have the same boxes.
         """
         return self
 
     def common_nodes(self, release: Any) -> Decomposition:
         """Nodes for a map of a :class:`SplitRelease` whose parts have different nodes.
 
-        Raises:
-            ReleaseError: parts of different areas.
+        Raises ReleaseError: parts of different areas.
         """
         raise ReleaseError("parts of a release are of different areas")
 
@@ -87,8 +85,7 @@ class Frame(ABC):
     ) -> dict[str, Any]:
         """The columns of a file, as Arrow arrays.
 
-        Args:
-            first: False for a later part of a release, whose shapes are those of the first.
+        ``first``: False for a later part of a release, whose shapes are those of the first.
         """
 
     @abstractmethod
@@ -106,8 +103,7 @@ class Frame(ABC):
     ) -> tuple[Self, Decomposition, Sums | None]:
         """The inverse of :meth:`columns` and :meth:`facts`.
 
-        Args:
-            first: the frame of the first part; equal columns may be shared with it.
+        ``first``: the frame of the first part; equal columns may be shared with it.
         """
 
     @abstractmethod

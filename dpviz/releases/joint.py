@@ -254,8 +254,7 @@ def measured_variances(release: Any) -> list[Float] | None:
 def require_known(both: Joint) -> None:
     """Refuse a covariance that is not known.
 
-    Raises:
-        ReleaseError: the release states variances of single counts only.
+    Raises ReleaseError: the release states variances of single counts only.
     """
     if both.basis in (ADDED, NOISE_ONLY):
         raise ReleaseError(

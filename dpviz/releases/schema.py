@@ -293,12 +293,8 @@ HEADERS: TypeAdapter[AnyHeader] = TypeAdapter(Annotated[AnyHeader, Field(discrim
 def checked(packed: bytes, name: str) -> tuple[str, dict[str, Any]]:
     """Check the types of all header fields; return the release kind and the fields.
 
-    Args:
-        packed: the header, JSON.
-
-    Raises:
-        ReleaseError: no JSON, another schema, or a field that is unknown, missing, of another type
-            or out of range; the place is named.
+    ``packed``: the header, JSON. Raises ReleaseError: no JSON, another schema, or a field that is
+    unknown, missing, of another type or out of range; the place is named.
     """
     try:
         header = HEADERS.validate_json(packed)

@@ -51,13 +51,12 @@ class PartAnswer:
 def answer_to(part: Any, place: Any, period: Any, covers: dict[int, Cover]) -> PartAnswer:
     """Count one place in one part of a release.
 
+    Raises DpvizError: a place that the frame does not know, or several places.
+
     Args:
         place: see :class:`Subset`.
         period: of points with time.
         covers: answers that parts of the same areas share, by the identity of the place.
-
-    Raises:
-        DpvizError: a place that the frame does not know, or several places.
     """
     nodes, frame = part.nodes, part.frame
     if frame.kind == "areas":

@@ -59,8 +59,7 @@ MAX_DEGREES = 540.0
 def domain_bounds(domain: Domain) -> Bounds:
     """West, south, east, north of a 2-D domain in degrees.
 
-    Raises:
-        DomainError: a side is nowhere on the Earth, or east of itself, as around a pole.
+    Raises DomainError: a side is nowhere on the Earth, or east of itself, as around a pole.
     """
     box = [*domain.lower[:2], *domain.upper[:2]]
     west, south, east, north = to_degrees([box], domain.crs)[0].tolist()

@@ -26,8 +26,7 @@ CLASSES = 6
 def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: A002
     """Cells of the map of all records, coarse to fine, in classes of the mean in each.
 
-    Args:
-        release: 2-D, with values.
+    ``release``: 2-D, with values.
     """
     values = values_of(release.domain)
     adapted, nodes = adaptive(release), release.nodes

@@ -74,12 +74,11 @@ def place_squares(bounds: Bounds) -> list[tuple[str, float, Bounds]]:
 def nearest_places(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[str]:
     """The named place nearest to each spot in words, such as "4 km NE of Port Meridian".
 
+    Returns texts; empty ones where the area has no named place.
+
     Args:
         spots: longitude and latitude in degrees, shape (n, 2).
         source: name of the data; if it is the built-in city, its towns are the places.
-
-    Returns:
-        Texts; empty ones where the area has no named place.
     """
     at = np.asarray(spots, dtype=np.float64)
     names, middle = _named(bounds, source)

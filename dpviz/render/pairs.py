@@ -26,11 +26,8 @@ MAX_ARROWS = 300
 def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple[Int, Int, Answers]:
     """Pairs of different areas of a level, all steps and kinds together, the largest first.
 
-    Args:
-        area: row of an area; given, only the pairs that begin or end in it are returned.
-
-    Returns:
-        Rows of origins and of destinations, and the counts.
+    ``area``: row of an area; given, only the pairs that begin or end in it are returned. Returns
+    rows of origins and of destinations, and the counts.
     """
     nodes, flows = release.nodes, release.frame
     at = flows.levels.index(level)

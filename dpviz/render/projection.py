@@ -63,8 +63,7 @@ def to_degrees(boxes: ArrayLike, crs: str) -> Float:
     drawn between the middles of its sides, so that boxes beside each other share a side and none is
     too wide for its height. Where one lies over the meridian of 180°, all go on beyond it.
 
-    Raises:
-        DomainError: a side is nowhere on the Earth, or no degrees follow from this CRS.
+    Raises DomainError: a side is nowhere on the Earth, or no degrees follow from this CRS.
     """
     boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
     if is_degrees(crs):

@@ -33,13 +33,12 @@ def release_scene(
 ) -> Scene:
     """Noisy densities on the base map, on one colour scale.
 
+    Raises ReleaseError: too many releases, not 2-D, or not of one domain.
+
     Args:
         releases: one, or up to :data:`MAX_SIDE_BY_SIDE` of the same domain (to swipe: two); 2-D.
         camera: initial view; the whole domain by default.
         scale: see :func:`series_scene`.
-
-    Raises:
-        ReleaseError: too many releases, not 2-D, or not of one domain.
     """
     most = MAX_SIDE_BY_SIDE if mode == "side" else 2
     if len(releases) > most:
@@ -69,6 +68,8 @@ def series_scene(
 ) -> Scene:
     """Several releases over each other, ``cells-0`` and on: the caller shows one or two.
 
+    Raises ReleaseError: no release or too many, not 2-D, or not of one domain.
+
     Args:
         releases: releases of the same domain; 2-D.
         camera: initial view; the whole domain by default.
@@ -76,9 +77,6 @@ def series_scene(
         base: the ground, in place of the bundled one: see
             :func:`~dpviz.render.basemap_file.basemap_marks`.
         scale: classes of densities; those of all releases by default.
-
-    Raises:
-        ReleaseError: no release or too many, not 2-D, or not of one domain.
     """
     check(releases, most)
     scale = scale or density_scale(*releases)
@@ -137,8 +135,7 @@ def film_scene(
 ) -> Scene:
     """Several releases as the frames of a film, which the map steps through by itself.
 
-    Args:
-        releases: see :func:`series_scene`, as for all that follow.
+    ``releases``: see :func:`series_scene`, as for all that follow.
     """
     scene = series_scene(releases, labels, camera=camera, scale=scale)
     many = len(releases)

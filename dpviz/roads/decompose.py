@@ -56,9 +56,8 @@ class Subdomains:
     def runs(self, workload: Paths) -> tuple[Int, Int, Int]:
         """Sub-queries of a workload: positions [low, high) within one path, and their query.
 
-        Returns:
-            low, high, query, int64 of shape (sub-queries,). An edge that a query uses twice counts
-            once.
+        Returns low, high, query, int64 of shape (sub-queries,). An edge that a query uses twice
+        counts once.
         """
         m = len(self.order)
         key = distinct_keys(workload.owner * m + self.position[workload.edge])

@@ -32,8 +32,7 @@ def commuter_trips(
     A home is as popular as a Zipf rank says, and so is a destination; how far people go is
     exponential in the number of edges, so that there are a few long trips.
 
-    Args:
-        mean_edges: mean trip length aimed at, in edges.
+    ``mean_edges``: mean trip length aimed at, in edges.
     """
     if n < 1 or mean_edges < 1 or hubs < 1:
         raise ParameterError(
@@ -86,8 +85,7 @@ def commuter_starts(trips: Paths) -> NDArray[np.float64]:
     In the week of :data:`WEEK`, four in five trips on working days. There the longer half of the
     trips is mostly of the rush hours, around 8:00 and 17:30, and the others spread over the day.
 
-    Args:
-        trips: any; they stay as they are, and the same have the same times.
+    ``trips``: any; they stay as they are, and the same have the same times.
     """
     random = np.random.default_rng([20_153, 0])
     n = len(trips)

@@ -27,9 +27,8 @@ DECIMALS = 6
 class Plan:
     """Trees for a workload.
 
-    Attributes:
-        variance: mean variance of the workload's answers, as of
-            :func:`dpviz.roads.trees.workload_variance`.
+    ``variance``: mean variance of the workload's answers, as of
+    :func:`dpviz.roads.trees.workload_variance`.
     """
 
     forest: Forest

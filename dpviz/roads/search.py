@@ -40,8 +40,7 @@ def regroup(fine, groups, low, high, weight):  # type: ignore[no-untyped-def]
     Maximises Σ (intervals in a group − 1) · (queries that cover the group), equation (3) of the
     paper; that minimises how often nodes are used.
 
-    Returns:
-        Places in ``fine`` of the group boundaries, int64 (groups + 1,).
+    Returns places in ``fine`` of the group boundaries, int64 (groups + 1,).
     """
     n = len(fine) - 1
     cover = np.zeros((n + 2, n + 2))
@@ -183,8 +182,7 @@ def run_variance(bounds, size, share, low, high, weight):  # type: ignore[no-unt
 def best_tree(k, fanouts, low, high, weight):  # type: ignore[no-untyped-def]
     """The cheapest tree over k edges for the runs: fanout, plain or optimised, levels kept.
 
-    Returns:
-        Boundaries, sizes and kept levels; the flat tree where nothing beats it.
+    Returns boundaries, sizes and kept levels; the flat tree where nothing beats it.
     """
     best_bounds, best_size = uniform_tree(k, max(k, 2))
     best_kept = np.zeros(len(best_size), dtype=np.bool_)

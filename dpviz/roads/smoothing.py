@@ -95,13 +95,12 @@ def posterior(
     cut at 0 are too large on average, and those beside busy edges too small: with classes, the
     prior's means add up to the noisy counts in each of them.
 
+    Returns float64 (m,) each.
+
     Args:
         noisy: counts per edge, float64 (m,).
         scale: scale of the noise, above 0: one number, or float64 (m,).
         classes: classes of the edges, public, int64 (m,).
-
-    Returns:
-        float64 (m,) each.
     """
     least = 0.05 * max(float(noisy.mean()), MIN_COUNT)
     mean = np.maximum(near.mean(np.maximum(noisy, 0.0)), least)

@@ -46,6 +46,9 @@ def road_graph(
     Edges of the same ends and course, straight ones of the same length too, are one street of an
     undirected graph: the later ones are further ids of the first.
 
+    Raises DataError: a missing column, an edge that names a missing node, a geometry that does not
+    join its nodes, a CRS that contradicts the columns, or see :class:`RoadGraph`.
+
     Args:
         nodes: columns ``node`` (or ``osmid``), and ``x, y``, or ``lon, lat``, which are in
             EPSG:4326; None where ends of lines at the same coordinates are one node.
@@ -59,10 +62,6 @@ def road_graph(
         components: treatment of a disconnected graph; see :meth:`RoadGraph.connected`.
         directed: whether edges run from ``src`` to ``dst`` only, or as lines without nodes are
             drawn.
-
-    Raises:
-        DataError: a missing column, an edge that names a missing node, a geometry that does not
-            join its nodes, a CRS that contradicts the columns, or see :class:`RoadGraph`.
 
     >>> square = road_graph({"node": [1, 2, 3], "x": [0, 1, 1], "y": [0, 0, 1]},
     ...                     {"edge": ["a", "b"], "src": [1, 2], "dst": [2, 3]})
@@ -112,8 +111,7 @@ def road_graph(
 def as_lines(values: ArrayLike) -> NDArray[Any]:
     """Shapely lines (m,) of a column of WKT, WKB, hexadecimal WKB or lines; None where missing.
 
-    Raises:
-        DataError: a geometry that cannot be read, or is no single line.
+    Raises DataError: a geometry that cannot be read, or is no single line.
     """
     cells: list[Any] = [
         None if _missing(each) else each for each in np.asarray(values, object).tolist()
@@ -144,8 +142,7 @@ def _missing(value: Any) -> bool:
 def agreed_crs(given: str, stated: str, what: str) -> str:
     """The CRS that a file states, or the given one where it states none; "" for neither.
 
-    Raises:
-        DataError: the file states another CRS than the given one.
+    Raises DataError: the file states another CRS than the given one.
     """
     if not stated:
         return given

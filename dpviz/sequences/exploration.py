@@ -77,12 +77,11 @@ class Exploration:
     def markov_parents(self, parent: Int, symbol: Int) -> Int:
         """Row of the longest proper suffix of each extension whose own extensions are known.
 
+        Returns rows in the whole tree, int64 (n,); 0, the empty string, always is such an end.
+
         Args:
             parent: rows in the present level.
             symbol: the symbol that extends each string.
-
-        Returns:
-            Rows in the whole tree, int64 (n,); 0, the empty string, always is such an end.
         """
         suffix = np.concatenate([level.suffix for level in self.levels])
         parents = np.zeros(len(parent), dtype=np.int64)
@@ -128,8 +127,7 @@ class Exploration:
         or an even part of what is left where the Markov parent is the empty string; then negative
         counts are cut off and the row is scaled. Where no extension was released all are 0.
 
-        Returns:
-            float64 (n, |I| + 1), rows of all levels in order.
+        Returns float64 (n, |I| + 1), rows of all levels in order.
         """
         counts = np.maximum(self.levels[0].noisy, 0).astype(np.float64)
         first = 0
@@ -156,8 +154,7 @@ class Exploration:
 def _completed(level: Level, measured: Float, histogram: Float) -> Float:
     """Noisy counts of a level where they were released, guesses elsewhere; (n, |I| + 1).
 
-    Args:
-        histogram: consistent counts after its Markov parent, (n, |I| + 1).
+    ``histogram``: consistent counts after its Markov parent, (n, |I| + 1).
     """
     known, missing = level.released, level.possible & ~level.released
     noisy = np.where(known, level.noisy, 0).astype(np.float64)

@@ -152,8 +152,7 @@ class GramTree:
 class Ranking:
     """Frequent strings in the order in which they were chosen, without counts.
 
-    Attributes:
-        strings: strings of symbols, distinct and not empty.
+    ``strings``: strings of symbols, distinct and not empty.
     """
 
     size: int

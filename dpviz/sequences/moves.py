@@ -67,8 +67,7 @@ def frequent(
 ) -> Strings:
     """At most k most frequent strings of ``shortest`` to ``longest`` symbols.
 
-    Args:
-        returns: True if a string may contain a symbol twice.
+    ``returns``: True if a string may contain a symbol twice.
     """
     if k < 1:
         raise ParameterError(f"k={k}: give at least 1")

@@ -29,6 +29,8 @@ def near_pairs(
     where along every axis the gap is under ``steps``; with "euclidean" where moreover the root of
     the sum of (gap / steps)² is under 1. No pair that may hold a match is lost.
 
+    Yields rows of the first and of the second side, int64 of equal length.
+
     Args:
         lo: lower corners of the one side's boxes, int64 of shape (n, d).
         hi: their upper corners, exclusive.
@@ -36,9 +38,6 @@ def near_pairs(
         steps: the distance along each axis in lattice steps, not negative; at 0 the boxes must
             share a coordinate.
         metric: one of ``METRICS``.
-
-    Yields:
-        Rows of the first and of the second side, int64 of equal length.
     """
     if not (len(lo) and len(lo2)):
         return

@@ -30,8 +30,7 @@ def coherence(nodes: Decomposition, records: Float) -> float:
     It is only ever raised: leaves of a day or more hide that all records are of office hours, and
     then need a ρ of 0.56 although their parents show one of 0.1. Computed once per tree.
 
-    Args:
-        records: in each node, without the noise of raw leaves, float64 (n,).
+    ``records``: in each node, without the noise of raw leaves, float64 (n,).
     """
     if nodes.dims != 3:
         return nodes.coherence

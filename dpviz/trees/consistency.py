@@ -98,13 +98,12 @@ def least_squares(parent: ArrayLike, noisy: ArrayLike, variance: ArrayLike) -> t
     inverse-variance weights on the way up, then each family is moved to its parent's final estimate
     in proportion to its variances on the way down.
 
+    Returns estimates and the variance of each.
+
     Args:
         parent: breadth-first parents, −1 for roots.
         noisy: independent unbiased measurements.
         variance: their variances; infinite for a node that was not measured (never for a leaf).
-
-    Returns:
-        Estimates and the variance of each.
     """
     parent = np.asarray(parent)
     estimate, spread = upward(parent, noisy, variance)

@@ -95,9 +95,8 @@ def _with_room(
 ) -> tuple[dict[str, NDArray[Any]], Int]:
     """Columns with room for children under each of some leaves (rows, ascending).
 
-    Returns:
-        The columns, whose new rows hold nothing yet but their parents, and the row of each of the
-        leaves' first child, (k,).
+    Returns the columns, whose new rows hold nothing yet but their parents, and the row of each of
+    the leaves' first child, (k,).
     """
     # Children are in the order of their parents, so children of shallow leaves shift later nodes of
     # their own level and of the levels below.

@@ -37,13 +37,12 @@ def grid_tree(edges: list[Int], count: Float, variance: Float) -> Decomposition:
 def halved_blocks(low: Int, high: Int) -> tuple[Int, Int, Int, Int]:
     """Blocks of grid cells, halved along every axis until they are single cells.
 
+    Returns ``low`` and ``high`` of all blocks, breadth-first parents (−1 for the roots), and the
+    row of the root that each block stems from.
+
     Args:
         low: first cells of k root blocks, int64 of shape (k, d).
         high: cells after their last.
-
-    Returns:
-        ``low`` and ``high`` of all blocks, breadth-first parents (−1 for the roots), and the row of
-        the root that each block stems from.
     """
     root = np.arange(len(low))
     levels = [(low, high, np.full(len(low), -1, dtype=np.int64), root)]
@@ -68,8 +67,7 @@ def halved_blocks(low: Int, high: Int) -> tuple[Int, Int, Int, Int]:
 def breadth_first(parent: ArrayLike) -> Int:
     """The order that lists nodes breadth-first, siblings together and in their given order.
 
-    Args:
-        parent: parent of each node in any order, −1 for roots.
+    ``parent``: parent of each node in any order, −1 for roots.
     """
     parent = np.asarray(parent, dtype=np.int64)
     by_parent = np.argsort(parent, kind="stable")

@@ -52,12 +52,11 @@ class HaarNoise:
     def from_facts(cls, facts: Any, side: int, lo: Int, hi: Int) -> HaarNoise | None:
         """Read the noise model from a release's header; None if it states none.
 
+        Raises ReleaseError: noise that this version does not know, or of another grid.
+
         Args:
             facts: the header's entry: empty, or kind, variance and cells.
             lo: boxes of the release's nodes, shape (n, d).
-
-        Raises:
-            ReleaseError: noise that this version does not know, or of another grid.
         """
         if facts == {}:
             return None

@@ -68,11 +68,8 @@ STRIP_ROWS = 1 << 14
 def morton(cells: ArrayLike) -> Codes:
     """Morton codes of lattice cells.
 
-    Args:
-        cells: non-negative integers of shape (n, d), 1 ≤ d ≤ 4, below 2^(64 // d) (16 bits in 4-D).
-
-    Returns:
-        uint64 of shape (n,).
+    ``cells``: non-negative integers of shape (n, d), 1 ≤ d ≤ 4, below 2^(64 // d) (16 bits in 4-D).
+    Returns uint64 of shape (n,).
 
     >>> morton([[0, 0], [0, 1], [1, 0], [1, 1], [2, 3]])
     array([ 0,  1,  2,  3, 13], dtype=uint64)
@@ -132,8 +129,7 @@ def hilbert(cells: ArrayLike, order: int) -> Codes:
     of dimensions. The leading dims·k bits are the position of the cell's block on the curve through
     the coarser grid of 2^k cells per side, so an aligned run of 2^j positions is a box.
 
-    Args:
-        cells: int64 of shape (n, d), below 2^order.
+    ``cells``: int64 of shape (n, d), below 2^order.
 
     >>> hilbert([[0, 0], [0, 1], [1, 1], [1, 0]], 1)
     array([0, 1, 2, 3], dtype=uint64)
@@ -178,12 +174,11 @@ def _skilling_step(axes: list[Int], axis: int, bit: int) -> None:
 def hilbert_run_boxes(runs: ArrayLike, bits: int, order: int, dims: int) -> tuple[Int, Int]:
     """Boxes of aligned runs of the Hilbert curve through a grid of 2^order cells per side.
 
+    Returns first cells and cells after the last, int64 of shape (n, dims), in cells of the grid.
+
     Args:
         runs: the leading ``bits`` bits of the positions in each run, shape (n,).
         bits: number of leading bits; a run holds 2^(dims·order − bits) cells.
-
-    Returns:
-        First cells and cells after the last, int64 of shape (n, dims), in cells of the grid.
     """
     runs = np.asarray(runs, dtype=np.uint64)
     coarse = -(-bits // dims)  # the coarsest grid in which a run is a whole number of cells

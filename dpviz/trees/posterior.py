@@ -33,15 +33,14 @@ def gamma_posterior(
     The noise is taken as Laplace; the prior is a gamma distribution whose mean is the guess and
     whose shape makes the noisy counts likeliest.
 
+    Returns float64 (n,) each.
+
     Args:
         noisy: counts, float64 (n,).
         scale: scale of the noise, above 0: one number, or float64 (n,).
         mean: guesses, above 0, float64 (n,).
         least: least count of the quadrature.
         shapes: shapes of the prior to choose from.
-
-    Returns:
-        float64 (n,) each.
     """
     one_scale = np.ndim(scale) == 0
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), noisy.shape)

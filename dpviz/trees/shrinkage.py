@@ -71,13 +71,12 @@ def shrink_tree(parent: Int, target: Float, weight: Float) -> tuple[Float, Float
     it sums to its parent's final estimate, and stays ≥ 0 (the weighted projection onto that
     simplex).
 
+    Returns estimates, and the variances of the *unshrunk* least-squares estimates: shrinkage lowers
+    the mean squared error, so intervals from these are conservative on the average.
+
     Args:
         target: each node's estimate from its own subtree, see :func:`subtree_estimates`.
         weight: its variance.
-
-    Returns:
-        Estimates, and the variances of the *unshrunk* least-squares estimates: shrinkage lowers the
-        mean squared error, so intervals from these are conservative on the average.
     """
     given, target, weight = weight, target.copy(), weight.copy()
     leaf = is_leaf(parent)
@@ -228,8 +227,7 @@ def project(target: Float, weight: Float, level: Families, total: Float) -> Floa
     Minimises Σ (x − target)² / weight within each family by removing negative entries until none
     is left: x = max(0, target + λ·weight).
 
-    Args:
-        total: non-negative sums, shape (f,).
+    ``total``: non-negative sums, shape (f,).
     """
     weight = np.maximum(weight, 1e-9)
     moved = _moved(target, weight, level, total)

@@ -20,8 +20,7 @@ def exact_sums(parent: Int, estimate: Float) -> Float:
     The finest are rounded to multiples of 2^−10 (coarser where counts are larger than 2^43); their
     sums are then the same in whichever order they are added.
 
-    Args:
-        estimate: consistent up to rounding.
+    ``estimate``: consistent up to rounding.
     """
     leaf = is_leaf(parent)
     size = math.frexp(float(np.abs(estimate[leaf]).sum()))[1] + 1

@@ -29,12 +29,8 @@ def reproduce(
 ) -> list[Statement]:
     """Write ``NAME*.csv``, ``NAME*.png`` and ``NAME.md`` into a folder that holds none of them.
 
-    Returns:
-        The papers' statements, and what we find.
-
-    Raises:
-        ParameterError: an unknown name, a missing folder, fewer than one repetition, or files in
-            place of those that would be written.
+    Returns the papers' statements, and what we find. Raises ParameterError: an unknown name, a
+    missing folder, fewer than one repetition, or files in place of those that would be written.
     """
     if name not in FIGURES:
         raise ParameterError(f"figure {name!r}: choose one of {', '.join(FIGURES)}")

@@ -55,8 +55,7 @@ class Reproduction:
     def write(self, folder: Path, name: str) -> None:
         """Write tables as CSV, pictures as PNG, and the page.
 
-        Raises:
-            ReleaseError: a file cannot be written.
+        Raises ReleaseError: a file cannot be written.
         """
         for each, rows in self.tables.items():
             write_bytes(folder / f"{each}.csv", rows_csv(rows).encode())

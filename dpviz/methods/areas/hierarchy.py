@@ -151,8 +151,7 @@ def consistent(
 def joined_trees(areas: Areas, parts: int) -> tuple[Int, Int]:
     """The trees of several parts as one breadth-first forest.
 
-    Returns:
-        Its parents, int64 (parts · n,), and the row in it of each area of each part (parts, n).
+    Returns its parents, int64 (parts · n,), and the row in it of each area of each part (parts, n).
     """
     place = np.empty((parts, len(areas)), dtype=np.int64)
     for part in areas.slices:

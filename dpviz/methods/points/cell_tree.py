@@ -85,8 +85,7 @@ class CellTree:
     def split(self, chosen: NDArray[np.bool_]) -> None:
         """Add a level: the children of the chosen nodes of the deepest level.
 
-        Raises:
-            ParameterError: more nodes than the public cap.
+        Raises ParameterError: more nodes than the public cap.
         """
         checkpoint()
         rows, codes, depth = np.flatnonzero(chosen), self.codes[-1], len(self.codes)

@@ -152,8 +152,7 @@ def node_rates(tree: BucketTree, low: Int, high: Int, epsilon: float) -> tuple[F
 
     The sum over any path is at most ``epsilon``.
 
-    Returns:
-        ε per node, 0 if it is not measured, (n,), and ε of a leaf at the node's level, (n,).
+    Returns ε per node, 0 if it is not measured, (n,), and ε of a leaf at the node's level, (n,).
     """
     rates = level_rates(tree, low, high)
     level = np.repeat(np.arange(len(tree.leaf)), [len(each) for each in tree.leaf])
@@ -175,8 +174,7 @@ def published_buckets(
 ) -> tuple[BucketTree, Int]:
     """The published first stage on a Hilbert curve of 2^power cells per side: NOT PRIVATE.
 
-    Returns:
-        The tree above its buckets, in steps of the lattice, and the exact counts of its nodes.
+    Returns the tree above its buckets, in steps of the lattice, and the exact counts of its nodes.
     """
     dims, side = index.domain.dims, index.domain.side
     cells = np.indices([1 << power] * dims).reshape(dims, -1).T
@@ -196,8 +194,7 @@ def bucket_tree(
 ) -> tuple[BucketTree, list[Codes]]:
     """Nodes that are buckets or their ancestors, from the flags of a partition of the curve.
 
-    Returns:
-        The tree, in cells of the grid, and the positions of its nodes, level by level.
+    Returns the tree, in cells of the grid, and the positions of its nodes, level by level.
     """
     codes: list[Codes] = [np.zeros(1, dtype=np.uint64)]
     leaf, parents, boxes = [], [np.full(1, -1, dtype=np.int64)], []

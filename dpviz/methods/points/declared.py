@@ -72,9 +72,8 @@ class Declared:
         sides as shares of the domain's: below :data:`HOT_BELOW` they are hot, else uniform. (No
         size tells districts: declare those by their word.)
 
-        Args:
-            workload: a word, or queries of shape (q, 2·dims): all lower limits, then all upper
-                limits.
+        ``workload``: a word, or queries of shape (q, 2·dims): all lower limits, then all upper
+        limits.
         """
         if isinstance(workload, Declared):
             return workload

@@ -87,12 +87,11 @@ def interval_boxes(start: Int, stop: Int, order: int) -> tuple[Int, Int]:
     An interval is a few whole blocks of 4^k positions per k, from both ends inwards; each one a
     square.
 
+    Returns first cells and cells after the last, int64 of shape (n, 2).
+
     Args:
         start: first positions, int64 of shape (n,).
         stop: positions after the last.
-
-    Returns:
-        First cells and cells after the last, int64 of shape (n, 2).
     """
     low = np.full((len(start), 2), 1 << order, dtype=np.int64)
     high = np.zeros((len(start), 2), dtype=np.int64)

@@ -163,8 +163,7 @@ class HotGrid(Ladder):
     def first_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
         """First measured level, found by a private bisection: see the class.
 
-        Args:
-            total: noisy number of records.
+        ``total``: noisy number of records.
         """
         epsilon, price = budget.epsilon, QUESTION_SHARE * budget.epsilon
         low = self.coarsest(total, epsilon)

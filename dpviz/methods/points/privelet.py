@@ -97,12 +97,8 @@ class Privelet(PointMethod):
 def haar(values: ArrayLike) -> Int:
     """Integer Haar coefficients: along each axis the total, then left − right of dyadic blocks.
 
-    Args:
-        values: counts, every side a power of two.
-
-    Returns:
-        int64 of the same shape; along an axis: the total, the whole's difference, the two halves',
-        and so on.
+    ``values``: counts, every side a power of two. Returns int64 of the same shape; along an axis:
+    the total, the whole's difference, the two halves', and so on.
 
     >>> haar([5, 1, 2, 0]).tolist()
     [8, 4, 4, 2]

@@ -105,11 +105,10 @@ class Quadtree(PointMethod):
     def levels(self, dims: int) -> int:
         """Levels below the root.
 
+        Raises ParameterError: more nodes than the public cap.
+
         >>> [Quadtree().levels(dims) for dims in (1, 2, 3, 4)]
         [8, 8, 7, 5]
-
-        Raises:
-            ParameterError: more nodes than the public cap.
         """
         most = highest(dims)
         if self.height is not None and self.height > most:

@@ -136,8 +136,7 @@ class EventHistogram(RoadMethod):
     def preset(cls, name: str) -> dict[str, Any] | None:
         """Also combinations, in any order: ``min+opt+tru`` is min-cut, paper's trees, truncation.
 
-        Raises:
-            ParameterError: an unknown word in a combination, or two for the same step.
+        Raises ParameterError: an unknown word in a combination, or two for the same step.
         """
         if "+" not in name:
             return super().preset(name)

@@ -202,8 +202,7 @@ def private_quantile(noise: Noise, share: Share, lengths: Int, cap: int, q: floa
     Score −|#{lengths ≤ x} − q·n| / max(q, 1 − q): adding or removing one trip moves the difference
     by q or 1 − q, so the score by at most 1.
 
-    Args:
-        lengths: exact lengths: private.
+    ``lengths``: exact lengths: private.
     """
     within = np.cumsum(np.bincount(np.minimum(lengths, cap), minlength=cap + 1))[1:]
     # q as a fraction a/b: b times the score's difference is an integer, and moves by a or b − a.
@@ -221,14 +220,13 @@ def retained_share(
     Noise adds up to nothing over the bins as they are. Were those below zero left out, the others
     would be long trips that do not exist: of 300 trips of one edge each, 8 % of all visits.
 
+    Returns 1 only where L cuts nothing: no noisy number tells that no trip is longer. None where
+    all visits together cannot be distinguished from noise.
+
     Args:
         counts: noisy numbers of trips.
         length: their mean lengths, ascending.
         limit: L; no bin has lengths on both sides of it.
-
-    Returns:
-        1 only where L cuts nothing: no noisy number tells that no trip is longer. None where all
-        visits together cannot be distinguished from noise.
     """
     counts = np.asarray(counts, dtype=np.float64)
     length = np.asarray(length, dtype=np.float64)

@@ -227,8 +227,7 @@ Split = Callable[[Int, int], NDArray[np.bool_]]
 def grow_contexts(events: Events, size: int, split: Split, max_depth: int) -> tuple[Int, Int]:
     """Grow contexts level by level.
 
-    Returns:
-        ``first_child`` (n,), and exact counts of what follows (n, |I| + 1): private.
+    Returns ``first_child`` (n,), and exact counts of what follows (n, |I| + 1): private.
     """
     width = size + 1
     place, node = events.place, np.zeros(len(events.place), dtype=np.int64)

@@ -75,8 +75,7 @@ class Candidates:
 
     The strings are public after the choices so far; their counts are not.
 
-    Attributes:
-        score: exact count of each candidate, int64: private.
+    ``score``: exact count of each candidate, int64: private.
     """
 
     def __init__(self, events: Events, size: int, follows: Mask | None) -> None:

@@ -124,8 +124,7 @@ class Balance:
     def require_room(self, entry: Entry) -> None:
         """Refuse a spend that exceeds what is left.
 
-        Raises:
-            BudgetError: more than is left, another privacy unit or calendar, or too many pieces.
+        Raises BudgetError: more than is left, another privacy unit or calendar, or too many pieces.
         """
         self._require_frame(entry)
         if self.unit is not None and self.unit != entry.unit:
@@ -177,8 +176,7 @@ class Balance:
     def account(self, outcomes: dict[str, str], span: Span | None = None) -> Account:
         """The account in plain numbers, with the outcomes of its releases.
 
-        Args:
-            span: units of time that amounts and spends are of; None for all.
+        ``span``: units of time that amounts and spends are of; None for all.
         """
         unit = "one privacy unit"
         if self.frame is not None:

@@ -37,8 +37,7 @@ TABLES = (
 def default_path() -> Path:
     """Default ledger path: ``$DPVIZ_LEDGER``, or a file in the user's data folder.
 
-    Raises:
-        LedgerError: the variable names another file in each folder.
+    Raises LedgerError: the variable names another file in each folder.
     """
     from platformdirs import user_data_path
 
@@ -72,9 +71,8 @@ def opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection | 
     For reading, None where there is no ledger yet. For writing, the transaction is exclusive, and
     durable once it is left.
 
-    Raises:
-        LedgerError: the file is damaged, busy, read-only or gone, or its disk is full; or SQLite is
-            too old.
+    Raises LedgerError: the file is damaged, busy, read-only or gone, or its disk is full; or SQLite
+    is too old.
     """
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise LedgerError(

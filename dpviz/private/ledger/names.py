@@ -28,8 +28,7 @@ ENDING = re.compile(
 def checked_name(dataset: str) -> str:
     """Check a typed name and return its displayed form (NFKC, single spaces).
 
-    Raises:
-        BudgetError: no text, no name, a long one, or one with other characters.
+    Raises BudgetError: no text, no name, a long one, or one with other characters.
     """
     if not isinstance(dataset, str):
         raise BudgetError(f"data set name {dataset!r}: give a text")

@@ -55,8 +55,7 @@ def folder_relation(
 ) -> Iterator[Counted]:
     """All Parquet files in a folder, in DuckDB.
 
-    Raises:
-        DataError: a column is of several types, or of geometry without points.
+    Raises DataError: a column is of several types, or of geometry without points.
     """
     from dpviz.private.load.engines.duck import Duck
 
@@ -75,12 +74,9 @@ def engine_layers(
 ) -> Layers:
     """The indexes of a relation's records inside the domain, counted by the engine.
 
-    Args:
-        chosen: columns (in 2-D also one column of points), bits, unit; its progress is called while
-            the engine works, and cancels the query by raising an exception.
-
-    Raises:
-        DataError: no such columns, or more cells than fit.
+    ``chosen``: columns (in 2-D also one column of points), bits, unit; its progress is called while
+    the engine works, and cancels the query by raising an exception. Raises DataError: no such
+    columns, or more cells than fit.
     """
     query = _query(engine, relation, name, domain, chosen)
     # A fixed salt for public data only: otherwise it would reveal which records were dropped.
@@ -167,8 +163,7 @@ def engine_tally(
 def layers_of_rows(rows: Rows, domain: Domain, bits: int) -> Layers:
     """The indexes of (cell, count) rows, by kind.
 
-    Args:
-        rows: cell numbers, which begin with the kind, and counts, in any order.
+    ``rows``: cell numbers, which begin with the kind, and counts, in any order.
     """
     cell, number = rows
     width = domain.dims * bits
@@ -199,9 +194,8 @@ def too_many(bits: int) -> DataError:
 def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation: Notation) -> Clock:
     """Declared type of the time column.
 
-    Raises:
-        DataError: a column of text, which each engine parses by other rules, or of a type that
-            holds no times; or a notation, which applies to text only.
+    Raises DataError: a column of text, which each engine parses by other rules, or of a type that
+    holds no times; or a notation, which applies to text only.
     """
     for option, value in notation.declared.items():
         if notation.per_second is None or option != "time_format":

@@ -37,8 +37,7 @@ def grid_of(name: str) -> str | None:
 def cell_points(column: Any, name: str) -> Float:
     """Longitude and latitude (n, 2) of the centres of cells; NaN for what is no cell.
 
-    Args:
-        column: H3 ids in hexadecimal text or as numbers, or geohashes.
+    ``column``: H3 ids in hexadecimal text or as numbers, or geohashes.
     """
     number = not isinstance(column, list) and not is_text(plain(column).type)
     cells = pc.dictionary_encode(texts(column, name))

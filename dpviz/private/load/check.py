@@ -35,14 +35,13 @@ def check_source(
 ) -> tuple[Tally, str]:
     """Exact counts of a source's records by outcome, and a description of their form.
 
+    Raises DataError: the source cannot be read in this form, or holds counts instead of records.
+
     Args:
         domain: decides the form of the records: points, or places in time if ``how`` names a time;
             trips or events on streets; sequences of symbols; flows between areas.
         **how: further arguments of the reader. The cells of places do not matter: sequences are cut
             at session gaps.
-
-    Raises:
-        DataError: the source cannot be read in this form, or holds counts instead of records.
     """
     facts, how = Tally(), with_notation(how)
     if isinstance(domain, Flows):

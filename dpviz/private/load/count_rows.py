@@ -45,14 +45,13 @@ def counted_handle(
 ) -> DataHandle:
     """A handle on tables of cells and counts; a cell may occur in several rows.
 
+    Raises DataError: other columns, other public facts, or rows that no query of these facts gives.
+
     Args:
         tables: each with a column of cells and one of counts.
         chosen: the public facts that they were counted with.
         one_query: the rows are the result of a single query, so that with a unit no cell may occur
             twice: the bounds of several queries would add up.
-
-    Raises:
-        DataError: other columns, other public facts, or rows that no query of these facts gives.
     """
     cells, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for table in tables:
@@ -87,11 +86,8 @@ def _columns(names: Sequence[str]) -> tuple[str, str] | None:
 def _check_facts(count: str, chosen: Selection, title: str) -> None:
     """Refuse counts made with other public facts than the declared ones.
 
-    Args:
-        count: name of the column of counts, which carries a checksum of the facts.
-
-    Raises:
-        DataError: they were counted with other facts, or without a bound for each unit.
+    ``count``: name of the column of counts, which carries a checksum of the facts. Raises
+    DataError: they were counted with other facts, or without a bound for each unit.
     """
     domain, unit = chosen.box(title), chosen.unit
     bits = chosen.grid_bits(domain)

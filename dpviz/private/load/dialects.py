@@ -151,8 +151,7 @@ _NUMBER = {
 def as_axes(geometry: Any, dialect: str, srid: int | None) -> list[Any]:
     """X and y of a point, or of a multipoint with one point, as doubles; else NULL.
 
-    Args:
-        srid: SRID of the domain's CRS in PostGIS, where a column without one may mix several.
+    ``srid``: SRID of the domain's CRS in PostGIS, where a column without one may mix several.
     """
     if dialect == "duckdb":  # its ST_X needs an extension to be downloaded
         text = exp.Anonymous(this="ST_ASTEXT", expressions=[geometry])

@@ -58,8 +58,7 @@ def read_events(
     Coordinates in columns of longitude and latitude are in EPSG:4326 by default if the graph is
     not in degrees. ``steps`` name the time column, and ``counts`` receives the outcomes.
 
-    Raises:
-        DataError: no places, or no way from their CRS to that of the graph.
+    Raises DataError: no places, or no way from their CRS to that of the graph.
     """
     crs = chosen.crs
     if crs is None and _are_degrees(opened, chosen.columns):

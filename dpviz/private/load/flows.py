@@ -118,8 +118,7 @@ def _checked_columns(
 ) -> list[str]:
     """The columns of the ends: two or four.
 
-    Raises:
-        DataError: another number of columns, areas that share a name, or a CRS of names.
+    Raises DataError: another number of columns, areas that share a name, or a CRS of names.
     """
     names = list(columns or ())
     if len(names) not in (2, 4):

@@ -39,8 +39,7 @@ class Footers:
 def folder_footers(folder: Path) -> Footers:
     """Read Parquet footers in a child process: a damaged footer can abort the process.
 
-    Raises:
-        DataError: no Parquet file, a damaged one, or one that is there twice.
+    Raises DataError: no Parquet file, a damaged one, or one that is there twice.
     """
     files = parquet_files(folder)
     task, needs = f"{__name__}:footers", ("pyarrow.parquet",)
@@ -61,8 +60,7 @@ def parquet_files(folder: Path) -> list[Path]:
     Names that begin with ``_`` or ``.`` are skipped, as Spark and Arrow do: unfinished and
     temporary files have such names.
 
-    Raises:
-        DataError: there is none, one has two names there, or one is a link to nothing.
+    Raises DataError: there is none, one has two names there, or one is a link to nothing.
     """
     files = [
         path

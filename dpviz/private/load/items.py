@@ -109,14 +109,13 @@ def read_items(
 def known_items(items: Items, drop_unknown: bool, counts: Tally, refusal: str) -> Items:
     """Records whose items all have public names.
 
+    Raises DataError: ``refusal``, if it is not empty and a record holds an unknown item.
+
     Args:
         items: the records, with −1 for items without a public name.
         drop_unknown: drop unknown items instead of the records that hold them.
         refusal: for public data, the error if a record holds an unknown item; ``{}`` is replaced by
             the number of the first such record. Empty for sensitive data.
-
-    Raises:
-        DataError: ``refusal``, if it is not empty and a record holds an unknown item.
     """
     unknown = items.item < 0
     if drop_unknown:

@@ -22,9 +22,8 @@ from dpviz.private.load.tables.base import TEXTS, Table, column_list, pick
 class Layout:
     """The columns to read and how to read them: decided by the schema alone, so public.
 
-    Attributes:
-        columns: coordinate columns in the domain's order; or one column of points; empty if the
-            geometry holds the points.
+    ``columns``: coordinate columns in the domain's order; or one column of points; empty if the
+    geometry holds the points.
     """
 
     columns: tuple[str, ...]
@@ -50,9 +49,8 @@ class Layout:
 def layout(table: Table, chosen: Selection) -> Layout:
     """Choose the columns to read from a table's schema.
 
-    Raises:
-        DataError: no domain, a missing column, no coordinates among the columns, an unknown CRS, or
-            a notation for a column that is not read.
+    Raises DataError: no domain, a missing column, no coordinates among the columns, an unknown CRS,
+    or a notation for a column that is not read.
     """
     domain, notation, columns = chosen.box(table.name), chosen.notation, chosen.columns
     domain, time = domain.without_time, domain.time or chosen.time

@@ -152,8 +152,7 @@ def read_records(source: Any, chosen: Selection, counts: Tally | None = None) ->
     A file without any record inside gives empty records. Of public data a suspected swap of the
     axes is reported. ``counts`` receives the outcome of every record.
 
-    Raises:
-        DataError: one line that names the thing and the remedy, and quotes no record.
+    Raises DataError: one line that names the thing and the remedy, and quotes no record.
     """
     opened = open_table(source, chosen.table)
     how, domain = layout(opened, chosen), chosen.box(opened.name)
@@ -191,9 +190,8 @@ def read_layers(
     :attr:`Values.reach` steps for each record that the counts move by, as a value is clipped and
     rounded by itself.
 
-    Args:
-        chosen: the domain, and max contributions per unit. For public data the choice of records
-            is repeatable, and a file whose places do not fit the domain is refused.
+    ``chosen``: the domain, and max contributions per unit. For public data the choice of records is
+    repeatable, and a file whose places do not fit the domain is refused.
     """
     counts, domain = Tally() if counts is None else counts, chosen.box(table.name)
     charged, units = chosen.charged, [np.empty(0, dtype=np.int64)]

@@ -46,8 +46,7 @@ def city_paths() -> Paths:
 def synthetic(name: str, graph: RoadGraph, made: Paths, steps: Steps | None = None) -> RoadData:
     """Synthetic commuter trips; with steps, by the times at which they start.
 
-    Raises:
-        DataError: steps by another column than theirs.
+    Raises DataError: steps by another column than theirs.
     """
     step = None
     if steps is not None:
@@ -199,8 +198,7 @@ def _holds_events(table: Table) -> bool:
 def _named_form(columns: Sequence[str] | None) -> Form | None:
     """Form of the steps in the declared columns; None for events or no declaration.
 
-    Raises:
-        DataError: other columns beside those of trips, or too few.
+    Raises DataError: other columns beside those of trips, or too few.
     """
     if columns is None or {*columns}.isdisjoint(COLUMNS):
         return None

@@ -58,8 +58,7 @@ class Selection:
     def of_counts(self, source: str) -> None:
         """Refuse options that a source of counts, not records, cannot serve.
 
-        Raises:
-            DataError: a check is asked for, or a notation or a bound per unit of time declared.
+        Raises DataError: a check is asked for, or a notation or a bound per unit of time declared.
         """
         if self.checking:
             raise DataError(
@@ -98,8 +97,7 @@ class Selection:
     def handle(self, layers: Layers, name: str, bits: int | None) -> DataHandle:
         """A handle on indexed records.
 
-        Args:
-            bits: bits per axis of the records' grid; None for the domain's lattice.
+        ``bits``: bits per axis of the records' grid; None for the domain's lattice.
         """
         handle = DataHandle(
             self.name or name,
@@ -117,8 +115,7 @@ class Selection:
 def checked_bound(unit: str | None, most: int) -> int:
     """Check the bound on records of one unit, before anything is read.
 
-    Raises:
-        DataError: no whole number, out of range, or a bound without a unit.
+    Raises DataError: no whole number, out of range, or a bound without a unit.
     """
     most = checked_most(most, "records", MAX_PER_UNIT)
     if unit is None and most != 1:

@@ -173,8 +173,7 @@ def read_places(
     Arguments are those of :func:`dpviz.load`. A bound of None, for public data, keeps every
     sequence, and a sequence is the unit. ``counts`` receives their outcomes.
 
-    Raises:
-        DomainError: the domain's CRS is unknown, unless it is "", a plane of its own.
+    Raises DomainError: the domain's CRS is unknown, unless it is "", a plane of its own.
     """
     if unit is None or time is None:
         raise DataError("places become sequences by person and time: name both (unit, time)")

@@ -30,11 +30,7 @@ class InMemory:
 
 @dataclass(frozen=True)
 class File:
-    """One file; it need not exist.
-
-    Attributes:
-        layer: layer of a GeoPackage, or sheet of a workbook.
-    """
+    """One file; it need not exist. ``layer``: layer of a GeoPackage, or sheet of a workbook."""
 
     path: Path
     layer: str | None = None
@@ -59,11 +55,7 @@ class Folder:
 
 @dataclass(frozen=True, repr=False)
 class Database:
-    """A table of a database.
-
-    Attributes:
-        url: URL of the database, which may hold a password.
-    """
+    """A table of a database. ``url``: URL of the database, which may hold a password."""
 
     url: str
     table: str
@@ -97,12 +89,11 @@ Source = InMemory | File | Folder | Database | BuiltIn
 def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -> Source:
     """Recognise a source from a path, a URL, a table in memory or a name.
 
+    Raises DataError: not a source, or a database without the name of a table.
+
     Args:
         table: table of a database, layer of a GeoPackage, or sheet of a workbook.
         built_in: True if a name may be that of a built-in data set of points.
-
-    Raises:
-        DataError: not a source, or a database without the name of a table.
 
     >>> source_of("C:/data.csv").name, source_of("city-50k", built_in=True).name
     ('data', 'city-50k')

@@ -42,8 +42,7 @@ from dpviz.private.load.tally import Tally
 def stated_domain(given: str | os.PathLike[str]) -> Domain | None:
     """The public box of built-in data; None for other sources.
 
-    Raises:
-        DataError: a word that is neither a path nor a built-in name.
+    Raises DataError: a word that is neither a path nor a built-in name.
     """
     if is_url(given):
         return None

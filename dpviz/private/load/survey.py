@@ -124,8 +124,7 @@ def time_forms(
 ) -> TimeForms:
     """Read a column of times, and propose a format that reads more of them.
 
-    Raises:
-        DataError: no such column, or its declared type holds no times.
+    Raises DataError: no such column, or its declared type holds no times.
     """
     rows, readable, form = 0, 0, {True: "", False: ""}
     better: tuple[str, ...] = ()

@@ -156,8 +156,7 @@ def wkt_points(column: Any, name: str, srid: int | None = None) -> Float:
     Each cell is WKT, WKB, or WKB in hexadecimal letters. A cell that states an SRID (EWKT, EWKB)
     is a point only if the SRID is that of the column.
 
-    Args:
-        srid: SRID of the column's CRS, if it has one.
+    ``srid``: SRID of the column's CRS, if it has one.
     """
     column = texts(column, name) if isinstance(column, list) else plain(column)
     if not is_text(column.type):  # no rows, or missing values only

@@ -15,14 +15,13 @@ def cell_sequences(
 ) -> tuple[Sequences, Int]:
     """Cell sequence of each person's visits, without repeats, cut at long gaps.
 
+    Returns the sequences, in order of persons and time, and the person's number of each.
+
     Args:
         points: coordinates (n, 2) in the domain's CRS; those outside it are left out.
         person: person of each point, any values.
         time: time of each point, finite numbers in any unit.
         gap: a public time above 0 after which a new sequence begins.
-
-    Returns:
-        The sequences, in order of persons and time, and the person's number of each.
     """
     points, time = np.asarray(points, dtype=np.float64), np.asarray(time, dtype=np.float64)
     who = np.unique(np.asarray(person), return_inverse=True)[1].astype(np.int64)

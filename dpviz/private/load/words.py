@@ -38,8 +38,7 @@ def texts(column: Any, name: str) -> Any:
     ISO 8601, truth as true or false, a UUID in its five groups; another extension type is written
     like its storage type. A null, a NaN and an empty text are missing ids; text of spaces is an id.
 
-    Raises:
-        DataError: the declared type has no such form, as lists have none.
+    Raises DataError: the declared type has no such form, as lists have none.
     """
     if isinstance(column, list):
         return arrow.binaries([_text(cell) or None for cell in column])
@@ -91,8 +90,7 @@ def lists(column: Any, name: str) -> tuple[NDArray[np.int64], Any]:
     A cell of text is split at spaces, commas and semicolons. A missing list is empty, and so is a
     text of more than a MiB, the limit of a line. A missing item is a null.
 
-    Raises:
-        DataError: the declared type holds neither lists nor text.
+    Raises DataError: the declared type holds neither lists nor text.
     """
     if isinstance(column, list):
         rows = [_items(cell) for cell in column]

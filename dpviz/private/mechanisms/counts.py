@@ -42,12 +42,11 @@ def geometric(
     A. Ghosh, T. Roughgarden and M. Sundararajan, STOC 2009): disjoint cells under add/remove of one
     record have sensitivity 1.
 
+    Returns noisy counts (int64) and the variance of each (float64), of the shape of ``counts``.
+
     Args:
         share: pays for this one vectorised draw.
         counts: exact counts, int64, any shape.
-
-    Returns:
-        Noisy counts (int64) and the variance of each (float64), of the shape of ``counts``.
     """
     rate = float(checked_rates(laplace_rate(share.use(), sensitivity), MIN_RATE))
     counts = np.asarray(counts, dtype=np.int64)
@@ -110,12 +109,11 @@ def nested_counts(noise: Noise, share: Share, counts: ArrayLike, rates: ArrayLik
     Laplace noise: F. Koufogiannis, S. Han, G. Pappas: Gradual Release of Sensitive Data under
     Differential Privacy, 2016). The theorem behind ``share`` says which leave the vault.
 
+    Returns noisy counts, int64 (k, n), in the order of the rates: coarsest first.
+
     Args:
         counts: exact counts, int64 (n,).
         rates: positive and ascending along the first axis, (k, n), k ≥ 1.
-
-    Returns:
-        Noisy counts, int64 (k, n), in the order of the rates: coarsest first.
     """
     counts = np.asarray(counts, dtype=np.int64)
     rates = np.atleast_2d(checked_rates(rates, MIN_RATE))
@@ -163,8 +161,7 @@ def geometric_each(
 
     Sensitivities must be public.
 
-    Returns:
-        Noisy values (int64) and the variance of each (float64).
+    Returns noisy values (int64) and the variance of each (float64).
     """
     rates = np.nextafter(share.use() / np.asarray(sensitivities, dtype=np.float64), 0.0)
     values = np.asarray(values, dtype=np.int64)

@@ -38,9 +38,8 @@ DRAWS = 1 << 16
 def discrete_gaussian(words: Source, n: int, variance: float) -> Int:
     """Draw n integers with P(k) ∝ e^(−k²/2s²).
 
-    Args:
-        variance: s², that very double, which :func:`checked_variance` allows; the variance of a
-            draw is at most s².
+    ``variance``: s², that very double, which :func:`checked_variance` allows; the variance of a
+    draw is at most s².
     """
     low, high = first_bits(checked_variance(variance))
     draws = np.empty(n, dtype=np.int64)

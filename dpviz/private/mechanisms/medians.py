@@ -70,9 +70,8 @@ class CellColumn:
     def distinct(self) -> tuple[Int, Int, Int]:
         """Distinct values inside each cell.
 
-        Returns:
-            The values and a zero, int64 of shape (u + 1,); records before each and in all, over
-            all cells, (u + 1,); the first row of each cell, (k + 1,).
+        Returns the values and a zero, int64 of shape (u + 1,); records before each and in all, over
+        all cells, (u + 1,); the first row of each cell, (k + 1,).
         """
         m = len(self.values)
         first = np.ones(m, dtype=np.bool_)
@@ -93,12 +92,11 @@ def exponential_cuts(noise: Noise, share: Share, column: CellColumn, factor: flo
     number of cuts × weight, exactly (:mod:`~dpviz.private.mechanisms.selection`), then a cut
     uniformly in it.
 
+    Returns one cut per cell, int64 of shape (k,).
+
     Args:
         share: pays for the whole level.
         factor: factor of ε in the exponent; ½ is the paper's mechanism.
-
-    Returns:
-        One cut per cell, int64 of shape (k,).
     """
     exact_rate = Fraction(share.use()) * Fraction(factor)
     rate = float(exact_rate)

@@ -16,11 +16,8 @@ Flags = list[NDArray[np.bool_]]
 def deviations(counts: Int) -> list[Float]:
     """Σ|x_i − mean| of every dyadic bucket, level by level, whole line first.
 
-    Args:
-        counts: int64 of 2^k cells.
-
-    Returns:
-        k + 1 columns of 1, 2, … , 2^k values. All are multiples of 2^−k, and exact.
+    ``counts``: int64 of 2^k cells. Returns k + 1 columns of 1, 2, … , 2^k values. All are multiples
+    of 2^−k, and exact.
     """
     levels = []
     for level in range(len(counts).bit_length()):
@@ -53,11 +50,8 @@ def published_partition(noise: Noise, share: Share, counts: Int, bucket_cost: fl
 def cheapest_partition(costs: list[Float]) -> Flags:
     """The exact dynamic programme over dyadic buckets; on a tie the longer bucket.
 
-    Args:
-        costs: costs of every dyadic bucket, level by level, whole line first.
-
-    Returns:
-        For each level, whole line first: True where a node is the root of a bucket or lies in one.
+    ``costs``: costs of every dyadic bucket, level by level, whole line first. Returns for each
+    level, whole line first: True where a node is the root of a bucket or lies in one.
     """
     best = costs[-1]
     merged = [np.ones(len(best), dtype=np.bool_)]

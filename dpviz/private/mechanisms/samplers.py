@@ -41,8 +41,7 @@ MAX_DRAW = 1 << 62
 def two_sided(words: Source, n: int, rates: ArrayLike) -> Int:
     """Draw n integers with P(k) ∝ e^(−rate·|k|).
 
-    Args:
-        rates: one for all, or one each, (n,); as :func:`checked_rates` gives them.
+    ``rates``: one for all, or one each, (n,); as :func:`checked_rates` gives them.
     """
     rates = np.asarray(rates, dtype=np.float64)
     ratio = np.exp(-_single(rates))

@@ -44,16 +44,15 @@ def chosen_rows(
 ) -> tuple[Int, dict[int, int]]:
     """One row of each group, with probability in proportion to its weight.
 
+    Returns the row of each group, int64 (k,); and the groups that were decided exactly, with the
+    place of their choice among all of their candidates, whose row counts for nothing.
+
     Args:
         starts: first row of each group, and the number of rows at the end, int64 (k + 1,).
         weights: relative to the best of the group (whose is 1) and to within 2^−39; a row may be
             left out only if the weights left out of a group add up to less than 2^−38.
         candidates: all candidates of a group, and their rate; called where the doubles do not
             decide.
-
-    Returns:
-        The row of each group, int64 (k,); and the groups that were decided exactly, with the place
-        of their choice among all of their candidates, whose row counts for nothing.
     """
     # Fewer units for many rows, so that no sum overflows.
     most = min(UNITS, 2.0 ** (62 - len(weights).bit_length()))

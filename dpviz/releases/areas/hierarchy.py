@@ -15,14 +15,9 @@ from dpviz.trees.lattice import Int
 def hierarchy(paths: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[Int, list[str], Int]:
     """Areas in breadth-first order, from the names of finest areas and their ancestors.
 
-    Args:
-        paths: paths of each finest area, a name for each level, coarsest first.
-
-    Returns:
-        Which path each finest area stands for, in order; names of all areas; row of each parent.
-
-    Raises:
-        DataError: two finest areas of one name in the same area.
+    ``paths``: paths of each finest area, a name for each level, coarsest first. Returns which path
+    each finest area stands for, in order; names of all areas; row of each parent. Raises DataError:
+    two finest areas of one name in the same area.
 
     >>> hierarchy([("N", "a"), ("S", "b"), ("N", "c")], ("side", "ward"))[1:]
     (['N', 'S', 'a', 'c', 'b'], array([-1, -1,  0,  0,  1]))

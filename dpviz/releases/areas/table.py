@@ -113,8 +113,7 @@ def tidy(
 def area_timeline(release: Any, steps: Steps, area: str) -> Timeline:
     """Records of one area in each step, all kinds together.
 
-    Raises:
-        DataError: no area of that name, or several.
+    Raises DataError: no area of that name, or several.
     """
     row = row_named(release.frame, area)
     counts = part_counts(release)[:, :, row]
@@ -142,8 +141,7 @@ def area_sums(release: Any) -> SumAnswers | None:
 def row_named(areas: Areas, name: str) -> int:
     """Row of the area of a name; of several of one name, that of the finest level.
 
-    Raises:
-        DataError: no area of that name, or several on the finest level that has one.
+    Raises DataError: no area of that name, or several on the finest level that has one.
     """
     rows = [row for row, each in enumerate(areas.names) if each == name]
     if not rows:

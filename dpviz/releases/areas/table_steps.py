@@ -62,12 +62,8 @@ def record_domain(
 def table_steps(domain: Domain, every: str | None = None) -> Steps | None:
     """The steps by which records of a domain are counted; None without time.
 
-    Args:
-        every: a step, such as ``1d`` or ``1mo``; by default that of the domain.
-
-    Raises:
-        DomainError: a step without time, time without a step, or a step that cuts one of the
-            domain's.
+    ``every``: a step, such as ``1d`` or ``1mo``; by default that of the domain. Raises DomainError:
+    a step without time, time without a step, or a step that cuts one of the domain's.
     """
     if domain.time is None:
         if every is not None:

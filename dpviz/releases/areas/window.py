@@ -18,8 +18,7 @@ def step_windows(release: AreaRelease, most: int = 12) -> tuple[list[AreaRelease
 
     Parts are whole steps, as many in each but the last. Each map has the categories of the release.
 
-    Args:
-        release: in steps of time.
+    ``release``: in steps of time.
     """
     steps = release.steps
     assert steps is not None

@@ -132,8 +132,7 @@ class Box(Frame):
     def rows(self, release: Any, level: str | None = "all", *, shapes: bool = True) -> pd.DataFrame:
         """One row per cell: rectangle or limits, level, count, noise sd; also times and sums.
 
-        Raises:
-            ReleaseError: shapes of a release that is not 2-D.
+        Raises ReleaseError: shapes of a release that is not 2-D.
         """
         domain, nodes = self.domain, release.nodes
         if shapes and domain.without_time.dims != 2:

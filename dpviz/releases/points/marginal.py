@@ -33,12 +33,11 @@ def marginal(
     For trips (pickup, drop-off) axes (0, 1) show where trips start, and with ``within`` set to a
     rectangle of drop-offs, where trips *to there* start.
 
+    Returns a 2-D release with the same header, by :func:`on_map`.
+
     Args:
         within: all lower, then all upper limits over the other axes, in their order; None: all.
         cells: cells per side, a power of two.
-
-    Returns:
-        A 2-D release with the same header, by :func:`on_map`.
     """
     domain = release.domain
     flat = Domain(

@@ -202,8 +202,7 @@ def compared(matched: Matching, sizes_a: Int | Float, sizes_b: Int | Float) -> f
 def lattice_steps(domain: Domain, within: float | Sequence[float]) -> Float:
     """Distance in lattice steps along each axis, rounded up slightly so that no match is lost.
 
-    Raises:
-        ParameterError: not one number, nor one for each axis; negative or not finite.
+    Raises ParameterError: not one number, nor one for each axis; negative or not finite.
     """
     values = numbers_of(within, "distances", "give one, or one for each column").ravel()
     if len(values) not in (1, domain.dims):

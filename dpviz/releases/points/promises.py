@@ -90,8 +90,7 @@ def _laplace(x: Float) -> Float:
 def places_of(wish: Wish, domain: Domain, centres: Float) -> Any:
     """Queries of a wish: rectangles, float64 (q, 4), or regions.
 
-    Args:
-        centres: centres of squares, float64 (q, 2).
+    ``centres``: centres of squares, float64 (q, 2).
     """
     if domain.dims != 2:
         raise DomainError(

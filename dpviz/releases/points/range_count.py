@@ -110,8 +110,7 @@ def sums_of(
     In what they have in common, a negative count takes away what a positive one adds: of thousands
     of empty leaves with raw counts the noise cancels, where the positive ones alone would add up.
 
-    Args:
-        common: part of the leaves' uniformity errors that is common; that of the tree by default.
+    ``common``: part of the leaves' uniformity errors that is common; that of the tree by default.
     """
     query, covering, share, queries = cover.query, cover.node, cover.share, cover.queries
     count, variance = nodes.count[covering], nodes.variance[covering]

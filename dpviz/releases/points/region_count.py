@@ -53,9 +53,8 @@ def regions_of(
     One geometry is one region. A table or a column of geopandas that states its CRS is put into
     the domain's.
 
-    Raises:
-        DomainError: the domain is not 2-D, the name of a file, or a region without area or with
-            infinite coordinates.
+    Raises DomainError: the domain is not 2-D, the name of a file, or a region without area or with
+    infinite coordinates.
     """
     if domain.dims != 2:
         raise DomainError(f"regions need a 2-D release, this one is {domain.dims}-D")
@@ -96,8 +95,7 @@ def _is_finite(shape: Any) -> bool:
 def region_sums(nodes: Decomposition, noise: HaarNoise | None, cover: Cover) -> Float:
     """Sums over the nodes that answer regions, float64 (q, 4); nothing outside them counts.
 
-    Args:
-        cover: see :func:`region_cover`.
+    ``cover``: see :func:`region_cover`.
     """
     columns = sums_of(nodes, noise, cover)
     if noise is not None:
@@ -118,8 +116,7 @@ def _exact_variance(nodes: Decomposition, noise: HaarNoise, cover: Cover) -> Flo
 def region_cover(domain: Domain, nodes: Decomposition, regions: Regions) -> Cover:
     """Nodes that answer regions: whole nodes as large as possible, and cut leaves.
 
-    Raises:
-        DataError: more vertices would have to be cut by cells than the limits allow.
+    Raises DataError: more vertices would have to be cut by cells than the limits allow.
     """
     low, high = domain.to_coordinates(nodes.lo), domain.to_coordinates(nodes.hi)
     volume = (high - low).prod(axis=1)

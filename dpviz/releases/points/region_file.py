@@ -149,8 +149,7 @@ def listed_layers(path: str) -> Any:
 def opened_shapes(path: str, columns: Sequence[str] = ()) -> tuple[Any, Words, str | None]:
     """Read shapes, properties by name, and the file's CRS; runs in the child process.
 
-    Raises:
-        DataError: the file cannot be read, exceeds a limit, or lacks one of the columns.
+    Raises DataError: the file cannot be read, exceeds a limit, or lacks one of the columns.
     """
     file, layer = file_of(path)
     with _reading(file.name):
@@ -183,9 +182,8 @@ def shapes_of(
 ) -> tuple[Any, Words, str | None]:
     """Read shapes, properties by name, and the file's CRS; runs in a child process.
 
-    Raises:
-        DataError: it is text, a GeoPackage with views or virtual tables, exceeds a limit or lacks
-            the layer; a damaged file raises its reader's own error.
+    Raises DataError: it is text, a GeoPackage with views or virtual tables, exceeds a limit or
+    lacks the layer; a damaged file raises its reader's own error.
     """
     kind = _kind(path)
     if kind not in _READERS:

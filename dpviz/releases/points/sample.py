@@ -31,12 +31,11 @@ def sample(
     W. Madow and L. Madow 1944). So many small leaves are not left empty together, as they would be
     if each was rounded.
 
+    Returns coordinates in the domain's CRS, float64 of shape (n, dims), in random order.
+
     Args:
         n: how many; the noisy total, rounded, by default.
         seed: makes the sample repeatable. It is no seed of the release's noise.
-
-    Returns:
-        Coordinates in the domain's CRS, float64 of shape (n, dims), in random order.
 
     Raises:
         ParameterError: fewer than 0 points, or more than :data:`MAX_POINTS`.

@@ -39,8 +39,7 @@ class Sums:
     def checked(self, nodes: Decomposition) -> Sums:
         """Check the sums, and return them.
 
-        Raises:
-            ReleaseError: not one finite sum and variance for each node.
+        Raises ReleaseError: not one finite sum and variance for each node.
         """
         for column in (self.sum, self.variance):
             if column.shape != (len(nodes),) or not np.isfinite(column).all():

@@ -17,13 +17,12 @@ def step_boxes(
 ) -> tuple[tuple[Int, Int], NDArray[Any]]:
     """Lattice boxes of a rectangle for each step, and the borders of the k steps, (k + 1,).
 
+    Raises DomainError: no axis is time, no such step or period, a rectangle outside, or several.
+
     Args:
         rect: rectangle of places; the whole domain by default.
         every: a step such as ``1h``; one that suits the period by default.
         period: start and end; the whole by default.
-
-    Raises:
-        DomainError: no axis is time, no such step or period, a rectangle outside, or several.
     """
     whole = domain.period
     start, end = whole if period is None else domain.calendar.period(period)

@@ -144,8 +144,7 @@ def graph_tables(path: Path) -> tuple[Columns | None, Columns, str]:
 
     Nodes are None if the file has none; the CRS is "" if it states none.
 
-    Raises:
-        DataError: it cannot be read, or has more than the limits.
+    Raises DataError: it cannot be read, or has more than the limits.
     """
     size = path.stat().st_size
     limits.FILE.check(size, path.name)

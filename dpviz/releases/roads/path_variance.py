@@ -50,8 +50,7 @@ def common_sd(nodes: Decomposition, measured: Float) -> Float:
 
     It is that of a correction by a noisy factor; 0 for other nodes.
 
-    Args:
-        measured: variance of the noise that each node was measured with.
+    ``measured``: variance of the noise that each node was measured with.
     """
     single = nodes.leaf & (nodes.parent < 0)
     excess = np.maximum(nodes.variance - measured * (1 + ROUNDING), 0.0)

@@ -46,8 +46,7 @@ TWINS = "twins"
 class Streets(Frame):
     """A road graph and its decomposition into paths, whose nodes are intervals of positions.
 
-    Attributes:
-        domains: its decomposition into paths, which gives every edge a position.
+    ``domains``: its decomposition into paths, which gives every edge a position.
     """
 
     graph: RoadGraph
@@ -123,8 +122,7 @@ class Streets(Frame):
     def top_down(self, nodes: Decomposition, questions: Paths) -> tuple[Int, Int]:
         """Nodes of the shortest top-down answer to each path: inside it, or leaves cut by it.
 
-        Returns:
-            Path and node of each, int64, sorted by path, then node.
+        Returns path and node of each, int64, sorted by path, then node.
         """
         n, m = len(nodes), len(self.graph)
         edges = distinct_keys(questions.owner * m + questions.edge)

@@ -23,8 +23,7 @@ class Cells:
 
     Cell 0-0 is in the south-west; cells are numbered column by column.
 
-    Raises:
-        ParameterError: another side than 2 to 64.
+    Raises ParameterError: another side than 2 to 64.
 
     >>> Cells(Domain((0, 0), (1, 1)), 2).names
     ('0-0', '0-1', '1-0', '1-1')
@@ -62,9 +61,8 @@ class Cells:
     def alphabet(self, *, neighbours: bool) -> Alphabet:
         """The cells as symbols.
 
-        Args:
-            neighbours: whether a step leads to one of the eight cells around this one only: a
-                public rule, at which records that break it are cut.
+        ``neighbours``: whether a step leads to one of the eight cells around this one only: a
+        public rule, at which records that break it are cut.
         """
         if not neighbours:
             return Alphabet(self.names)
@@ -86,8 +84,7 @@ class Cells:
 def cells_of(header: Header | dict[str, Any]) -> Cells | None:
     """Cells of a release's symbols; None if the symbols are not places.
 
-    Args:
-        header: header of a sequence release, or the public facts of a handle.
+    ``header``: header of a sequence release, or the public facts of a handle.
     """
     values = (header.extra if isinstance(header, Header) else header).get("cells")
     if values is None:

@@ -32,9 +32,8 @@ def save_sequences(
     A text file has a line for each; CSV a row for each symbol, beside the number of its sequence;
     Parquet a row for each, with a list of its symbols.
 
-    Raises:
-        ReleaseError: another ending, a format in which a symbol of the alphabet cannot be read
-            again, or as :func:`dpviz.files.writing.write_file`.
+    Raises ReleaseError: another ending, a format in which a symbol of the alphabet cannot be read
+    again, or as :func:`dpviz.files.writing.write_file`.
     """
     path = Path(path)
     ending = path.suffix.lower()
