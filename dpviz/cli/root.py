@@ -86,9 +86,9 @@ def emit(values: dict[str, Any], as_json: bool, text: str, *, made: str | None =
     ``made``: output file, which exists even if nothing can be printed. Raises ParameterError:
     standard output cannot be written, such as a full disk.
     """
-    printed = (
-        json.dumps(values, allow_nan=False, default=_item) if as_json else escape_controls(text)
-    )
+    printed = escape_controls(text)
+    if as_json:
+        printed = json.dumps(values, allow_nan=False, default=lambda each: each.item())
     _write(_erase_line())
     try:
         print(printed, flush=True)
@@ -250,8 +250,3 @@ def progress() -> Progress:
         _write(f"{start}{what}: {100 * fraction:3.0f} %{end}")  # one write, never interleaved
 
     return report
-
-
-def _item(value: Any) -> Any:
-    """Convert a NumPy number to a Python number for JSON."""
-    return value.item()

@@ -105,18 +105,15 @@ def shapefiles(path: Path) -> bytes:
         limits.decoded(size, path.stat().st_size, path.name)
         for name, each in zip(names, chosen, strict=True):
             content = archive.read(each)
-            if name.lower().endswith(".shp"):
-                require_shapefile(content, path.name)
+            # GDAL detects formats by content, not by name.
+            if name.lower().endswith(".shp") and recognised(content) != "Shapefile":
+                raise DataError(
+                    f"{path.name} holds a .shp that is no Shapefile: zip .shp, .shx, .dbf and .prj"
+                )
             target.writestr(name, content)
     if not any(name.lower().endswith(".shp") for name in names):
         raise DataError(f"{path.name} holds no Shapefile: zip its .shp, .shx, .dbf and .prj")
     return flat.getvalue()
-
-
-def require_shapefile(head: bytes, name: str) -> None:
-    """Raise unless a .shp file is a Shapefile: GDAL detects formats by content, not by name."""
-    if recognised(head) != "Shapefile":
-        raise DataError(f"{name} holds a .shp that is no Shapefile: zip .shp, .shx, .dbf and .prj")
 
 
 def database(path: Path) -> sqlite3.Connection:

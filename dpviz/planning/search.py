@@ -239,7 +239,9 @@ def cheapest_candidate(
     Raises ParameterError: none fulfils the wishes at any price of the grid.
     """
     progress = progress or silent
-    candidates = _candidates(trial)
+    candidates: Sequence[Candidate] = (BY_AREA,)
+    if trial.areas is None:
+        candidates = candidates_for(trial.scenes[0].domain, trial.wishes)
     best, row = None, len(grid)
     for done, candidate in enumerate(candidates):
         progress(done / len(candidates), f"planning: {candidate.name}")
@@ -259,12 +261,6 @@ def first_row(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
     The search is by bisection.
     """
     return bisect_left(grid, True, key=lambda epsilon: trial.holds(candidate, epsilon))
-
-
-def _candidates(trial: Trial) -> Sequence[Candidate]:
-    if trial.areas is not None:
-        return (BY_AREA,)
-    return candidates_for(trial.scenes[0].domain, trial.wishes)
 
 
 def _impossible(trial: Trial, candidates: Sequence[Candidate], epsilon: float) -> str:

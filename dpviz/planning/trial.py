@@ -23,6 +23,7 @@ from dpviz.queries.wishes import Wish
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.source import areas_of
 from dpviz.releases.points.promises import answers_at, places_of, success_probability
+from dpviz.trees.consistency import geometric_variance
 from dpviz.trees.lattice import Float
 
 EPSILON_LIMIT = 1_000.0
@@ -193,7 +194,7 @@ class Trial:
 
     def _by_area(self, epsilon: float, factor: float) -> Float:
         """Probability of every wish if the cells are the areas, so that noise is the only error."""
-        sd = math.sqrt(noise_variance(epsilon / self.max_per_unit))
+        sd = math.sqrt(geometric_variance(self.max_per_unit / epsilon))
         odds = []
         for placed in zip(*self.placed, strict=True):
             fewest = np.min([_fewest_records(each) for each in placed], axis=0)
@@ -202,15 +203,6 @@ class Trial:
             tolerance, nothing = placed[0].wish.widened(factor).tolerance(fewest), 0.0 * fewest
             odds.append(success_probability(tolerance, nothing + sd, nothing, nothing).min())
         return np.array(odds)
-
-
-def noise_variance(epsilon: float) -> float:
-    """Variance of one count with two-sided geometric noise: 2a/(1 − a)², a = e^−ε.
-
-    >>> round(noise_variance(0.01), 1), round(noise_variance(1.0), 4)
-    (19999.8, 1.8413)
-    """
-    return 0.5 / math.sinh(min(epsilon, 700.0) / 2.0) ** 2  # beyond, the square exceeds a double
 
 
 def area_source(wishes: Sequence[Wish]) -> str:

@@ -38,16 +38,6 @@ def hexagon_shares(shapes: NDArray[np.object_], domain: Domain) -> Float:
     return np.where(whole, 1.0, size / size.max())
 
 
-def level_marks(
-    release: AreaRelease,
-    level: str | None = None,
-    id: str = "district",  # noqa: A002
-) -> tuple[tuple[Mark, ...], Legend]:
-    """The areas of a level as marks, and their legend."""
-    (marks,), legend = level_frames([release], level, [id])
-    return marks, legend
-
-
 def level_frames(
     releases: Sequence[AreaRelease], level: str | None, ids: Sequence[str]
 ) -> tuple[list[tuple[Mark, ...]], Legend]:
@@ -77,7 +67,7 @@ def areas_scene(
         level: the finest by default.
         camera: initial view; the whole domain by default.
     """
-    marks, legend = level_marks(release, level)
+    (marks,), legend = level_frames([release], level, ["district"])
     return scene_of(release, marks, legend, camera=camera)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from dpviz.releases.counts import PointRelease
-from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.sums import mean_of, values_of
 from dpviz.render.cells import adaptive
 from dpviz.render.colors import every_palette
@@ -34,7 +33,8 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
     def at_zoom(zoom: float) -> tuple[Int | Float, ...]:
         rows = np.flatnonzero(adapted.at(zoom))
         lo, hi = nodes.lo[rows], nodes.hi[rows]
-        means = _means(release, lo, hi)
+        sums, counts = release.sum_boxes(lo, hi), release.count_boxes(lo, hi)
+        means = mean_of(release.domain, sums, counts)
         return lo, hi, means.value, means.low, means.high
 
     boxes, (value, low, high) = ZoomedBoxes.of(release.domain, at_zoom)
@@ -55,10 +55,6 @@ def mean_marks(release: PointRelease, id: str) -> tuple[Mark, Legend]:  # noqa: 
         labels=[short(each) for each in bounds],
         blank="blank: too few records to tell a mean",
     )
-
-
-def _means(release: PointRelease, lo: Int, hi: Int) -> Quotients:
-    return mean_of(release.domain, release.sum_boxes(lo, hi), release.count_boxes(lo, hi))
 
 
 def _steps(values: Float, least: float, most: float) -> tuple[float, ...]:

@@ -1,6 +1,5 @@
 """A calendar of charges: no unit of time is overspent, and periods are rounded outward."""
 
-import json
 import os
 import sqlite3
 import subprocess
@@ -18,9 +17,7 @@ from hypothesis import strategies as st
 from dpviz.domain.calendar import Calendar
 from dpviz.domain.units import ChargedPeriod, TimeUnits
 from dpviz.errors import BudgetError, DomainError, LedgerError
-from dpviz.private.ledger import file
 from dpviz.private.ledger.balance import Balance
-from dpviz.private.ledger.chain import Head
 from dpviz.private.ledger.entries import Entry
 from dpviz.private.ledger.profile import MAX_PIECES
 from tests.private.load.stability import often
@@ -223,57 +220,27 @@ def test_a_calendar_begins_once_and_never_for_single_records(visits):
         visits.account("others", "2024-03-01,2024-03-02")
 
 
-# Older ledgers
-
-
-def write_version_3(path, **spent):
-    """A ledger of the version before calendars, as that version wrote it."""
-    plain = {"at": "2024-01-01", "account": "visits", "name": "visits"}
-    spend, total = {"kind": "spend", "release": "r", **spent}, {"kind": "total", "epsilon": "2"}
-    head = Head()
-    with closing(sqlite3.connect(path)) as db, db:
-        for statement in (*file.TABLES, "PRAGMA user_version = 3"):
-            db.execute(statement)
-        for fields in (spend, total):
-            entry = {**vars(Entry(**plain, **fields))}
-            for later in ("frame", "units", "time"):
-                del entry[later]
-            body = json.dumps(entry, ensure_ascii=False, sort_keys=True)
-            head = head.after(body.encode())
-            db.execute("INSERT INTO entry VALUES (?, ?, ?)", (head.id, body, head.hash))
-
-
-def hashes(path):
-    with closing(sqlite3.connect(path)) as db:
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        return version, [row[0] for row in db.execute("SELECT hash FROM entry ORDER BY id")]
+# Prices paid before the calendar
 
 
 @pytest.mark.parametrize(
-    ("neighbours", "epsilon", "base"), [("add-remove", "0.4", 0.8), ("replace", "0.5", 0.5)]
+    ("neighbours", "epsilon", "base"), [("add-remove", 0.4, 0.8), ("replace", 0.5, 0.5)]
 )
-def test_an_older_ledger_opens_and_its_prices_count_twice_on_every_day(
-    ledger, neighbours, epsilon, base
-):
-    """T15: hashes stay; what a whole person paid is a base charge of 2·ε for each unit."""
-    write_version_3(ledger.path, epsilon=epsilon, neighbours=neighbours, unit="one person")
-    assert ledger.verify() == 2
-    version, before = hashes(ledger.path)
-    assert version == 3  # reading writes nothing
+def test_what_a_whole_person_paid_counts_twice_on_every_day(ledger, neighbours, epsilon, base):
+    ledger.set_total("visits", 2)
+    ledger.spend("visits", epsilon, what="x", unit="one person", neighbours=neighbours)
     account = ledger.begin_calendar("visits", "day", "Europe/Berlin")
     assert (account.spent, account.left) == (base, 2 - base)
     assert account.longer == pytest.approx(
         {"day": base, "week": 7 * base, "month": 31 * base, "for ever": None}
     )
-    version, after = hashes(ledger.path)
-    assert (version, after[:2]) == (4, before)
     spend(ledger, 2 - base, "2024-03-01", "2024-03-02")
     assert ledger.account("visits", "2030-01-01,2031-01-01").spent == base
-    assert ledger.verify() == 4
 
 
 def test_a_base_charge_above_the_total_is_refused(ledger):
-    write_version_3(ledger.path, epsilon="1.1", unit="one person")
+    ledger.set_total("visits", 2)
+    ledger.spend("visits", 1.1, what="x", unit="one person")
     with pytest.raises(BudgetError, match=r"would have spent epsilon=2\.2 of 2: .* counts twice"):
         ledger.begin_calendar("visits", "day", "UTC")
     assert ledger.account("visits").frame == ""

@@ -78,7 +78,6 @@ class Entry:
     """One ledger entry: a total, calendar, spend, outcome, public declaration or accepted copy.
 
     Amounts are the shortest decimals of what was typed. Outcomes and acceptances have no account.
-    Entries of version 3 lack the last three fields.
 
     Attributes:
         frame: unit of time and zone of a calendar; empty for a plain account.

@@ -14,9 +14,6 @@ from dpviz.private.ledger.chain import seal_path
 from dpviz.private.ledger.entries import DamageError
 
 VERSION = 4
-OLDER_VERSIONS = (3,)
-"""Versions whose entries are read as they are; the first write makes the file one of this version,
-so that an older dpviz, which knows no calendars, refuses it."""
 OLDEST_SQLITE = (3, 37, 0)
 """The first SQLite with STRICT tables; the Python of some systems has an older one."""
 WAIT_SECONDS = 30.0
@@ -122,9 +119,7 @@ def _begin(db: sqlite3.Connection, path: Path, write: bool) -> None:
             db.execute(statement)
     elif identity != LEDGER_ID or not tables:
         raise DamageError("or not a ledger")
-    elif write and version in OLDER_VERSIONS:
-        db.execute(f"PRAGMA user_version = {VERSION}")
-    elif version not in (VERSION, *OLDER_VERSIONS):
+    elif version != VERSION:
         raise LedgerError(
             f"{path.name}: ledger version {version}, this dpviz reads version {VERSION}: name "
             "another ledger, or use the dpviz that wrote it; nothing was spent"

@@ -19,14 +19,12 @@ from dpviz.errors import DataError
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.cellquery import CellQuery, Clock
 from dpviz.private.load.columns import shown
-from dpviz.private.load.engines import connected
 from dpviz.private.load.engines.base import Engine, Rows, rows_with_progress
 from dpviz.private.load.folder import Footers, size_of
 from dpviz.private.load.names import recognised_columns
 from dpviz.private.load.notation import MILLISECONDS, Notation
 from dpviz.private.load.projection import crs_name, same_crs
 from dpviz.private.load.selection import Selection
-from dpviz.private.load.source import Database
 from dpviz.private.load.tables.base import Column, column_list, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.trees.lattice import Int, morton
@@ -40,13 +38,6 @@ MAX_CELLS = 50_000_000
 
 Counted = tuple[Engine, Any, str]
 """An engine, a relation in it, and the relation's name for messages."""
-
-
-@contextmanager
-def table_relation(source: Database) -> Iterator[Counted]:
-    """Connect to a database and return one of its tables."""
-    with connected(source) as engine:
-        yield engine, engine.relation(source.table), source.name
 
 
 @contextmanager

@@ -78,20 +78,13 @@ def sql(text: str, dialect: str, /, **values: Any) -> Any:
 def _operand(value: Any) -> Any:
     """SQL expression of a Python value, or of an expression in parentheses if needed."""
     if isinstance(value, float):
-        return as_double(value)
+        # Some engines read a literal such as 0.1 as a decimal and then change the cell of a record.
+        return exp.cast(exp.Literal.string(repr(value)), "double")
     if isinstance(value, int):
         return exp.Literal.number(value)
     if isinstance(value, str):
         return exp.Literal.string(value)
     return exp.paren(value) if isinstance(value, exp.Binary) else value
-
-
-def as_double(value: float) -> Any:
-    """A constant cast from text.
-
-    Some engines read a literal such as 0.1 as a decimal and then put records into other cells.
-    """
-    return exp.cast(exp.Literal.string(repr(value)), "double")
 
 
 def as_column(name: str) -> Any:

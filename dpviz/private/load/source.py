@@ -104,7 +104,7 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
         raise DataError(f"source of type {type(given).__name__}: collect it first, .collect()")
     if isinstance(given, str) and len(given.splitlines()) > 1:  # it may hold records: not shown
         raise DataError("source is a text of several lines: give the path of a file")
-    if _is_frame(given):
+    if hasattr(given, "columns") and hasattr(given, "shape"):  # a table of any library
         return InMemory(given)
     if not isinstance(given, (str, os.PathLike)):
         raise DataError(
@@ -121,11 +121,6 @@ def source_of(given: Any, table: str | None = None, *, built_in: bool = False) -
     path = Path(text)
     path = path.resolve() if path.name in ("", "..") else path  # the name of the data set
     return Folder(path) if path.is_dir() else File(path, table)
-
-
-def _is_frame(value: Any) -> bool:
-    """Recognise a table in memory by its attributes, without importing its library."""
-    return hasattr(value, "columns") and hasattr(value, "shape")
 
 
 def is_url(given: Any) -> bool:

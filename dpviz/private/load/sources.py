@@ -16,9 +16,9 @@ from dpviz.private.load.aggregation import (
     engine_layers,
     engine_tally,
     folder_relation,
-    table_relation,
 )
 from dpviz.private.load.count_rows import are_counts, result_handle
+from dpviz.private.load.engines import connected
 from dpviz.private.load.folder import folder_footers
 from dpviz.private.load.layout import layout
 from dpviz.private.load.points import read_layers
@@ -75,7 +75,8 @@ def read_points(source: Source, chosen: Selection) -> DataHandle:
             return _table_handle(MemoryTable(source.table, name), name, chosen)
         case Database():
             domain = chosen.box(source.name)
-            with table_relation(source) as relation:
+            with connected(source) as engine:
+                relation = engine, engine.relation(source.table), source.name
                 return _counted(relation, source, domain, chosen)
         case BuiltIn():
             return _built_in(source.dataset, chosen)

@@ -18,7 +18,7 @@ from dpviz.releases.header import Header
 from dpviz.sequences.alphabet import Alphabet
 from dpviz.sequences.grams import GramTree, Model, Ranking
 from dpviz.sequences.model import ContextTree, Mask
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Int
 
 MODELS: dict[type[Model], str] = {ContextTree: "contexts", GramTree: "grams", Ranking: "ranking"}
 """Name of each kind of model in the header."""
@@ -34,10 +34,13 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pa.Table:
     string less its last symbol and that symbol (−1 for the empty string), and ``counts`` of its
     extensions. Ranking: the ``string``.
     """
+    follows = None
+    if alphabet.follows is not None:
+        follows = base64.b64encode(np.packbits(alphabet.follows).tobytes()).decode()
     facts: dict[str, Any] = {
         "model": MODELS[type(model)],
         "alphabet": list(alphabet.names),
-        "follows": _packed(alphabet.follows),
+        "follows": follows,
     }
     if isinstance(model, Ranking):
         strings = pa.array([list(each) for each in model.strings], pa.list_(pa.int64()))
@@ -49,7 +52,8 @@ def to_columns(alphabet: Alphabet, model: Model, header: Header) -> pa.Table:
         columns = {"first_child": arrow.numbers(model.first_child)}
     else:
         columns = dict(zip(("parent", "symbol"), map(arrow.numbers, _links(model)), strict=True))
-    columns["counts"] = _lists(model.counts)
+    counts = arrow.numbers(model.counts.ravel())
+    columns["counts"] = pa.FixedSizeListArray.from_arrays(counts, model.counts.shape[1])
     return with_header(columns, "sequences", header, facts)
 
 
@@ -72,10 +76,6 @@ def from_columns(table: pa.Table, stated: dict[str, Any]) -> tuple[Alphabet, Mod
         return alphabet, ContextTree(child, counts, variance, follows, beside)
     child = _children(whole_numbers(table, "parent"), whole_numbers(table, "symbol"), size)
     return alphabet, GramTree(child, counts, variance, follows)
-
-
-def _lists(rows: Float) -> pa.FixedSizeListArray:
-    return pa.FixedSizeListArray.from_arrays(arrow.numbers(rows.ravel()), rows.shape[1])
 
 
 def _links(model: GramTree) -> tuple[Int, Int]:
@@ -109,10 +109,6 @@ def _strings(table: pa.Table) -> tuple[tuple[int, ...], ...]:
     if any(string is None or None in string for string in strings):
         raise ReleaseError("column 'string' holds nulls")
     return tuple(map(tuple, strings))
-
-
-def _packed(follows: Mask | None) -> str | None:
-    return None if follows is None else base64.b64encode(np.packbits(follows).tobytes()).decode()
 
 
 def _unpacked(text: Any, size: int) -> Mask | None:
