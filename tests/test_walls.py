@@ -27,7 +27,6 @@ INSIDE = ("private", "methods")
 DOORS = (
     "build.py",
     "evaluation/truth.py",
-    "evaluation/sequence_truth.py",
     "evaluation/audit.py",
     "evaluation/search.py",
     "evaluation/point_audit.py",

@@ -3,7 +3,6 @@
 It is known before any record is read; nothing here sees one.
 """
 
-from dpviz.domain.columns import default_columns
-from dpviz.domain.frame import LATTICE_BITS, Domain
+from dpviz.domain.frame import LATTICE_BITS, Domain, default_columns
 
 __all__ = ["LATTICE_BITS", "Domain", "default_columns"]

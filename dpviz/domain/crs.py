@@ -7,8 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpviz.domain.columns import default_columns
-from dpviz.domain.frame import Domain
+from dpviz.domain.frame import Domain, default_columns
 from dpviz.errors import DomainError
 from dpviz.lazy import pyproj
 from dpviz.trees.lattice import Float

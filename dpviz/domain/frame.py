@@ -19,7 +19,6 @@ from dpviz.checks import require, texts
 from dpviz.domain import calendar
 from dpviz.domain.attributes import Kinds, Values
 from dpviz.domain.calendar import Calendar, time_arguments
-from dpviz.domain.columns import default_columns
 from dpviz.domain.rectangles import OVERLAP, checked_limits, checked_rectangles, numbers_of, rows_of
 from dpviz.domain.zones import ZONE, zone_name
 from dpviz.errors import DomainError
@@ -397,3 +396,9 @@ class Domain:
                 f"lattice of {values['bits']} bits, this version reads {domain.bits}: update dpviz"
             )
         return domain
+
+
+def default_columns(dims: int) -> tuple[str, ...]:
+    """Default column names: a place, or a pickup and a drop-off."""
+    names = {1: ("x",), 2: ("lon", "lat"), 4: ("plon", "plat", "dlon", "dlat")}
+    return names.get(dims, tuple(f"x{axis}" for axis in range(dims)))

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpviz.errors import ParameterError
-from dpviz.evaluation.area_audit import area_subject
+from dpviz.evaluation.area_audit import area_subject, flow_subject
 from dpviz.evaluation.exact import structure_loss, whole_loss
-from dpviz.evaluation.flow_audit import flow_subject
 from dpviz.evaluation.point_audit import point_subject
 from dpviz.evaluation.road_audit import road_subject
 from dpviz.evaluation.search import Finding, Search

@@ -8,10 +8,12 @@ import numpy as np
 
 from dpviz.errors import ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, method_of_text, timed_build
-from dpviz.evaluation.metrics import SANITY, relative_errors, sanity_bound
 from dpviz.evaluation.truth import (
+    SANITY,
     exact_counts,
     exact_total,
+    relative_errors,
+    sanity_bound,
 )
 from dpviz.methods.points.base import PointMethod
 from dpviz.methods.request import chosen_method

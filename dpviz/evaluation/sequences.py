@@ -14,10 +14,7 @@ import numpy as np
 from dpviz.errors import DataError, ParameterError
 from dpviz.evaluation.experiments import SECONDS, Build, Measures, parsed, timed_build
 from dpviz.evaluation.rows import MeasureRow, grouped
-from dpviz.evaluation.sequence_truth import (
-    exact_lengths,
-    exact_top,
-)
+from dpviz.evaluation.truth import exact_lengths, exact_top
 from dpviz.methods import method as find_method
 from dpviz.methods import method_with
 from dpviz.methods.sequences.base import SequenceMethod

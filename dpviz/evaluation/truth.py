@@ -1,4 +1,4 @@
-"""Exact answers, inside the wall and for public data only.
+"""Exact answers, inside the wall and for public data only, and the errors against them.
 
 Every function that takes a handle raises PrivacyError where its data set is not declared public.
 """
@@ -15,14 +15,19 @@ from dpviz.errors import ParameterError
 from dpviz.lazy import shapely
 from dpviz.private.areas import AreaData
 from dpviz.private.areas import exact_areas as exact_areas
+from dpviz.private.events import events_of, frequent
 from dpviz.private.handle import DataHandle
 from dpviz.private.index import PointIndex
 from dpviz.private.roads import exact_visits as exact_visits
+from dpviz.private.sequences import SequenceData
 from dpviz.queries.workloads import Workload
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
 from dpviz.trees.lattice import Float, Int
+
+SANITY = 0.001
+"""The sanity bound as a share of the number of records (PrivTree, §6.1: 0.1 %)."""
 
 
 def exact_counts(handle: DataHandle, rects: ArrayLike) -> Int:
@@ -123,3 +128,36 @@ def _random_places(index: PointIndex, n: int, random: np.random.Generator) -> Fl
     """Places of n records of an index that is not empty."""
     rows = np.searchsorted(index.cumulative, random.integers(index.total, size=n), "right")
     return index.domain.to_coordinates(index.cells[rows - 1] + 0.5)
+
+
+def exact_top(data: SequenceData, k: int) -> list[tuple[tuple[int, ...], int]]:
+    """The k most frequent strings of whole, untruncated sequences, with exact counts."""
+    if k < 1:
+        raise ParameterError(f"k={k}: give at least 1")
+    data.require_public()
+    longest = int(data._sequences.length.max(initial=0))
+    whole = events_of(data._sequences, len(data.alphabet), longest + 1)
+    return [(string, count) for string, count, _ in frequent(whole, len(data.alphabet), k)]
+
+
+def exact_lengths(data: SequenceData) -> Int:
+    """Exact number of symbols of each sequence, int64 (n,)."""
+    data.require_public()
+    return data._sequences.length
+
+
+def relative_errors(answers: ArrayLike, exact: ArrayLike, bound: float) -> Float:
+    """|answer − exact| / max(exact, bound), float64 of the shape of the answers.
+
+    ``bound``: the sanity bound in records, above 0: it keeps empty queries from deciding a mean.
+
+    >>> relative_errors([12, 3], [10, 0], bound=5).tolist()
+    [0.2, 0.6]
+    """
+    exact = np.asarray(exact, dtype=np.float64)
+    return np.asarray(np.abs(np.asarray(answers) - exact) / np.maximum(exact, bound))
+
+
+def sanity_bound(total: int, share: float = SANITY) -> float:
+    """The sanity bound in records: a share of all records, one record where there is none."""
+    return share * total if total else 1.0

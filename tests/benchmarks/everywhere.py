@@ -31,8 +31,13 @@ import dpviz
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.evaluation.experiments import method_of_text, with_workload
-from dpviz.evaluation.metrics import relative_errors, sanity_bound
-from dpviz.evaluation.truth import SQUARE_SIDES, exact_counts, squares_at_records
+from dpviz.evaluation.truth import (
+    SQUARE_SIDES,
+    exact_counts,
+    relative_errors,
+    sanity_bound,
+    squares_at_records,
+)
 from dpviz.methods.points.declared import Declared
 from dpviz.private.handle import DataHandle
 from dpviz.private.mechanisms.noise import SimulatedNoise

@@ -24,8 +24,7 @@ import numpy as np
 
 import dpviz
 from dpviz.domain import Domain
-from dpviz.evaluation.metrics import relative_errors, sanity_bound
-from dpviz.evaluation.truth import exact_counts, squares_at_records
+from dpviz.evaluation.truth import exact_counts, relative_errors, sanity_bound, squares_at_records
 from dpviz.methods.points import cell_tree
 from dpviz.queries.workloads import workload
 from dpviz.releases.answers import INTERVAL_SDS

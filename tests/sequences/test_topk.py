@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpviz.build import build
 from dpviz.errors import ParameterError, PrivacyError
-from dpviz.evaluation.sequence_truth import exact_lengths, exact_top
+from dpviz.evaluation.truth import exact_lengths, exact_top
 from dpviz.methods.sequences.base import SequenceTask
 from dpviz.methods.sequences.topk_em import Candidates, TopK
 from dpviz.private.budget import Budget
