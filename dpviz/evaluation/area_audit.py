@@ -1,4 +1,4 @@
-"""Subjects of audits on areas and flows: four quarters of a square, one record more in the first."""
+"""Subjects of audits on areas and flows: quarters of a square, one record more in the first."""
 
 from __future__ import annotations
 
