@@ -76,7 +76,6 @@ def refused(folder, words, line):
 
 
 def blocks(language, page):
-    """The code of one language on a page."""
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
 
 

@@ -6,7 +6,6 @@ import shapely
 
 
 def feature(shape, **properties):
-    """GeoJSON of a shapely geometry."""
     geometry = shapely.geometry.mapping(shape)
     return {"type": "Feature", "properties": properties, "geometry": geometry}
 
@@ -17,5 +16,4 @@ def lines(*each):
 
 
 def collection(features):
-    """The text of a collection."""
     return json.dumps({"type": "FeatureCollection", "features": list(features)})

@@ -29,19 +29,16 @@ CELLS = {
 
 
 def markdown(*rows) -> str:
-    """A Markdown table, its first row being the head."""
     head, *others = (f"| {' | '.join(row)} |" for row in rows)
     return "\n".join([head, "|" + len(rows[0]) * "---|", *others]) + "\n"
 
 
 def method_table(kind: str, *columns: str) -> str:
-    """The registry of methods on one kind of data."""
     methods = sorted(of_kind(kind).items())
     return markdown(columns, *([CELLS[each](cls) for each in columns] for _, cls in methods))
 
 
 def command_table() -> str:
-    """The commands and what their help says."""
     return markdown(
         ("command", "does"), *((f"`{words}`", does) for words, does in commands().items())
     )

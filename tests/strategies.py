@@ -36,7 +36,6 @@ def cells(draw, dims: int = 2, bits: int = 26, most: int = 60) -> Int:
 
 @st.composite
 def indexes(draw, dims: int = 2) -> PointIndex:
-    """Small point indexes in 2 or 4 dimensions."""
     domain = Domain((0.0,) * dims, (1.0,) * dims)
     return PointIndex.from_cells(domain, draw(cells(dims, domain.bits)))
 

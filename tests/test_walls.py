@@ -72,7 +72,6 @@ def read_once():
 
 @cache
 def nodes_of(path):
-    """Every node of a file's tree."""
     return list(ast.walk(ast.parse(path.read_text())))
 
 

@@ -113,7 +113,6 @@ def methods_table(index):
 
 
 def report():
-    """All tables in Markdown."""
     yield "Millions of draws a second:\n"
     yield from draws_table()
     points = clustered(1_700_000)

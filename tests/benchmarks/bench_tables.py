@@ -82,7 +82,6 @@ def copy(url):
 
 
 def descendants(number):
-    """A process and all below it."""
     found = [str(number)]
     for child in Path(f"/proc/{number}/task/{number}/children").read_text().split():
         found += descendants(child)

@@ -141,7 +141,6 @@ def halved(low: Int, high: Int, records: Int, axis: int) -> Iterator[tuple[Int, 
 
 
 def queries(handle: DataHandle, columns: list[str], many: int) -> dict[str, Float]:
-    """The rectangles of each column."""
     rects = {}
     for column in columns:
         if column in SQUARE_SIDES:
@@ -176,7 +175,6 @@ class FlatGrid:
         self.part = (ends - line[self.cell]) / np.diff(line)[self.cell]
 
     def answers(self, epsilon: float, noise: SimulatedNoise) -> Float:
-        """With fresh noise in every cell, (q,)."""
         drawn = noise.two_sided(self.counts.size, epsilon).reshape(self.counts.shape)
         below = np.pad(self.counts + drawn, [(1, 0)] * self.counts.ndim)
         for axis in range(below.ndim):
@@ -203,11 +201,9 @@ class Bench:
         self.bound = sanity_bound(index_of(handle).total)
 
     def error(self, column: str, answers: Float) -> float:
-        """Mean relative error."""
         return float(relative_errors(answers, self.exact[column], self.bound).mean())
 
     def flat(self, epsilons: list[float], repeats: int) -> Iterator[Row]:
-        """All flat grids."""
         columns = list(self.rects)
         ends = np.cumsum([len(self.rects[column]) for column in columns])[:-1]
         every = np.concatenate(list(self.rects.values()))
@@ -220,7 +216,6 @@ class Bench:
                     yield self.handle.name, epsilon, column, f"flat {side}", repeat, error
 
     def method(self, name: str, epsilon: float, columns: list[str], repeats: int) -> Iterator[Row]:
-        """One method, with its parameters after its name."""
         for repeat in range(repeats):
             seed = zlib.crc32(f"{self.handle.name} {name} {epsilon} {repeat}".encode())
             release = dpviz.build(self.handle, method_of_text(name), epsilon, seed=seed)
@@ -300,7 +295,6 @@ def page(summaries: list[Summary]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, print the table and write every row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hot", action="store_true", help="small squares, beside flat grids only")
     parser.add_argument("--sets", type=lambda text: text.split(","), default=[])

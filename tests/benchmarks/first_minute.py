@@ -177,7 +177,6 @@ def measured():
 
 
 def table(load, rows, seconds):
-    """Lines of Markdown."""
     yield f"Load before: {load:.1f} on {os.cpu_count()} cores."
     yield ""
     yield "| page | seen | moved | processor | shift |"

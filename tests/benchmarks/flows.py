@@ -85,7 +85,6 @@ def flows_of(file: str, resolution: int) -> FlowData:
 
 
 def exact_pairs(data: FlowData) -> Published:
-    """The pairs of public data."""
     cells, counts = exact_flows(data)
     return with_sums(data.flows.origins.leaves, cells[:, 1], cells[:, 2], counts)
 
@@ -149,7 +148,6 @@ def merged(earlier: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def title(name: str) -> str:
-    """Title of a data set."""
     file, resolution = SETS[name]
     return f"{FILES[file][0]}, H3 {resolution}"
 
@@ -182,7 +180,6 @@ def page(runs: pd.DataFrame) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure, print the tables and write every run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=lambda text: text.split(","), default=list(SETS))
     parser.add_argument("--epsilons", type=lambda text: [float(each) for each in text.split(",")])

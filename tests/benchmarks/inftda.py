@@ -110,7 +110,6 @@ def by_package(data: FlowData, epsilon: float) -> Published:
 
 
 def main() -> None:
-    """Print the L1 error of all pairs of taxi trips on few areas."""
     from .flows import errors_of, exact_pairs, flows_of
 
     data, repeats, epsilon = flows_of("nyc", 5), 20, 1.0

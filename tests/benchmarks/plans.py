@@ -171,7 +171,6 @@ def spread(folder, name):
 
 
 def every_place(records):
-    """Places of all records, float64 (n, 2)."""
     index = index_of(records)
     return records.domain.to_coordinates(np.repeat(index.cells, index.weights, axis=0) + 0.5)
 
@@ -188,7 +187,6 @@ def words(candidate):
 
 
 def least_kept(row):
-    """The share kept of the wish that is kept least."""
     return min(float(row[name]) for name in ("kept", "whole") if row[name] != "")
 
 

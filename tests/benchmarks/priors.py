@@ -96,7 +96,6 @@ HELD_OUT = {
 
 
 def mirrored(box: tuple[float, ...], points: Float) -> Float:
-    """The same points with east and west exchanged."""
     return np.column_stack([box[0] + box[2] - points[:, 0], points[:, 1]])
 
 
@@ -312,7 +311,6 @@ def coarse(case: Case) -> object:
 
 
 def main() -> None:
-    """Measure, print the table and write every row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ablation", action="store_true", help="the sets tuned on, part by part")
     parser.add_argument("--seeds", type=int, default=3)

@@ -22,7 +22,6 @@ CRS = {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::25832"}}
 
 
 def kept(path, *words):
-    """Number of records inside the box."""
     return as_json("check", path, *words)["facts"]["kept"]
 
 

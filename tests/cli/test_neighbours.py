@@ -82,7 +82,6 @@ class Worlds:
 
     @property
     def loss(self):
-        """Largest loss of any outcome, as a fraction."""
         total = Fraction(0)
         for (one, rates, _), (other, same, _) in zip(*self.calls.values(), strict=True):
             assert np.array_equal(rates, same)

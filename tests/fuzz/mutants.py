@@ -47,7 +47,6 @@ def text_mutant(content, random):
 
 
 def byte_mutant(content, random):
-    """A few bytes changed, cut or repeated."""
     mutant = bytearray(content)
     for _ in range(random.integers(1, 8)):
         if not mutant:

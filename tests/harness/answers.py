@@ -49,7 +49,6 @@ PAGES = (
 
 
 def cases():
-    """The facts of every case by its name."""
     for commands, release, options in QUESTIONS:
         name = " ".join((commands[0], *release, *options))
         yield name, partial(printed, commands, path_of(*release), options)

@@ -62,7 +62,6 @@ def graph():
 
 
 def wards():
-    """Four squares in two districts."""
     features = []
     for at in range(4):
         west, south = 14 + at % 2 / 2, -24 + at // 2 / 2
@@ -114,7 +113,6 @@ def labels(cls, name):
 
 
 def cases():
-    """The facts of every case by its name."""
     graph()
     wards()
     for owner, cls in dpviz.METHODS.items():

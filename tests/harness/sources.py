@@ -106,7 +106,6 @@ def files():
 
 
 def cases():
-    """The facts of every case by its name."""
     tables, layers = files()
     for name in [*tables, "duckdb:///text.duckdb", "duckdb:///numbers.duckdb"]:
         for frame in DOMAINS:

@@ -143,7 +143,6 @@ def is_paid(budget, epsilon, private, rel=1e-9):
 
 
 def same_columns(one, other):
-    """Two trees hold the same, to the bit."""
     for name, values in other.columns.items():
         np.testing.assert_array_equal(getattr(one, name), values)
 

@@ -19,7 +19,6 @@ SQUARE = dpviz.Domain((0.0, 0.0), (1.0, 1.0), ("x", "y"))
 
 
 def grid(across=6, levels=("country", "district", "ward")):
-    """Squares in quarters of a square."""
     lines = np.linspace(0, 1, across + 1)
     shapes = [
         shapely.box(lines[i], lines[j], lines[i + 1], lines[j + 1])

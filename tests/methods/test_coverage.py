@@ -44,7 +44,6 @@ def skewed():
 
 
 def coarse(name):
-    """Parameters for grids of thousands of cells in place of a million."""
     fields = METHODS[name].parameter_fields()
     if "log_grid" in fields:
         return {"log_grid": 12}

@@ -37,7 +37,6 @@ def partitions(n, start=0):
 
 
 def buckets(flags):
-    """The buckets of a partition, from its flags."""
     n, pieces = len(flags[-1]), []
     for level, flag in enumerate(flags):
         length = n >> level

@@ -32,7 +32,6 @@ def commuters(n=3_000, seed=0):
 
 
 def exact(release, data):
-    """Exact counts of all nodes of a release."""
     nodes, (cells, counts) = release.nodes, exact_flows(data)
     low, high = nodes.lo[:, None], nodes.hi[:, None]
     inside = ((cells[:, 1:] >= low) & (cells[:, 1:] < high)).all(axis=2)

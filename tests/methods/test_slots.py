@@ -37,7 +37,6 @@ MANY = SlotNoise(1.0, 1e-6, 30, 30)
 
 
 def kept(owners, slots, k):
-    """Persons per slot under the fixed key."""
     names = np.unique(owners)
     ids = pa.array([b"person %d" % name for name in names], pa.large_binary())
     unit = np.searchsorted(names, owners)

@@ -258,7 +258,6 @@ def test_a_plan_is_for_two_dimensions():
 
 
 def kept(truth, candidate, epsilon, builds=8):
-    """The share of squares that lie within the tolerance, over builds."""
     return np.mean([truth.odds(candidate, epsilon, row)[0] for row in range(builds)])
 
 

@@ -30,7 +30,6 @@ ALARM = 1e-6
 
 
 def decimal(x):
-    """A rational number to as many digits as the context has."""
     x = Fraction(x)
     return Decimal(x.numerator) / Decimal(x.denominator)
 

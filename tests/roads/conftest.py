@@ -38,7 +38,6 @@ def star(x, y):
 
 
 def tables(graph):
-    """The two tables that a graph is read from."""
     nodes = pd.DataFrame({"node": graph.node_id, "x": graph.xy[:, 0], "y": graph.xy[:, 1]})
     src, dst = graph.node_id[graph.ends].T
     columns = {"edge": graph.edge_id, "src": src, "dst": dst, "length": graph.length}

@@ -60,7 +60,6 @@ class Network:
         return np.column_stack(self.from_local.transform(*np.transpose(points)))
 
     def street(self, name):
-        """The id under which an edge is counted."""
         return name if self.directed else name.replace("r", "e")
 
     def length(self, name):

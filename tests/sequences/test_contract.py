@@ -38,7 +38,6 @@ MANY = [[0, 1, 2, 0], [0, 1], [2], [1, 1, 1]] * 40
 
 
 def answers(model):
-    """Everything that a model can be asked, as plain values."""
     if isinstance(model, Ranking):
         return model.strings
     strings = [[0], [0] * 9, [model.size - 1, 0]]

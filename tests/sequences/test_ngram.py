@@ -59,7 +59,6 @@ def explored(rows, epsilon, noise, alphabet=ABC, **parameters):
 
 
 def strings(child):
-    """The string of every row of a tree."""
     texts = {0: ()}
     for row in range(len(child)):
         for symbol, below in enumerate(child[row].tolist()):

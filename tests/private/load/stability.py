@@ -129,17 +129,14 @@ def moved(one, two):
 
 
 def moved_points(one, two):
-    """The distance of two handles on points."""
     return distance(index_of(one), index_of(two))
 
 
 def moved_trips(one, two):
-    """Number of trips of two handles without a partner in the other."""
     return moved(trips_of(one), trips_of(two))
 
 
 def moved_sequences(one, two):
-    """Number of sequences of two handles without a partner in the other."""
     return moved(sequences_of(one), sequences_of(two))
 
 
@@ -217,7 +214,6 @@ PARQUET = {"parquet": "text", "whole.parquet": "whole"}
 
 
 def write(form, path, records, extra=()):
-    """A file of a format with these records."""
     if form in ("csv", "tsv"):
         path.write_bytes(delimited(records, extra, "," if form == "csv" else "\t").encode())
     elif form == "csv.gz":
@@ -297,8 +293,6 @@ MAIN = f"{SPACE}/spreadsheetml/2006/main"
 
 
 def text_rows(table):
-    """Rows of inline texts, as they are written."""
-
     def cell(text):
         text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\0", "")
         return f'<c t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
@@ -307,12 +301,10 @@ def text_rows(table):
 
 
 def sheet(rows):
-    """The text of a sheet of rows as they are written."""
     return f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
 
 
 def packed(sheets):
-    """A workbook of the texts of its sheets by their names."""
     kinds = f"{SPACE}/officeDocument/2006/relationships"
     package = f"{SPACE}/package/2006"
     sheet_type = "application/vnd.openxmlformats-officedocument.spreadsheetml"

@@ -24,7 +24,6 @@ LINE = shapely.LineString([(0.25, 0.5), (9, 9), (0.5, 0.75)])
 
 
 def layer(path, shapes, crs="EPSG:4326", **how):
-    """A file of one layer of these shapes."""
     options = {"layer": "a", "SPATIAL_INDEX": "NO"} if path.suffix == ".gpkg" else {}
     frame = geopandas.GeoDataFrame(geometry=list(shapes), crs=crs)
     if crs is None:

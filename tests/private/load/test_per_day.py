@@ -48,7 +48,6 @@ def visits(day, zone):
 
 
 def load(source, start, end, zone, domain=None, **how):
-    """Load at a fixed key."""
     timed = dpviz.Domain.from_bounds(
         BOX.bounds, BOX.columns, period=(start, end), time="time", zone=zone
     )

@@ -50,7 +50,6 @@ def frame(points=POINTS):
 
 
 def write(folder, form, table=None, crs="EPSG:4326"):
-    """A file of that format with the points of `table`."""
     table = frame() if table is None else table
     path = folder / f"taxi.{form}"
     if form == "csv":

@@ -24,7 +24,6 @@ class Case:
 
     @property
     def points(self):
-        """Coordinates as doubles, missing ones as NaN."""
         columns = (self.table[name].to_numpy() for name in self.domain.columns)
         return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
 

@@ -23,7 +23,6 @@ def folders(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def duckdb_file(folders):
-    """A database file of DuckDB."""
     path = folders / "cases.duckdb"
     with duckdb.connect(str(path)) as db:
         for name in CASES:
