@@ -42,17 +42,6 @@ def test_no_command_writes_over_the_ledger(folder, monkeypatch, there, ending, n
 
 
 @pytest.mark.slow
-def test_an_unused_ledger_is_not_overwritten(folder):
-    dpviz.Ledger("old.md").set_total("people", 1)
-    assert run("build", "city", "--side=8", "--public", "--seed", 1, "-o", "s.parquet")[0] == 0
-    for words in (
-        ["sample", "s.parquet", "-o", "old.md"],
-        ["sample", "s.parquet", "-o", "old.md.seal"],
-    ):
-        refused(folder, words, "is a ledger, or its seal: name another")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("evaluates", [True, False], ids=["evaluate", "build"])
 def test_of_two_commands_that_write_one_file_at_once_the_second_is_refused(
     folder, monkeypatch, evaluates

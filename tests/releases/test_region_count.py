@@ -268,14 +268,6 @@ def test_an_archive_that_is_no_shapefile_is_refused_in_one_line(names, why, tmp_
         read_regions(tmp_path / "odd.zip", DOMAIN)
 
 
-@pytest.mark.slow
-def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a/wards.shp", bytes(300 * limits.MEBI))
-    with pytest.raises(DataError, match=r"bomb\.zip has more than 16 times its size when decoded"):
-        read_regions(tmp_path / "bomb.zip", DOMAIN)
-
-
 def test_regions_of_a_release_of_areas_are_its_finest(tmp_path):
     data = dpviz.from_points(np.array([[10.5, 50.5]]), DOMAIN, public=True)
     release = dpviz.build(data, areas=dpviz.hexagons(4, DOMAIN), epsilon=1.0, seed=0)
