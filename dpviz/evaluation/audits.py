@@ -63,12 +63,7 @@ def audit_all(
     progress: Progress | None = None,
     **how: Any,
 ) -> Generator[tuple[str, Audit], None, None]:
-    """Audits of settings, as they are finished.
-
-    Args:
-        words: names, or those of a :func:`group`.
-        **how: trials, confidence, seed, secure: see :func:`~dpviz.evaluation.audit.audit`.
-    """
+    """Audits of settings, as they are finished; ``how`` as for :func:`audit`."""
     for at, word in enumerate(words):
         report = None if progress is None else part_of(progress, at, len(words))
         yield word, audit(small_method(word, **(parameters or {})), epsilon, progress=report, **how)

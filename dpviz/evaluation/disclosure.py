@@ -264,13 +264,9 @@ def successes(
 ) -> int:
     """Count how often an attacker tells whether a person is in the published data.
 
-    In each try a person is drawn at random and a coin decides whether they are in; chance alone
-    is right in half of the tries.
-
-    Args:
-        attack: one of :data:`ATTACKS`.
-        tries: persons, coins and editions.
-        seed: seed of persons, coins and editions: the same ones for every attack.
+    In each try a person is drawn at random and a coin decides whether they are in; chance alone is
+    right in half of the tries. The seed decides the same persons, coins and editions for every
+    attack.
     """
     random = np.random.default_rng(seed)
     mean = way.expected(town, parameter)

@@ -147,9 +147,7 @@ class _Threshold:
     def log_outcome(self, nodes: list[tuple[int, int, bool]], given: Float | float = 0.0) -> float:
         """Log probability that nodes (how many, exact count, whether they split) decide so.
 
-        Args:
-            nodes: besides those in ``given``.
-            given: log probabilities of other nodes at each value of the threshold.
+        ``given``: log probabilities of other nodes at each value of the threshold.
         """
         logs = self.bits(nodes) + given - np.abs(self.NOISE)
         most = logs.max()
@@ -163,10 +161,7 @@ class _Threshold:
         return logs
 
     def _bit(self, count: int, splits: bool) -> Float:
-        """Log probability of one node's bit at each value of the threshold.
-
-        A node splits if the noise of its count, in scales, is above its distance to the threshold.
-        """
+        """Log probability of one node's bit: that its noise, in scales, is above its distance."""
         if (count, splits) not in self._bits:
             distance = self.NOISE + (self.structure.threshold - count) / self.structure.scale
             self._bits[count, splits] = _log_above(distance if splits else -distance)

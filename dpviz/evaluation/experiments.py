@@ -102,12 +102,7 @@ def run(
     *,
     progress: Progress | None = None,
 ) -> Iterator[list[MeasureRow]]:
-    """Rows as builds are finished, a list per build; what cannot be run is refused at once.
-
-    Raises:
-        PrivacyError: the data are not declared public.
-        ParameterError: a method that is not for these data.
-    """
+    """Rows as builds are finished, a list per build; what cannot be run is refused at once."""
     bench.data.require_public()
     for name in plan.methods:
         bench.method(name)

@@ -122,10 +122,7 @@ def _thinned_rows(order: Int) -> Int:
 
 
 def noisy_counts(count: int, epsilon: float, n: int, seed: int) -> Int:
-    """One exact count through the geometric mechanism in n independent worlds: int64 (n,).
-
-    In each world it is published once, for ε. Simulated, for lessons.
-    """
+    """One exact count published in n independent worlds, with simulated noise: int64 (n,)."""
     share = Budget(epsilon).spend(epsilon, "lesson")
     return geometric(SimulatedNoise(seed), share, np.full(n, count))[0]
 
@@ -184,17 +181,11 @@ def two_worlds(count: int, epsilon: float, n: int, seed: int) -> Worlds:
 
 
 def suspicion(count: int, epsilon: float, releases: int, n: int, seed: int, record: bool) -> Int:
-    """Count releases of one count that lie above ``count``: all that an attacker can use.
+    """Number of attackers who saw j = 0 … k of k releases above ``count``, int64 (k + 1,).
 
-    An answer above speaks for one record more by ε, one that is not speaks against it by ε. So j
-    of k answers above make the log odds (2j − k)·ε, and k releases cost kε.
-
-    Returns how many attackers saw j = 0 … k, int64 (k + 1,).
-
-    Args:
-        count: exact records without the one in question.
-        releases: k.
-        n: attackers, each with k releases of their own.
+    ``count`` is exact and without the record in question; ``n`` attackers see k releases each. An
+    answer above speaks for one record more by ε, one that is not speaks against it by ε: the log
+    odds are (2j − k)·ε, and k releases cost kε.
     """
     answers = noisy_counts(count + record, epsilon, n * releases, 2 * seed + record)
     above = (answers.reshape(n, releases) > count).sum(axis=1)

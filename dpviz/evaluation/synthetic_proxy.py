@@ -78,10 +78,7 @@ class Bound:
 
 
 def check_guess(records: int) -> None:
-    """Refuse an invalid number of records.
-
-    Raises ParameterError: fewer than one, or more than :data:`MAX_GUESS`.
-    """
+    """Refuse a number of records below 1 or above :data:`MAX_GUESS`."""
     if not 1 <= records <= MAX_GUESS:
         bound = "at least 1" if records < 1 else f"at most {MAX_GUESS:,}"
         raise ParameterError(f"records={records}: give {bound}")

@@ -256,10 +256,7 @@ def cheapest_candidate(
 
 
 def first_row(trial: Trial, candidate: Candidate, grid: Sequence[float]) -> int:
-    """First row of an ascending grid at which a candidate fulfils all wishes; else its length.
-
-    The search is by bisection.
-    """
+    """First row of an ascending grid that fulfils all wishes, by bisection; else its length."""
     return bisect_left(grid, True, key=lambda epsilon: trial.holds(candidate, epsilon))
 
 

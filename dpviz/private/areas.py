@@ -99,10 +99,7 @@ class AreaData(Handle[AreaRelease]):
 
     @cached_property
     def _counts(self) -> Int:
-        """Exact records in each of the finest areas, int64 (leaves,): private.
-
-        With steps or kinds int64 (parts, leaves), in the order of the axis.
-        """
+        """Exact records in the finest areas, int64 (leaves,) or (parts, leaves): private."""
         return self._added_up(self.__points._layers.counts)
 
     @cached_property

@@ -26,10 +26,7 @@ R = TypeVar("R")
 
 
 def bound_words(most: int, records: str) -> str:
-    """Words for the bound on the records of a unit, to append to the unit's name.
-
-    ``records``: plural noun for them, such as ``records`` or ``trips``.
-    """
+    """Words for the bound on the records of a unit, to append to the unit's name."""
     return f" with at most {most} {records if most > 1 else records.removesuffix('s')}"
 
 

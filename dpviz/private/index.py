@@ -110,12 +110,9 @@ class PointIndex:
     def of_sums(
         cls, domain: Domain, codes: Codes, values: Int, bits: int | None = None
     ) -> PointIndex:
-        """An index of sums of whole values instead of counts; sums may be negative.
+        """An index of sums of whole values, int64 (n,), at Morton codes in any order, uint64 (n,).
 
-        Args:
-            codes: Morton codes in any order, also repeated ones, uint64 of shape (n,).
-            values: at each, int64 of shape (n,).
-            bits: as for :meth:`from_codes`.
+        Sums may be negative. ``bits`` as for :meth:`from_codes`.
         """
         order = np.argsort(codes, kind="stable")
         codes = codes[order]
@@ -129,10 +126,9 @@ class PointIndex:
         return functools.reduce(cls.merged, indexes)
 
     def coarsened(self, bits: int, *, sums: bool = False) -> PointIndex:
-        """The index with every code moved to the low corner of its grid cell.
+        """The index with codes moved to corners of a public grid of 2^bits steps per axis.
 
-        The grid is public and has 2^bits steps per axis. With ``sums``, weights are sums, not
-        counts.
+        With ``sums``, weights are sums, not counts.
         """
         make = self.of_sums if sums else self.from_codes
         return make(self.domain, self.codes >> _shift(self.domain, bits), self.weights, bits)
@@ -153,13 +149,9 @@ class PointIndex:
         return unmorton(self.codes, self.domain.dims)
 
     def first_rows(self, codes: ArrayLike, bits: int) -> Int:
-        """First row of :attr:`codes` in each tree cell.
+        """First row of :attr:`codes` in each tree cell, int64 of the shape of ``codes``.
 
-        Returns int64 of the shape of ``codes``.
-
-        Args:
-            codes: prefixes of ``bits`` bits each, uint64 of any shape.
-            bits: number of leading bits of the full code in a prefix (2-D depth h: 2·h).
+        ``codes``: prefixes of ``bits`` leading bits each, uint64 (2-D depth h: 2·h).
         """
         shift = np.uint64(self.domain.dims * self.domain.bits - bits)
         return np.searchsorted(self.codes, np.asarray(codes, dtype=np.uint64) << shift)

@@ -139,10 +139,7 @@ def _short(text: str) -> str:
 
 
 def parse_all(texts: Iterable[str]) -> tuple[Wish, ...]:
-    """Parse several wishes from text.
-
-    Raises ParameterError: no wishes, too many, or an invalid one.
-    """
+    """Parse several wishes from text; refuse none and too many."""
     wishes = tuple(dict.fromkeys(map(parse, texts)))
     if not 0 < len(wishes) <= MAX_WISHES:
         raise ParameterError(f"{len(wishes)} wishes: give 1 to {MAX_WISHES}, such as {EXAMPLES}")
@@ -198,14 +195,9 @@ def _tolerances(match: re.Match[str], shown: str) -> tuple[float, float]:
 
 
 def squares(domain: Domain, centres: Float, size: float) -> Float:
-    """Squares around places, shifted into the domain if they cross its border.
+    """Squares of ``size`` km² around places (q, 2), shifted into the domain: float64 (q, 4).
 
-    Returns float64 (q, 4): west, south, east, north. Raises DomainError: a square that does not fit
-    into the domain.
-
-    Args:
-        centres: float64 (q, 2), in the domain's CRS.
-        size: size of each, in km².
+    Raises DomainError: a square that does not fit into the domain.
     """
     side = 1000.0 * math.sqrt(size)
     sides = np.stack([side / each for each in metres_per_unit(domain.crs, centres[:, 1])], axis=1)

@@ -134,12 +134,9 @@ def interval(
 
 
 def answers_from(columns: Float, sds: float = INTERVAL_SDS) -> RangeAnswers:
-    """Answers from sums over the nodes used.
+    """Answers from sums (q, 4): count, noise variance, uniformity variance, nodes used.
 
-    Args:
-        columns: shape (q, 4): count, variance of the noise, variance of what uniformity assumes,
-            nodes used.
-        sds: half-width of an interval in standard deviations.
+    ``sds``: half-width of an interval in standard deviations.
     """
     return RangeAnswers(
         **interval(columns[:, 0], np.sqrt(columns[:, 1]), sds),

@@ -79,10 +79,7 @@ def write_table(path: str | os.PathLike[str], table: pa.Table) -> Path:
 def with_header(
     columns: dict[str, Any], kind: str, header: Header, facts: dict[str, Any], **metadata: bytes
 ) -> pa.Table:
-    """A table of these columns, with the header of a release in its metadata.
-
-    ``facts``: header fields of this kind of release, plain values.
-    """
+    """A table of these columns, with the header of a release and ``facts`` in its metadata."""
     stated = {**header.to_dict(), "schema": SCHEMA, "kind": kind, **facts}
     packed = {KEY: json.dumps(stated).encode()}
     packed |= {name.encode(): value for name, value in metadata.items()}
@@ -264,10 +261,7 @@ def numbers(table: pa.Table, name: str, width: int = 0) -> NDArray[Any]:
 
 
 def whole_numbers(table: pa.Table, name: str) -> NDArray[np.int64]:
-    """A column of whole numbers, int64 (n,).
-
-    Raises ReleaseError: as :func:`numbers`, or a column of other numbers.
-    """
+    """A column of whole numbers, int64 (n,); errors as of :func:`numbers`."""
     values = numbers(table, name)
     if values.dtype.kind not in "iu" or (values.dtype.kind == "u" and values.dtype.itemsize == 8):
         raise ReleaseError(f"column {name!r} holds {values.dtype}: expected whole numbers")

@@ -210,9 +210,8 @@ def trend_of(release: Any, subset: Any, weights: ArrayLike | None = None) -> Est
 def covariances(nodes: Decomposition, measured: Float, leaves: Sequence[Float]) -> Float:
     """Exact covariances of weighted sums of leaves after least squares, (m, m).
 
-    Args:
-        measured: variance of the independent noise that each node was measured with, (n,).
-        leaves: weights of each sum at the leaves, 0 elsewhere, (n,) each.
+    ``measured``: variance of the noise that each node was measured with; ``leaves``: weights of
+    each sum, 0 at inner nodes; (n,) each.
     """
     weights = np.stack(leaves)
     at_leaves = np.where(nodes.leaf, measured, 0.0)
@@ -252,10 +251,7 @@ def measured_variances(release: Any) -> list[Float] | None:
 
 
 def require_known(both: Joint) -> None:
-    """Refuse a covariance that is not known.
-
-    Raises ReleaseError: the release states variances of single counts only.
-    """
+    """Refuse a covariance of a release that states variances of single counts only."""
     if both.basis in (ADDED, NOISE_ONLY):
         raise ReleaseError(
             "the covariance of these counts is not known: use compare, ratio or replicates"

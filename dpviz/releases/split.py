@@ -224,12 +224,7 @@ class SplitRelease(CountRelease[F]):
 def count_release(
     by: Axis | None, trees: Sequence[tuple[F, Decomposition, Sums | None]], header: Header
 ) -> CountRelease[F]:
-    """A release of one tree, or of one tree for each part of an axis.
-
-    Args:
-        by: the axis; None for one tree.
-        trees: frame, nodes and sums of each part, in the order of the axis.
-    """
+    """A release of one tree (``by`` None), or of a tree for each part of an axis, in its order."""
     if by is not None:
         return SplitRelease(by, trees, header)
     ((frame, nodes, sums),) = trees

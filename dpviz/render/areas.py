@@ -61,12 +61,7 @@ def areas_scene(
     *,
     camera: Camera | None = None,
 ) -> Scene:
-    """Noisy densities of the areas of a level.
-
-    Args:
-        level: the finest by default.
-        camera: initial view; the whole domain by default.
-    """
+    """Noisy densities of the areas of a level, by default the finest."""
     (marks,), legend = level_frames([release], level, ["district"])
     return scene_of(release, marks, legend, camera=camera)
 

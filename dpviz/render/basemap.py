@@ -195,10 +195,7 @@ def town_names() -> Mark:
 
 
 def is_city(bounds: Bounds, source: str = "") -> bool:
-    """Return whether the built-in city's own ground is to be drawn in a rectangle.
-
-    True for the city's rectangle, and for any within it if ``source`` is the city's name.
-    """
+    """True for the built-in city's rectangle, and for any within it of the city's own data."""
     inward = (np.array(bounds) - BOUNDS) * (1, 1, -1, -1)
     return bool(np.allclose(inward, 0.0, atol=1e-6) or (source == CITY and (inward >= 0).all()))
 

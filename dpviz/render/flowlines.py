@@ -44,11 +44,8 @@ def head(line: Float, side: Float) -> Float:
 def arrows(places: Float, source: Int, target: Int, width: Float) -> list[Float]:
     """Curved arrows between centres of cells as closed rings, each (k, 2) in degrees.
 
-    Args:
-        places: places of the cells, (n, 4).
-        source: rows of ``places``, (m,).
-        target: rows of ``places``, (m,).
-        width: width of the shafts in sides of a cell, (m,).
+    ``source`` and ``target`` are rows of ``places``; ``width`` is that of the shafts in sides of a
+    cell; (m,) each.
     """
     side = cell_side(places)
     middle = centres(places) / side  # in cells, so that arrows look alike in every direction

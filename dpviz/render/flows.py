@@ -27,13 +27,8 @@ def above_noise(count: Float, sd: Float, among: int) -> Mask:
     """True where the largest of many counts exceed what noise alone would reach among them.
 
     Among n Laplace variables of standard deviation 1, half a one is expected above ln(n)/√2: a
-    count chosen for its size from 20,000 has to be 7 standard deviations of its noise. For sums
-    of many draws, which are nearer to normal, the bound is stricter than needed.
-
-    Args:
-        count: the largest ones, (k,).
-        sd: standard deviations of their noise, (k,).
-        among: how many they were chosen from.
+    count chosen for its size from 20,000 has to be 7 standard deviations of its noise. For sums of
+    many draws, which are nearer to normal, the bound is stricter than needed.
     """
     return np.asarray(count > max(NOISE_SDS, math.log(max(among, 1)) / math.sqrt(2)) * sd)
 

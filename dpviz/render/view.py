@@ -31,14 +31,10 @@ def release_scene(
     camera: Camera | None = None,
     scale: Scale | None = None,
 ) -> Scene:
-    """Noisy densities on the base map, on one colour scale.
+    """Noisy densities on the base map, on one colour scale; ``scale`` as in :func:`series_scene`.
 
-    Raises ReleaseError: too many releases, not 2-D, or not of one domain.
-
-    Args:
-        releases: one, or up to :data:`MAX_SIDE_BY_SIDE` of the same domain (to swipe: two); 2-D.
-        camera: initial view; the whole domain by default.
-        scale: see :func:`series_scene`.
+    Raises ReleaseError: more than :data:`MAX_SIDE_BY_SIDE` releases (to swipe: two), not 2-D, or
+    not of one domain.
     """
     most = MAX_SIDE_BY_SIDE if mode == "side" else 2
     if len(releases) > most:

@@ -172,15 +172,11 @@ def path_trees(
 
 
 def answer_variance(parent: Int, variance: Float, weights: Float) -> float:
-    """Exact variance of a weighted sum of leaves after least squares.
+    """Exact variance of a sum of leaves with ``weights`` (0 elsewhere) after least squares.
 
-    The estimate is (MᵀWM)⁻¹MᵀWy with W = diag(1/variance), so the variance of qᵀx is
-    qᵀ(MᵀWM)⁻¹q; the inverse is applied by :func:`dpviz.trees.consistency.least_squares` itself, to
-    measurements that are zero but at the leaves.
-
-    Args:
-        variance: variance of the noise of each node.
-        weights: q at the leaves, 0 elsewhere, of the same shape.
+    The estimate is (MᵀWM)⁻¹MᵀWy with W = diag(1/variance), so the variance of qᵀx is qᵀ(MᵀWM)⁻¹q;
+    the inverse is applied by :func:`dpviz.trees.consistency.least_squares` itself, to measurements
+    that are zero but at the leaves.
     """
     variance = np.maximum(variance, TINY)
     solved, _ = least_squares(parent, weights * variance, variance)

@@ -41,9 +41,8 @@ class StreetCosts:
     def worth_merging(self, noise: float, step: float) -> Mask:
         """Mask of the streets for which one count saves more noise than it adds error.
 
-        Args:
-            noise: variance of one count.
-            step: guess of the mean square of the step from an edge to the next.
+        ``noise``: variance of one count; ``step``: guess of the mean square of the step between
+        edges.
         """
         return np.asarray(
             noise * (self.noise_per_edge - self.noise_per_street) > step * self.spreading_error

@@ -119,10 +119,7 @@ def string_sd(model: Model, string: Sequence[int]) -> float | None:
 
 
 def following_sd(model: Model, context: Sequence[int]) -> Float | None:
-    """Standard deviation of the noise in ``model.following(context)``, float64 (|I| + 1,).
-
-    Infinite where nothing was counted.
-    """
+    """Noise sd of ``model.following(context)``, float64 (|I| + 1,); infinite if not counted."""
     if not isinstance(model, ContextTree):
         return None
     return _row_sd(model, model.node(context), context[-1] if len(context) else None)

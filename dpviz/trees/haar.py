@@ -79,13 +79,10 @@ class HaarNoise:
         return {"kind": KIND, "variance": self.variance, "cells": self.cells}
 
     def marginal(self, lo: Int, hi: Int, cells: int, side: int) -> HaarNoise:
-        """Noise of the counts over the grid of a marginal.
+        """Noise of the counts over the grid of a marginal, of 2^i ``cells`` per axis.
 
         A grid that is coarser cuts no block of the finer levels; one that is finer adds no noise.
-
-        Args:
-            lo: limits over the other axes, shape (d − 2,).
-            cells: cells of the marginal per axis, a power of two.
+        ``lo`` and ``hi``: limits over the other axes, (d − 2,).
         """
         return HaarNoise(
             self.variance * float(self.span(lo, hi).prod()), min(self.cells, cells), side

@@ -27,12 +27,9 @@ TINY = 1e-18
 def reshared_counts(nodes: Decomposition, raw: tuple[Float, Float]) -> Float:
     """Estimates of the nodes, shared anew inside each family from the root down, float64 (n,).
 
-    With z a child's own estimate in standard deviations of its noise, its share of its parent's
-    estimate weighs e^z times as much where z is negative, and e^(:data:`GROWTH`·z) where it is not.
-
-    Args:
-        nodes: with non-negative estimates, children summing to their parents.
-        raw: each node's unbiased estimate from its own subtree, and its variance.
+    With z a child's own (``raw``) estimate in standard deviations of its noise, its share of its
+    parent's estimate weighs e^z times as much where z is negative, and e^(:data:`GROWTH`·z) where
+    it is not.
     """
     z = raw[0] / np.sqrt(np.maximum(raw[1], TINY))
     wanted = nodes.count * np.exp(np.clip(z, MIN_SDS, 0.0) + GROWTH * np.clip(z, 0.0, DOUBTED_SDS))

@@ -195,10 +195,6 @@ def nonnegative(parent: ArrayLike, target: ArrayLike, weight: ArrayLike) -> Floa
     """The closest non-negative counts in which children sum to their parent, from the root down.
 
     A root below zero becomes zero; each family then follows by :func:`project`.
-
-    Args:
-        target: values wanted.
-        weight: their variances.
     """
     parent, weight = np.asarray(parent), np.asarray(weight, np.float64)
     final = np.maximum(np.asarray(target, np.float64), 0.0)

@@ -27,22 +27,18 @@ class AreaMethod(Method):
     def build(self, areas: Areas, counts: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
         """Spend the budget on estimates of all areas, (n,) or (parts, n), and variances (n,).
 
-        Args:
-            counts: exact counts of its finest areas, int64 (leaves,), or of each part (parts,
-                leaves); one record is in one of them.
-            budget: budget of one record.
+        ``counts``: exact, of the finest areas, int64 (leaves,), or of each part (parts, leaves); a
+        record is in one of them. The budget is that of one record.
         """
         raise ParameterError(f"method {self.name} has no build: define it")
 
     def build_sums(
         self, areas: Areas, sums: Int, values: Values, budget: Budget, noise: Noise, share: float
     ) -> tuple[Float, Float]:
-        """Spend a share of the budget on sums of values in all areas; results as :meth:`build`.
+        """Spend ``share`` of a record's budget on sums of values in all areas.
 
-        Args:
-            sums: exact sums of its finest areas in steps of the grid, in the shape of the counts.
-            budget: budget of one record, from which nothing was spent.
-            share: the share of it, from :func:`~dpviz.private.layers.checked_share`.
+        Results are as those of :meth:`build`. ``sums``: exact, of the finest areas, in steps of the
+        grid, in the shape of the counts.
         """
         raise ParameterError(f"method {self.name} has no sums: leave the values out")
 

@@ -272,12 +272,7 @@ class ShrunkTree(PointMethod):
         return {"prior": {**self.prior.stated, "fits": fits}}
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
-        """Hook for post-processing before slopes; by default the nodes are returned unchanged.
-
-        Args:
-            nodes: with nonnegative estimates.
-            raw: each node's estimate from its own subtree, and its variance.
-        """
+        """Hook for post-processing before slopes: non-negative nodes, raw subtree estimates."""
         return nodes
 
 

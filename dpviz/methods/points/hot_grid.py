@@ -200,14 +200,9 @@ class HotGrid(Ladder):
 
 
 def in_full_cells(index: PointIndex, level: int, full: int) -> int:
-    """Sum over the cells of a level: w records if w ≥ ``full``, else ⌊w²/full⌋.
+    """Sum over the 4^level cells: w records if w ≥ ``full``, else ⌊w²/full⌋; private.
 
-    One record more or less moves it by at most 2. Private.
-
-    Args:
-        index: the records, in two dimensions.
-        level: 4^level cells.
-        full: records from which a cell is full, 1 to 2^31.
+    One record more or less moves it by at most 2, for ``full`` from 1 to 2^31.
     """
     cells = index.codes >> np.uint64(2 * (index.domain.bits - level))
     last = np.append(cells[1:] != cells[:-1], True)[: len(cells)]

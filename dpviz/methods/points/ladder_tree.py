@@ -318,10 +318,7 @@ class LadderTree(Ladder):
 
 
 def unspent(left: Float, rate: Float) -> Float:
-    """``left`` − ``rate``, rounded down, so that a sum of rates never exceeds the budget.
-
-    Less 2^−52 of itself: that is one to two units of its last place, and rounding took half of one.
-    """
+    """``left`` − ``rate``, rounded down by 2^−52 of itself: no sum of rates exceeds the budget."""
     return np.asarray(np.maximum((left - rate) * ROUND_DOWN, 0.0))
 
 

@@ -23,11 +23,8 @@ def measured_levels(noise: Noise, shares: list[Share], exact: list[Int]) -> tupl
 def leaf_sums(parent: Int, exact: Int, budget: Budget, noise: Noise) -> tuple[Float, Float]:
     """Spend the rest of the budget on leaf counts; an inner count is the sum of its leaves.
 
-    Returns noisy counts and variances of all nodes, float64 (n,) each.
-
-    Args:
-        parent: breadth-first parents.
-        exact: exact counts of the nodes; only those of leaves are used.
+    Returns noisy counts and variances of all nodes, float64 (n,) each. Of ``exact`` only the counts
+    of leaves are used.
     """
     leaf = is_leaf(parent)
     share = budget.spend(budget.left, "leaf counts", mechanism="geometric", why=DISJOINT)

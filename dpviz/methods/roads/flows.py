@@ -151,12 +151,9 @@ class Flows(RoadMethod):
 def factors(lost: Float, variance: float, visits: Float) -> tuple[Float, Float]:
     """Growth factor of the counts of each class, and its uncertainty: float64 (classes,) each.
 
-    Returns factors from 1, and one standard deviation of the share that is lost of each.
-
-    Args:
-        lost: noisy numbers of visits that truncation loses, up to the reach.
-        variance: variance of the noise in these numbers.
-        visits: estimated visits that were not lost.
+    A factor is 1 or more; the uncertainty is one standard deviation of the share that is lost.
+    ``lost`` are noisy visits that truncation loses, up to the reach, ``visits`` estimates of the
+    others.
     """
     deviation = variance**0.5
     visited = np.maximum(visits, deviation + 1.0)

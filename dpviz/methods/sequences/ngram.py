@@ -119,12 +119,8 @@ class NGram(SequenceMethod):
     def levels_left(self, most: int, ratio: Float, mode: Float) -> Int:
         """h: levels that a string's extensions may still go down, 1 to ``most``; int64 (n,).
 
-        Where each level keeps the share p of the count c, c·p^h falls to θ at h = log_p(θ/c).
-
-        Args:
-            most: levels down to n_max.
-            ratio: θ/c, the threshold over the string's noisy count, below 1.
-            mode: p, the probability of the Markov parent's likeliest extension.
+        Where each level keeps the share p = ``mode`` (of the Markov parent's likeliest extension)
+        of the count c, c·p^h falls to θ at h = log_p(θ/c), ``ratio`` = θ/c below 1.
         """
         endless = ~((mode > 0) & (mode < 1))
         steps = np.log(ratio) / np.log(np.where(endless, 0.5, mode))

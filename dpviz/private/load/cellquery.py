@@ -146,12 +146,9 @@ class CellQuery:
     def sql(self, relation: Any, dialect: str, salt: str = "") -> str:
         """The query in a dialect, as rows ``cell`` and :attr:`count_column`, in no order.
 
-        Raises DataError: a domain with values or a cycle, or local times of a zone other than UTC.
-
-        Args:
-            relation: a sqlglot expression to select from, such as :func:`table`.
-            dialect: one of :data:`DIALECTS`.
-            salt: a fresh random text, with ``unit``.
+        ``relation`` is a sqlglot expression to select from, ``salt`` a fresh random text, with
+        ``unit``. Raises DataError: a domain with values or a cycle, or local times of a zone other
+        than UTC.
         """
         template = COUNT if self.unit is None else COUNT_BOUNDED
         template = template.format(number=self.count_column)

@@ -92,15 +92,10 @@ def flow_table(
 
 
 def sums_along(flows: Flows, nodes: Decomposition, level: int, end: int) -> tuple[Int, Int, Float]:
-    """Nodes that add up to the counts of the areas of one end, whatever the other end.
+    """Nodes that add up to the counts of the areas of one end (0: origins).
 
-    A pair whose parts were not measured is shared out evenly among its areas.
-
-    Returns row of the node, number of the area on its level, and share of the node, (k,) each.
-
-    Args:
-        level: level of pairs whose areas the sums are for.
-        end: 0 for sums of origins, 1 for those of destinations.
+    A pair whose parts were not measured is shared out evenly among its areas. Returns row of the
+    node, number of the area on its level, and share of the node, (k,) each.
     """
     areas, depth = _areas(flows)[end], flows.depths[level][end]
     rows = np.flatnonzero((nodes.level == level) | (nodes.leaf & (nodes.level < level)))

@@ -178,10 +178,7 @@ def stated_crs(domain: Domain) -> dict[str, str]:
 
 
 def times(domain: Domain, nodes: Decomposition) -> dict[str, NDArray[Any]]:
-    """Start ``t0`` and end ``t1`` of each node, UTC in milliseconds; empty without time.
-
-    For a cycle they are hours since its beginning.
-    """
+    """Start ``t0`` and end ``t1`` of each node: UTC in ms, of a cycle hours; or empty."""
     if domain.time is None:
         return {}
     ends = {"t0": domain.to_coordinates(nodes.lo), "t1": domain.to_coordinates(nodes.hi)}

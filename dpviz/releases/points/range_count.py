@@ -81,12 +81,7 @@ def shared_variance(nodes: Decomposition, variance: Float, lo: Int, hi: Int) -> 
     """Variances of counts of disjoint boxes, adding up to at least the variance of their sum.
 
     Cells within one leaf share its noise. So each box has its covariance with the sum of all
-    leaves: Σ over leaves of (share of the leaf in it) · variance.
-
-    Args:
-        variance: variance of what each node gives to that sum, (n,); that of leaves is looked at.
-        lo: int64 of shape (q, dims).
-        hi: ends of the boxes, exclusive.
+    leaves: Σ over leaves of (share of the leaf in it) · ``variance``. Boxes are int64 (q, dims).
     """
     summed = sum_up(nodes.parent, np.where(nodes.leaf, variance, 0.0))
     return np.maximum(box_count(nodes.replace(count=summed), None, lo, hi).count, 0.0)

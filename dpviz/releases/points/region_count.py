@@ -93,10 +93,7 @@ def _is_finite(shape: Any) -> bool:
 
 
 def region_sums(nodes: Decomposition, noise: HaarNoise | None, cover: Cover) -> Float:
-    """Sums over the nodes that answer regions, float64 (q, 4); nothing outside them counts.
-
-    ``cover``: see :func:`region_cover`.
-    """
+    """Sums over the nodes of a region's cover, float64 (q, 4); nothing outside them counts."""
     columns = sums_of(nodes, noise, cover)
     if noise is not None:
         columns[:, 1] = _exact_variance(nodes, noise, cover)

@@ -49,8 +49,6 @@ def common_sd(nodes: Decomposition, measured: Float) -> Float:
     """Standard deviation of the error that all roots without children share, float64 (n,).
 
     It is that of a correction by a noisy factor; 0 for other nodes.
-
-    ``measured``: variance of the noise that each node was measured with.
     """
     single = nodes.leaf & (nodes.parent < 0)
     excess = np.maximum(nodes.variance - measured * (1 + ROUNDING), 0.0)
