@@ -19,7 +19,7 @@ import typer.main
 
 from dpviz.cli import interrupts
 from dpviz.cli.root import app, prepare_standard_files, print_stderr
-from dpviz.cli.usage import USAGE_ERROR, require_values, system_line, usage_line
+from dpviz.cli.usage import USAGE_ERROR, require_current, require_values, system_line, usage_line
 from dpviz.errors import DpvizError
 
 for _module in pkgutil.iter_modules(__path__):
@@ -53,6 +53,7 @@ def main() -> None:
     os.environ["PROJ_NETWORK"] = "OFF"  # no downloads of PROJ grids
     interrupts.install_handlers()
     try:
+        require_current(sys.argv[1:])
         require_values(sys.argv[1:])
         sys.exit(typer.main.get_command(app)(standalone_mode=False) or 0)
     except USAGE_ERROR as error:

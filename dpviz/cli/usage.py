@@ -17,6 +17,14 @@ USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 """Typer's usage error: a class of Click, or of Typer's copy of Click."""
 
 
+FORMER_GROUPS = {
+    "roads": "'dpviz build … --graph GRAPH'; query, timeline, export and evaluate know the kind",
+    "sequences": "'dpviz build … --alphabet SYMBOLS', or --side 8 for places in time; query, topk, "
+    "next, sample and evaluate know the kind",
+}
+"""Former groups of commands, and what replaces them."""
+
+
 def usage_line(error: Any, commands: Iterable[str]) -> str:
     """One line for a usage error: the fault, the value, and the command's help.
 
@@ -53,6 +61,12 @@ def system_line(error: OSError) -> str:
     if error.errno == errno.ENOSPC:
         return f"{path}: {reason}: free some space, or give another file"
     return f"{path}: {reason}: give another file, or fix its permissions"
+
+
+def require_current(words: Sequence[str]) -> None:
+    """Refuse a former group of commands."""
+    if words and words[0] in FORMER_GROUPS:
+        raise ParameterError(f"{words[0]!r} is no longer a command: use {FORMER_GROUPS[words[0]]}")
 
 
 def require_values(words: Sequence[str]) -> None:

@@ -34,6 +34,11 @@ def test_odd_numbers_are_refused(folder, words, line):
     refused(folder, words, line)
 
 
+@pytest.mark.parametrize(("group", "option"), [("roads", "--graph"), ("sequences", "--alphabet")])
+def test_a_former_group_of_commands_names_what_replaces_it(group, option):
+    assert f"use 'dpviz build … {option} " in fails(group, "build", "trips.csv")
+
+
 @pytest.mark.parametrize("word", ["data", "seed", "self"])
 @pytest.mark.parametrize(
     "command",
