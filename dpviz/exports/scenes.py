@@ -23,7 +23,8 @@ from dpviz.releases.release import Release
 from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.flow_legends import move_legend
-from dpviz.render.flows import move_marks, places_scene
+from dpviz.render.flows import move_marks, places_scene, standing
+from dpviz.render.nearby import cell_names
 from dpviz.render.pairs import flow_scene
 from dpviz.render.projection import to_degrees
 from dpviz.render.roads import street_legend, street_marks, streets_scene, top_count
@@ -90,7 +91,7 @@ def _streets(release: RoadRelease, noun: str) -> Scene | None:
 
 def _moves(release: SequenceRelease) -> Scene | None:
     """Places by noisy visits and the most frequent moves between them."""
-    names, model = release.alphabet.names, release.model
+    model = release.model
     cells = cells_of(release.header)
     if cells is None:
         return None
@@ -99,7 +100,8 @@ def _moves(release: SequenceRelease) -> Scene | None:
     noise: Float | None = None
     with suppress(DpvizError):  # a model that only ranks strings has no counts
         counts, noise = visits(model), visit_sd(model)
-    strings = frequent(model, MAX_ARROWS, 2, 2)
+    names = cell_names(release)
+    moves, hidden = standing(frequent(model, MAX_ARROWS, 2, 2), len(names))
     most = None if counts is None else max(float(counts.max()), 1.0)
-    marks, legend = move_marks(places, names, strings), move_legend(strings, most)
-    return places_scene(release, places, (counts, noise), marks, key="domain", legend=legend)
+    marks, legend = move_marks(places, names, moves), move_legend(moves, hidden, most)
+    return places_scene(release, places, names, (counts, noise), marks, key="domain", legend=legend)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import Mapped, quotient_words
-from dpviz.lazy import shapely
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.counts import (
@@ -27,14 +26,10 @@ from dpviz.releases.flows.release import FlowRelease, is_flows
 from dpviz.releases.points.marginal import marginal
 from dpviz.releases.points.window import window_cuts
 from dpviz.releases.release import Release
-from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
-from dpviz.render.cells import domain_bounds
-from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.flows import path_words
-from dpviz.render.nearby import nearest_places, place_rows
+from dpviz.render.nearby import area_labels, cell_names, place_rows
 from dpviz.render.numbers import count_words, with_noise
-from dpviz.render.projection import to_degrees
 from dpviz.sequences.moves import frequent, visit_sd, visits
 from dpviz.trees.lattice import Float, Int
 
@@ -137,7 +132,9 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
 def _areas(release: AreaRelease) -> list[Table]:
     """Areas level by level, the finest first."""
     areas, count = release.frame, release.answers.count
-    names, above = _area_names(release), areas.parent_names
+    names, above = areas.names, areas.parent_names
+    if areas.resolution is not None:
+        names = tuple(area_labels(areas, release.header.source))
     half = release.header.interval_sds * release.answers.noise_sd
     tables = []
     for level, part in zip(map(level_words, areas.levels), areas.slices, strict=True):
@@ -162,6 +159,8 @@ def flow_matrix(release: FlowRelease, level: str, most: int = MAX_ENDS) -> Table
         most: most origins, and most destinations: those with the largest sums.
     """
     flows = release.frame
+    source = release.header.source
+    labels = [area_labels(areas, source) for areas in (flows.origins, flows.destinations)]
     ends = [_ends(release, level, end) for end in (0, 1)]
     ranks = [answers.count for _, answers in ends]
     if flows.to is None:
@@ -172,11 +171,11 @@ def flow_matrix(release: FlowRelease, level: str, most: int = MAX_ENDS) -> Table
     words = _words(release.count_boxes(*pairs)).reshape(len(one), len(two))
     outs, ins = (_words(answers)[each] for (_, answers), each in zip(ends, order, strict=True))
     rows = [
-        (flows.origins.labels[row], out, *each)
+        (labels[0][row], out, *each)
         for row, out, each in zip(one.tolist(), outs, words, strict=True)
     ]
     total = ("All origins", count_words(release.count([flows.everything])), *ins)
-    names = [flows.destinations.labels[row] for row in two.tolist()]
+    names = [labels[1][row] for row in two.tolist()]
     head = ("From (row) to (column)", "All destinations", *names)
     title = f"Flows, {' to '.join(map(level_words, level.split(' to ')))}"
     return Table(title, head, [total, *rows], len(ranks[0]), sums=1)
@@ -199,18 +198,6 @@ def _words(answers: RangeAnswers) -> NDArray[np.object_]:
     return np.array([*words], dtype=object)
 
 
-def _area_names(release: AreaRelease) -> list[str]:
-    """Names of areas; of hexagons the nearest named places, where there are any."""
-    areas, domain = release.frame, release.domain
-    names = list(areas.names)
-    if areas.resolution is None:
-        return names
-    shapes = np.concatenate([areas.outlines(level) for level in areas.levels])
-    middles = shapely.get_coordinates(shapely.centroid(shapes_in_degrees(shapes, domain)))
-    words = nearest_places(middles, domain_bounds(domain), release.header.source)
-    return [place or name for place, name in zip(words, names, strict=True)]
-
-
 def _streets(release: RoadRelease) -> Table:
     """Streets with the largest counts."""
     names = list(map(str, release.frame.graph.edge_id.tolist()))
@@ -220,7 +207,7 @@ def _streets(release: RoadRelease) -> Table:
 
 def _places(release: SequenceRelease) -> list[Table]:
     """Most visited places and most frequent moves; a model that only ranks moves has no counts."""
-    names, model = _place_names(release), release.model
+    names, model = cell_names(release), release.model
     moves = frequent(model, MAX_ROWS, 2, 2)
     words = [path_words(each, names) for each in moves.symbols]
     if moves.count is None:
@@ -234,21 +221,6 @@ def _places(release: SequenceRelease) -> list[Table]:
         return tables
     half = np.zeros(len(count)) if sd is None else sds * sd
     return [_ranked("Places", "Place", list(names), count, half), *tables]
-
-
-def _place_names(release: SequenceRelease) -> Sequence[str]:
-    """Names of the symbols; of cells of a grid with the nearest named place before them."""
-    names, cells = release.alphabet.names, cells_of(release.header)
-    if cells is None:
-        return names
-    crs = cells.domain.crs
-    boxes = to_degrees(cells.boxes, crs)
-    bounds = domain_bounds(cells.domain)
-    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-    words = nearest_places(middles, bounds, release.header.source)
-    return [
-        f"{place} ({name})" if place else name for place, name in zip(words, names, strict=True)
-    ]
 
 
 def _ranked(title: str, what: str, names: list[str], count: Float, half: Float) -> Table:

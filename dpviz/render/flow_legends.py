@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dpviz.render.colors import ACCENT, Themed
 from dpviz.render.flows import VISITED_ALPHA, top_count, visit_scale
-from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, compact, line_labels
+from dpviz.render.legend import Legend, Swatch, compact, line_labels
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
 from dpviz.sequences.moves import Strings
 
 
-def move_legend(moves: Strings, visited: float | None) -> Legend:
-    """Widths of arrows by noisy count, and the cells behind them."""
-    pale = () if moves.sd is None else (WITHIN_NOISE,)
-    return _lines("Moves between cells", moves, (*pale, *_visits(visited)))
-
-
-def pair_legend(moves: Strings) -> Legend:
-    """Widths of arrows between areas by noisy count."""
-    return _lines("Trips between areas", moves, (WITHIN_NOISE,))
+def move_legend(
+    moves: Strings, hidden: int, visited: float | None = None, title: str = "Moves between cells"
+) -> Legend:
+    """Widths of arrows by noisy count, how many are not drawn, and the cells behind them."""
+    note = f" · {hidden:,} more are within their noise, not drawn" if hidden else ""
+    return _lines(f"{title}{note}", moves, _visits(visited))
 
 
 def path_legend(strings: Strings, visited: float | None) -> Legend:

@@ -11,7 +11,7 @@ import numpy as np
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.basemap import outlines
-from dpviz.render.colors import ACCENT, HALO, LAND, QUIET, Themed
+from dpviz.render.colors import ACCENT, HALO, LAND, Themed
 from dpviz.render.detail import NOISE_SDS, Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
@@ -56,7 +56,7 @@ def visit_marks(
         count: noisy visits, (n,); None where they were not released.
         sd: standard deviation of the noise in them, (n,), if it is known.
     """
-    grid = boxes("grid", places, themed=30, width=0.7)
+    grid = boxes("grid", places, themed=30, width=1.0)
     rows = [Row("cell", "cell")]
     extra: dict[str, Any] = {"cell": np.array(names)}
     color: Any = (0, 0, 0, 0)
@@ -87,6 +87,7 @@ def around(places: Float) -> Bounds:
 def places_scene(
     release: SequenceRelease,
     places: Float,
+    names: Sequence[str],
     visits: tuple[Float | None, Float | None],
     marks: Iterable[Mark],
     *,
@@ -95,11 +96,11 @@ def places_scene(
 ) -> Scene:
     """Marks of a release on its cells and the ground around them.
 
-    ``visits`` are counts and the noise in them, as of :func:`visit_marks`; ``options`` are further
-    fields of the scene.
+    ``names`` and ``visits`` (counts and the noise in them) are as of :func:`visit_marks`;
+    ``options`` are further fields of the scene.
     """
     area = around(places)
-    cells = visit_marks(places, release.alphabet.names, *visits)
+    cells = visit_marks(places, names, *visits)
     return Scene(
         marks=[*cells, *outlines(area), *marks],
         camera=Camera(bounds=area, key=key),
@@ -114,50 +115,46 @@ def visit_scale(most: float) -> Scale:
     return between(max(most, 1.0) / 100, max(most, 1.0))
 
 
+def standing(moves: Strings, size: int) -> tuple[Strings, int]:
+    """Moves to another place that stand out of their noise, and how many do not.
+
+    Args:
+        moves: strings of two symbols; all stand out where the noise is unknown.
+        size: number of symbols.
+    """
+    pairs = np.array(moves.symbols, dtype=np.int64).reshape(-1, 2)
+    leads = pairs[:, 0] != pairs[:, 1]
+    clear = leads
+    if moves.count is not None and moves.sd is not None:
+        clear = leads & above_noise(moves.count, moves.sd, size**2)
+    return moves.at(np.flatnonzero(clear)), int((leads & ~clear).sum())
+
+
 def move_marks(
     places: Float, names: Sequence[str], moves: Strings, *, faded: bool = False
 ) -> tuple[Mark, ...]:
-    """Arrows between cells in five classes: within the noise first, the busiest last.
+    """Arrows between cells in five classes, the busiest last.
 
     Args:
-        moves: strings of two cells; where only their order is known, the first is the widest.
+        moves: as of :func:`standing`; where only their order is known, the first is the widest.
         faded: thin them out behind something else.
     """
-    pairs = np.array(moves.symbols, dtype=np.int64).reshape(-1, 2)
-    share, clear = shares(moves), np.ones(len(moves), dtype=np.bool_)
-    if moves.count is not None and moves.sd is not None:
-        clear = above_noise(moves.count, moves.sd, len(names) ** 2)
-    label = np.array(names)
-    marks = []
-    for name, chosen in (("noise", ~clear), ("moves", clear)):
-        rows = np.flatnonzero(chosen & (pairs[:, 0] != pairs[:, 1]))[::-1]
-        if not len(rows):
-            continue
-        rings = arrows(
-            places,
-            pairs[rows, 0],
-            pairs[rows, 1],
-            MIN_SHAFT + (MAX_SHAFT - MIN_SHAFT) * share[rows],
-        )
-        if name == "moves" and not faded:
-            marks.append(paths("moves.halo", rings, color=LAND, width=1.0))
-        marks.append(
-            polygons(
-                name,
-                rings,
-                color=QUIET.faint(55 if faded else 110)
-                if name == "noise"
-                else by_share(share[rows], 70 if faded else 240),
-                title="Moves" if name == "moves" else "Moves: within the noise",
-                rows=(Row("from", "from"), Row("to", "to"), *_count_row("moves", moves)),
-                extra={
-                    "from": label[pairs[rows, 0]],
-                    "to": label[pairs[rows, 1]],
-                    **_count_columns(moves, rows),
-                },
-            )
-        )
-    return tuple(marks)
+    rows = np.arange(len(moves))[::-1]
+    if not len(rows):
+        return ()
+    source, target = np.array(moves.symbols, dtype=np.int64)[rows].T
+    share, label = shares(moves)[rows], np.array(names)
+    rings = arrows(places, source, target, MIN_SHAFT + (MAX_SHAFT - MIN_SHAFT) * share)
+    halo = () if faded else (paths("moves.halo", rings, color=LAND, width=1.0),)
+    mark = polygons(
+        "moves",
+        rings,
+        color=by_share(share, 70 if faded else 240),
+        title="Moves",
+        rows=(Row("from", "from"), Row("to", "to"), *_count_row("moves", moves)),
+        extra={"from": label[source], "to": label[target], **_count_columns(moves, rows)},
+    )
+    return *halo, mark
 
 
 def shares(strings: Strings) -> Float:
@@ -195,26 +192,20 @@ def next_marks(
 
     Args:
         chance: P(next), (n + 1,) with the end last.
-        sd: standard deviation of the noise in it; what is within the noise is faint.
+        sd: standard deviation of the noise in it; what is within the noise is not drawn.
     """
     targets = np.argsort(-chance[:-1], kind="stable")[:MAX_NEXT]
     targets = targets[(chance[targets] >= MIN_CHANCE) & (targets != cell)][::-1]
+    if sd is not None:
+        targets = targets[above_noise(chance[targets], sd[targets], len(names))]
     ring = boxes("chosen", places[[cell]], color=ACCENT, width=2.5)
     if not len(targets):
         return [ring]
-    clear = np.ones(len(targets), dtype=np.bool_)
-    if sd is not None:
-        clear = above_noise(chance[targets], sd[targets], len(names))
-    strong, weak = ACCENT.faint(235), QUIET.faint(110)
-    color = Themed(
-        np.where(clear[:, None], strong.light, weak.light),
-        np.where(clear[:, None], strong.dark, weak.dark),
-    )
     width = MIN_SHAFT + 0.008 + (0.24 - MIN_SHAFT) * np.sqrt(chance[targets])
     arrow = polygons(
         "next",
         arrows(places, np.full(len(targets), cell), targets, width),
-        color=color,
+        color=ACCENT.faint(235),
         title="Next place",
         rows=(Row("from", text=names[cell]), Row("to", "to"), Row("chance (noisy)", "chance")),
         extra={

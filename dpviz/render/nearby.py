@@ -1,18 +1,26 @@
-"""Named places of a map as a table: counts around them, and places near a point."""
+"""Named places of a map as a table: counts around them, and names of cells and areas."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.datasets.basemap import KM_PER_DEGREE, towns
 from dpviz.datasets.geography import TOWNS, to_lonlat
-from dpviz.lazy import scipy
+from dpviz.lazy import scipy, shapely
+from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
+from dpviz.releases.sequences.cells import cells_of
+from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.basemap import is_city
 from dpviz.render.cells import domain_bounds
+from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.numbers import short, with_noise
-from dpviz.render.projection import from_degrees
+from dpviz.render.projection import areas as square_km_of
+from dpviz.render.projection import from_degrees, to_degrees
 from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Float
 
@@ -71,7 +79,46 @@ def place_squares(bounds: Bounds) -> list[tuple[str, float, Bounds]]:
     ]
 
 
-def nearest_places(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[str]:
+def cell_names(release: SequenceRelease) -> tuple[str, ...]:
+    """Names of the symbols in words: of the cells of a grid, by the named places near them."""
+    names, cells = release.alphabet.names, cells_of(release.header)
+    if cells is None:
+        return names
+    boxes = to_degrees(cells.boxes, cells.domain.crs)
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    bounds = domain_bounds(cells.domain)
+    return tuple(_named_areas(names, middles, boxes, bounds, release.header.source))
+
+
+def area_labels(areas: Areas, source: str) -> list[str]:
+    """Labels of areas; of hexagons in words, by the named places near them."""
+    if areas.resolution is None:
+        return areas.labels
+    bounds, labels = domain_bounds(areas.domain), list[str]()
+    for level, part in zip(areas.levels, areas.slices, strict=True):
+        shapes = shapes_in_degrees(areas.outlines(level), areas.domain)
+        middles = shapely.get_coordinates(shapely.centroid(shapes))
+        boxes = shapely.bounds(shapes)
+        labels += _named_areas(areas.names[part], middles, boxes, bounds, source)
+    return labels
+
+
+def _named_areas(
+    names: Sequence[str], middles: Float, boxes: Float, bounds: Bounds, source: str
+) -> list[str]:
+    """The named place in each area or nearest to it, with the area's own name if two are alike."""
+    side = float(np.sqrt(np.median(square_km_of(boxes))))
+    words = nearest_places(middles, bounds, source, side / 2)
+    alike = Counter(words)
+    return [
+        name if not place else place if alike[place] == 1 else f"{place} ({name})"
+        for place, name in zip(words, names, strict=True)
+    ]
+
+
+def nearest_places(
+    spots: ArrayLike, bounds: Bounds, source: str = "", within: float = HERE_KM
+) -> list[str]:
     """The named place nearest to each spot in words, such as "4 km NE of Port Meridian".
 
     Returns texts; empty ones where the area has no named place.
@@ -79,6 +126,7 @@ def nearest_places(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[s
     Args:
         spots: longitude and latitude in degrees, shape (n, 2).
         source: name of the data; if it is the built-in city, its towns are the places.
+        within: kilometres up to which a spot bears the place's own name.
     """
     at = np.asarray(spots, dtype=np.float64)
     names, middle = _named(bounds, source)
@@ -90,7 +138,7 @@ def nearest_places(spots: ArrayLike, bounds: Bounds, source: str = "") -> list[s
     turn = np.rint(np.arctan2(north, east) / (np.pi / 4)).astype(int) % len(COMPASS)
     return [
         names[row]
-        if km < HERE_KM
+        if km < within
         else f"{short(float(f'{km:.1g}'))} km {COMPASS[way]} of {names[row]}"
         for row, km, way in zip(rows.tolist(), away.tolist(), turn.tolist(), strict=True)
     ]

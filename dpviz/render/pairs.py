@@ -11,9 +11,10 @@ from dpviz.releases.answers import Answers, interval
 from dpviz.releases.flows.frame import Flows
 from dpviz.releases.flows.release import FlowRelease
 from dpviz.render.districts import shapes_in_degrees
-from dpviz.render.flow_legends import pair_legend
-from dpviz.render.flows import move_marks
+from dpviz.render.flow_legends import move_legend
+from dpviz.render.flows import move_marks, standing
 from dpviz.render.marks import paths, polygons
+from dpviz.render.nearby import area_labels
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.render.view import domain_scene
 from dpviz.sequences.moves import Strings
@@ -50,7 +51,7 @@ def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple
 def flow_scene(
     release: FlowRelease, level: str, area: int | None = None, camera: Camera | None = None
 ) -> Scene:
-    """Arrows of the largest flows of a level; pale if they cannot be told from 0.
+    """Arrows of the largest flows of a level that stand out of their noise.
 
     Args:
         area: row of the area of origin whose flows are drawn; those of all by default.
@@ -58,19 +59,20 @@ def flow_scene(
     """
     flows = release.frame
     origin, destination, answers = pairs_of(release, level, area)
-    shapes, starts, names = _areas_of(flows, level)
+    shapes, starts, names = _areas_of(flows, level, release.header.source)
     first = len(shapes[0])
     ends = np.column_stack([origin - starts[0], destination - starts[1] + first])[:MAX_ARROWS]
     moves = Strings(
         tuple(map(tuple, ends.tolist())), answers.count[:MAX_ARROWS], answers.noise_sd[:MAX_ARROWS]
     )
     marks, rings, owner = _outlines(flows, shapes, names)
+    moves, hidden = standing(moves, len(names))
     marks += move_marks(shapely.bounds(np.concatenate(shapes)), names, moves)
     if area is not None:
         chosen = [ring for ring, row in zip(rings, owner, strict=True) if row == area - starts[0]]
         marks.append(paths("chosen", chosen, width=2.5))
     description = f"Flows between areas: {release.header.privacy_status[1]}"
-    legend = pair_legend(moves)
+    legend = move_legend(moves, hidden, title="Trips between areas")
     return domain_scene(
         release.domain,
         marks,
@@ -85,21 +87,21 @@ def flow_scene(
 
 def frame_scene(flows: Flows, camera: Camera | None = None) -> Scene:
     """The finest areas alone, before a release exists."""
-    shapes, _, names = _areas_of(flows, flows.levels[-1])
+    shapes, _, names = _areas_of(flows, flows.levels[-1], "")
     marks, *_ = _outlines(flows, shapes, names)
     description = "The areas; no release has been built yet"
     return domain_scene(flows.domain, marks, None, description, camera=camera, tools=())
 
 
-def _areas_of(flows: Flows, level: str) -> tuple[list[Any], list[int], list[str]]:
-    """Outlines in degrees of both ends of a level, their first rows, and all names."""
+def _areas_of(flows: Flows, level: str, source: str) -> tuple[list[Any], list[int], list[str]]:
+    """Outlines in degrees of both ends of a level, their first rows, and all labels."""
     shapes, starts, names = [], [], list[str]()
     for areas, depth in zip(
         (flows.origins, flows.destinations), flows.depths[flows.levels.index(level)], strict=True
     ):
         starts.append(areas.slices[depth].start)
         shapes.append(shapes_in_degrees(areas.outlines(areas.levels[depth]), areas.domain))
-        names += areas.names[areas.slices[depth]]
+        names += area_labels(areas, source)[areas.slices[depth]]
     return shapes, starts, names
 
 
@@ -118,6 +120,6 @@ def _outlines(
             rows=(Row("area", "name"),),
             extra={"name": np.array(names)[owner]},
         ),
-        paths("area-borders", rings, themed=90, width=0.7),
+        paths("area-borders", rings, themed=60, width=1.0),
     ]
     return marks, rings, owner

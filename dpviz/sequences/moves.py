@@ -17,7 +17,7 @@ import numpy as np
 from dpviz.errors import ParameterError
 from dpviz.sequences.grams import Model, Ranking
 from dpviz.sequences.model import ContextTree
-from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float, Int
 
 String = tuple[int, ...]
 
@@ -42,10 +42,15 @@ class Strings:
     def __len__(self) -> int:
         return len(self.symbols)
 
+    def at(self, rows: Int | slice) -> Strings:
+        """The strings in some rows, in the same order."""
+        symbols = tuple(self.symbols[row] for row in np.arange(len(self))[rows].tolist())
+        count, sd = (None if each is None else each[rows] for each in (self.count, self.sd))
+        return Strings(symbols, count, sd)
+
     def first(self, n: int) -> Strings:
         """The n most frequent strings."""
-        count, sd = (None if each is None else each[:n] for each in (self.count, self.sd))
-        return Strings(self.symbols[:n], count, sd)
+        return self.at(slice(n))
 
 
 def visits(model: Model) -> Float:

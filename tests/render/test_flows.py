@@ -3,7 +3,7 @@ import pytest
 
 from dpviz.domain import Domain
 from dpviz.releases.sequences.cells import Cells
-from dpviz.render.colors import ACCENT, QUIET
+from dpviz.render.colors import ACCENT
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flowlines import arrows, centres, path_line
 from dpviz.render.flows import (
@@ -14,10 +14,10 @@ from dpviz.render.flows import (
     path_marks,
     path_order,
     path_words,
+    standing,
     trip_marks,
     visit_marks,
 )
-from dpviz.render.legend import WITHIN_NOISE
 from dpviz.sequences.moves import Strings
 
 SIDE = 3
@@ -53,14 +53,13 @@ def test_an_arrow_leads_from_one_cell_into_the_other(one, other):
     assert np.abs(there.mean(axis=0) - back.mean(axis=0)).max() > 0.02
 
 
-def test_moves_within_the_noise_are_quiet_and_drawn_first():
-    moves = strings((0, 1), (3, 4), (4, 4), (1, 2), count=[90, 40, 30, 10], sd=[5, 10, 5, 6])
-    noise, halo, clear = move_marks(PLACES, NAMES, moves)
-    assert (noise.id, halo.id, clear.id) == ("noise", "moves.halo", "moves")
-    assert column(noise, "from") == [NAMES[1]]
+def test_moves_within_the_noise_are_counted_and_not_drawn():
+    every = strings((0, 1), (3, 4), (4, 4), (1, 2), count=[90, 40, 30, 10], sd=[5, 10, 5, 6])
+    moves, hidden = standing(every, len(NAMES))
+    halo, clear = move_marks(PLACES, NAMES, moves)
+    assert (halo.id, clear.id) == ("moves.halo", "moves")
     assert column(clear, "from") == [NAMES[3], NAMES[0]]  # most frequent last; a stay is not a move
-    assert noise.layer.get_fill_color[:3] == list(QUIET.light)
-    assert move_legend(moves, None).swatches == (WITHIN_NOISE,)
+    assert "1 more are within their noise" in move_legend(moves, hidden).title
 
 
 def test_the_largest_noise_of_many_pairs_is_within_the_noise():
@@ -77,7 +76,7 @@ def test_the_largest_noise_of_many_pairs_is_within_the_noise():
 def test_a_ranking_is_drawn_without_counts():
     _, mark = move_marks(PLACES, NAMES, strings((0, 1), (1, 2)))
     assert "count" not in mark.table.column_names
-    legend = move_legend(strings((0, 1)), None)
+    legend = move_legend(strings((0, 1)), 0)
     assert "no counts" in legend.title
     assert [label for label in legend.labels if label] == ["last", "first"]
 
@@ -97,10 +96,9 @@ def test_next_places_are_drawn_with_their_noise_and_the_end_is_not():
     sd = np.full(10, 0.15)
     ring, arrow = next_marks(PLACES, NAMES, 4, chance, sd)
     assert ring.id == "chosen"
-    assert column(arrow, "to") == [NAMES[5], NAMES[1]]
-    assert column(arrow, "chance") == ["20 ± 32 %", "50 ± 32 %"]
-    colors = np.array(column(arrow, "color")).reshape(2, -1, 4)[:, 0]
-    assert colors[:, :3].tolist() == [list(QUIET.light), list(ACCENT.light)]
+    assert column(arrow, "to") == [NAMES[1]]  # the other one is within the noise
+    assert column(arrow, "chance") == ["50 ± 32 %"]
+    assert arrow.layer.get_fill_color[:3] == list(ACCENT.light)
     assert len(next_marks(PLACES, NAMES, 4, np.eye(10)[9])) == 1
 
 
@@ -150,5 +148,5 @@ def test_the_legend_of_cells_has_every_class_as_it_is_drawn():
 
 def test_a_legend_of_no_moves_has_the_classes_of_any():
     nothing = Strings((), np.zeros(0), np.zeros(0))
-    for legend in (move_legend(nothing, None), path_legend(nothing, 1.0)):
+    for legend in (move_legend(nothing, 0), path_legend(nothing, 1.0)):
         assert len(legend.to_dict()["classes"]) == 5

@@ -11,6 +11,7 @@ import dpviz
 from dpviz.build import build
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import city_sequences
+from dpviz.render.nearby import cell_names
 from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guess_column
 from tests.ui.files import bounded, exact_facts, uploaded
 from tests.ui.opening import named, opened_page, table, tables, texts
@@ -27,20 +28,21 @@ def release():
 
 def test_the_page_shows_the_built_in_sequences_at_once(release):
     app = opened()
-    names = release.alphabet.names
+    names = cell_names(release)
     pairs = [s for s, _ in release.model.top(400, 2) if len(s) == 2]
     wanted = [f"{names[a]} → {names[b]}" for a, b in pairs[:12]]
     shown = tables(app, "path")[0]
     assert sorted(shown["path"]) == sorted(wanted)
     assert "Demo · synthetic people" in texts(app)
-    assert "column and row, counted from 0-0 in the south-west" in texts(app)
+    assert "Port Meridian → 4 km S of Port Meridian" in wanted
+    assert len({*names}) == len(names) == 144
     assert "Only the first 20 places of each sequence are counted" in texts(app)
 
 
 def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
     app = opened(cell="3-6")
     shown = tables(app, "next")[0]
-    names = [*release.alphabet.names, "(the end)"]
+    names = [*cell_names(release), "(the end)"]
     chance = release.model.following([release.alphabet.names.index("3-6")])
     order = np.argsort(-chance)[: len(shown)]
     assert shown["next"].tolist() == [names[row] for row in order]

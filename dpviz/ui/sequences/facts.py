@@ -13,8 +13,6 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.store import save
 from dpviz.render import with_noise
 from dpviz.render.flowlines import centres
-from dpviz.render.nearby import nearest_places
-from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.panel import refused, strings_table
 from dpviz.ui.sequences.source import SequenceSource
 from dpviz.ui.sequences.view import SAMPLED, MoveView
@@ -27,7 +25,7 @@ from dpviz.ui.shared.presentation import words_of
 def release_tabs(prefix: str, view: MoveView, source: SequenceSource) -> Panels:
     """Panels of the tabs below the map: tables, downloads, budget, code."""
     files = lambda prefix, _release: download_buttons(prefix, view, source)  # noqa: E731
-    return {"Table": partial(tables, view, source), **release_panels(prefix, view.release, files)}
+    return {"Table": partial(tables, view), **release_panels(prefix, view.release, files)}
 
 
 def download_buttons(prefix: str, view: MoveView, source: SequenceSource) -> None:
@@ -58,16 +56,15 @@ def synthetic_csv(view: MoveView, source: SequenceSource) -> bytes:
     middle = None if source.places is None else np.round(centres(source.places), 6).tolist()
     head = ["sequence", "step", "symbol", *([] if middle is None else ["lon", "lat"])]
     rows = (
-        [number, step, view.names[symbol], *([] if middle is None else middle[symbol])]
+        [number, step, view.symbols[symbol], *([] if middle is None else middle[symbol])]
         for number, sequence in enumerate(view.synthetic)
         for step, symbol in enumerate(sequence.tolist())
     )
     return csv_text(head, rows).encode()
 
 
-def tables(view: MoveView, source: SequenceSource) -> None:
-    """Show visits and moves as tables, for those who cannot see the map: cells by what is near."""
-    places = [] if source.places is None else _near(source.places)
+def tables(view: MoveView) -> None:
+    """Show visits and moves as tables, for those who cannot see the map."""
     if view.visits is None:
         refused(view.refusal)
     else:
@@ -77,18 +74,10 @@ def tables(view: MoveView, source: SequenceSource) -> None:
         st.dataframe(
             {
                 "place": [view.names[row] for row in order.tolist()],
-                **({"near": [places[row] for row in order.tolist()]} if any(places) else {}),
                 "visits (noisy)": list(map(with_noise, view.visits[order], half[order])),
             },
             hide_index=True,
             height=260,
         )
     st.markdown(f"**Moves**, the {len(view.moves):,} most frequent")
-    strings_table(view, view.moves, places, height=260, alt="Most frequent moves")
-
-
-def _near(boxes: Float) -> list[str]:
-    """The named place nearest to the middle of each cell."""
-    west, south = boxes[:, :2].min(axis=0).tolist()
-    east, north = boxes[:, 2:].max(axis=0).tolist()
-    return nearest_places(centres(boxes), (west, south, east, north))
+    strings_table(view, view.moves, height=260, alt="Most frequent moves")

@@ -27,9 +27,6 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
 
-ARROWS = (20, 40, 80, 160, 320)
-
-
 FIELDS = (
     permalink.Field("cell", permalink.parameter),
     permalink.choice("view", {view: view for view in VIEWS}, MOVES, "show"),
@@ -50,18 +47,14 @@ def map_and_answer(
         st.session_state[shown], st.session_state[f"{prefix}.cell"] = grid, None
     placed = source.places is not None
     permalink.set_initial(f"{prefix}.show", MOVES)
-    arrows = ARROWS[2]
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
         show = st.segmented_control(
             "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"
         )
-        if placed and show == MOVES:
-            key = f"{prefix}.arrows"
-            arrows = st.select_slider("Arrows", ARROWS, arrows, key=key, width=360)
     with map_container() if placed else st.container():
         scene_place = st.container()
         with answer_card() if placed else st.container():
-            scene, marks = _answer(prefix, view, source, str(show), arrows)
+            scene, marks = _answer(prefix, view, source, str(show))
         with scene_place:
             if scene is None:
                 follow_table(view)
@@ -76,7 +69,7 @@ def map_and_answer(
 
 
 def _answer(
-    prefix: str, view: MoveView, source: SequenceSource, show: str, arrows: int
+    prefix: str, view: MoveView, source: SequenceSource, show: str
 ) -> tuple[Scene | None, list[Mark]]:
     """Show the answer of a view; return its scene, without places None, and marks above it."""
     placed = source.places is not None
@@ -93,8 +86,8 @@ def _answer(
         marks = []
     if not placed:
         return None, marks
-    chosen = st.session_state.get(f"{prefix}.cell") in view.names and not view.refusal
-    return move_scene(view, source, arrows, faded=chosen), marks
+    chosen = st.session_state.get(f"{prefix}.cell") in view.symbols and not view.refusal
+    return move_scene(view, source, faded=chosen), marks
 
 
 def _picked(prefix: str, view: MoveView, source: SequenceSource) -> None:
@@ -104,6 +97,6 @@ def _picked(prefix: str, view: MoveView, source: SequenceSource) -> None:
         return
     cell = cell_at(source.places, pick["lon"], pick["lat"])
     if cell is not None:
-        chosen = view.names[cell]
+        chosen = view.symbols[cell]
         same = st.session_state.get(f"{prefix}.cell") == chosen
         st.session_state[f"{prefix}.cell"] = None if same else chosen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,10 @@ END = "(the end)"
 MAX_SYMBOLS = 30
 """Most symbols in the table of next symbols: the most frequent ones."""
 INDENT = "\u2003"
-NARROW_COLUMN = st.column_config.TextColumn(width=62)
-PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
+LINES = 66
+"""Height in pixels of a row whose text wraps, on the card: more than four times a line's."""
+NAME, NUMBER = st.column_config.TextColumn(width=118), st.column_config.TextColumn(width=54)
+PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100, width=84)
 
 
 def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mark]:
@@ -42,7 +43,7 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
             hint(prefix, "Choose a symbol to see what follows it.")
         title = "Busiest moves" if source.places is not None else "Most frequent pairs"
         st.markdown(f"**{title}**")
-        strings_table(view, view.moves.first(12), height=390, alt=title)
+        strings_table(view, view.moves.first(12), row_height=LINES, height=390, alt=title)
         return []
     if view.refusal:
         refused(view.refusal)
@@ -75,7 +76,7 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
     """Choose a place by name, without a mouse."""
     key, widget = f"{prefix}.cell", f"{prefix}.cell.name"
     asked = st.session_state.get(key)
-    if asked not in view.names:
+    if asked not in view.symbols:
         if widget not in st.session_state:  # requested by the address
             what = "the cell" if mapped else "the symbol"
             permalink.refused(what, asked)
@@ -87,14 +88,15 @@ def _place_choice(prefix: str, view: MoveView, mapped: bool) -> int | None:
 
     st.selectbox(
         "Place" if mapped else "Symbol",
-        view.names,
+        view.symbols,
         index=None,
+        format_func=dict(zip(view.symbols, view.names, strict=True)).__getitem__,
         key=widget,
         on_change=take,
         placeholder="Choose here, or on the map" if mapped else "Choose",
     )
-    name = st.session_state[key]
-    return None if name is None else view.names.index(name)
+    symbol = st.session_state[key]
+    return None if symbol is None else view.symbols.index(symbol)
 
 
 def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
@@ -111,7 +113,8 @@ def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
     st.dataframe(
         pa.table(columns),
         hide_index=True,
-        column_config={"next": NARROW_COLUMN, "chance": PERCENT, "±": NARROW_COLUMN},
+        row_height=LINES,
+        column_config={"next": NAME, "chance": PERCENT, "±": NUMBER},
         alt="Where people go next, and how likely it is",
     )
 
@@ -170,7 +173,13 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
     hint(f"{prefix}-path", "Choose a row to see its path stand out on the map.")
     table = f"{prefix}.paths.{view.key}.{k}.{shortest}.{returns}"
     rows = strings_table(
-        view, strings, key=table, on_select="rerun", height=425, alt="Frequent paths"
+        view,
+        strings,
+        key=table,
+        on_select="rerun",
+        row_height=LINES + 18,
+        height=425,
+        alt="Frequent paths",
     ).selection.rows
     if not rows:
         return strings, None
@@ -179,26 +188,18 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
     return strings, int(rows[0])
 
 
-def strings_table(
-    view: MoveView, strings: Strings, places: Sequence[str] = (), **options: Any
-) -> Any:
-    """Table of strings with their counts, rounded to the noise; return its state.
-
-    Args:
-        view: names the symbols.
-        strings: the rows.
-        places: what each symbol is near, in words; none for symbols that are not places.
-        options: of the table.
-    """
+def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
+    """Table of strings with their counts, rounded to the noise; return its state."""
     columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
-    if any(places):
-        columns["near"] = [path_words(each, places) for each in strings.symbols]
     if strings.count is not None:
         sd = np.zeros(len(strings)) if strings.sd is None else strings.sd
         columns["times (noisy)"] = list(map(with_noise, strings.count, INTERVAL_SDS * sd))
     if "on_select" in options:
         options["selection_mode"] = "single-row"
     looks = worded_numbers("times (noisy)")
+    if "row_height" in options:
+        width = 122 if "on_select" in options else 156
+        looks["path"] = st.column_config.TextColumn(width=width)
     return st.dataframe(pa.table(columns), hide_index=True, column_config=looks, **options)
 
 

@@ -21,9 +21,11 @@ from dpviz.render.flows import (
     move_marks,
     path_marks,
     places_scene,
+    standing,
     trip_marks,
 )
 from dpviz.render.marks import boxes
+from dpviz.render.nearby import cell_names
 from dpviz.sequences.moves import Strings, frequent, visit_sd, visits
 from dpviz.trees.lattice import Float, Int
 from dpviz.ui.sequences.source import SequenceSource
@@ -75,9 +77,19 @@ class MoveView:
             return cls(release, None, None, moves, str(error))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the symbols."""
+    def symbols(self) -> tuple[str, ...]:
+        """Symbols as of the release, for addresses and files."""
         return self.release.alphabet.names
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the symbols: of cells those of the places near them."""
+        return cell_names(self.release)
+
+    @cached_property
+    def standing(self) -> tuple[Strings, int]:
+        """Moves that stand out of their noise, and how many of the most frequent ones do not."""
+        return standing(self.moves, len(self.names))
 
     @property
     def most_visited(self) -> float | None:
@@ -121,12 +133,13 @@ def grid_scene(source: SequenceSource) -> Scene:
     )
 
 
-def move_scene(view: MoveView, source: SequenceSource, arrows: int, *, faded: bool) -> Scene:
-    """Cells and the most frequent moves between them."""
+def move_scene(view: MoveView, source: SequenceSource, *, faded: bool) -> Scene:
+    """Cells and the moves between them that stand out of their noise."""
     assert source.places is not None
-    moves = view.moves.first(arrows)
+    moves, hidden = view.standing
     marks = move_marks(source.places, view.names, moves, faded=faded)
-    return _scene(view, source, marks, legend=move_legend(moves, view.most_visited), picks=True)
+    legend = move_legend(moves, hidden, view.most_visited)
+    return _scene(view, source, marks, legend=legend, picks=True)
 
 
 def path_scene(
@@ -154,7 +167,7 @@ def _scene(
     title = f"Movements between places · {title_of(view.release.header.method)}"
     seen = view.visits, view.sd
     return places_scene(
-        view.release, source.places, seen, marks, key=source.key, title=title, **options
+        view.release, source.places, view.names, seen, marks, key=source.key, title=title, **options
     )
 
 
