@@ -12,7 +12,7 @@ from dpviz.build import build
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import city_sequences
 from dpviz.render.nearby import cell_names
-from dpviz.ui.sequences.source import COLUMN, MADE, WHEN, guess_column
+from dpviz.ui.sequences.source import COLUMN
 from tests.ui.files import bounded, exact_facts, uploaded
 from tests.ui.opening import named, opened_page, table, tables, texts
 from tests.ui.paying import pay
@@ -216,10 +216,17 @@ def test_a_place_of_other_cells_is_not_chosen():
 @pytest.mark.parametrize(
     ("names", "person", "time"),
     [
-        (["lat", "lon", "who", "when"], "who", "when"),
-        (["started_at", "rider_id", "x"], "rider_id", "started_at"),
-        (["a", "b"], "a", "a"),
+        ("who,when", "who", "when"),
+        ("started_at,rider_id", "rider_id", "started_at"),
+        ("a,b", None, None),
     ],
 )
-def test_the_columns_of_a_person_and_a_time_are_guessed_by_their_names(names, person, time):
-    assert (names[guess_column(names, MADE)], names[guess_column(names, WHEN)]) == (person, time)
+def test_only_columns_that_can_be_a_person_or_a_time_are_offered(names, person, time):
+    app = opened(data="places")
+    uploaded(app, "sequences.file", "places.csv", f"lat,lon,{names}\n-23.5,14.5,1,2\n")
+    times, people = named(app.selectbox, "Time"), named(app.selectbox, "Privacy unit: the person")
+    assert (people.value, times.value) == (person, time)
+    assert times.options == names.split(",")
+    assert people.options == [name for name in names.split(",") if name != time]
+    asked = "Choose the columns of the time and of the person" in texts(app)
+    assert asked == (person is None)

@@ -40,8 +40,8 @@ EVERY = ("1h", "6h", "1d", "1w", "1mo")
 
 STEP_LABEL = "Count in steps of"
 
-DEFAULT_HEXAGONS = 400
-"""Approximate number of hexagons that the form starts with."""
+DEFAULT_COUNTS = 400
+"""Least number of hexagons, or of pairs of them, that the form starts with."""
 
 
 def areas_choice(
@@ -84,7 +84,7 @@ def frame_areas(prefix: str, crs: str, box: Domain | None = None) -> ChosenAreas
         if _counted(prefix) == POLYGONS:
             areas = _polygons(prefix, box, crs)
         elif (box := box or _box(prefix, crs)) is not None:
-            areas = _hexagons(prefix, box)
+            areas = _hexagons(prefix, box, ends=2)
     if areas is not None:
         _describe(areas.areas)
     return areas
@@ -183,11 +183,11 @@ def _fitting(domain: Domain, step: str | None = None) -> list[str]:
     return fitting
 
 
-def _hexagons(prefix: str, domain: Domain) -> ChosenAreas:
+def _hexagons(prefix: str, domain: Domain, ends: int = 1) -> ChosenAreas:
     asked = (permalink.parameter("areas") or "").removeprefix(H3)
     what = "resolution of hexagons"
     start = permalink.number(
-        what, asked, _default_resolution(domain), 0, FINEST_RESOLUTION, whole=True
+        what, asked, _default_resolution(domain, ends), 0, FINEST_RESOLUTION, whole=True
     )
     resolution = st.number_input(
         "Resolution of H3",
@@ -211,13 +211,13 @@ def _drawable_hexagons(source: str, domain: Domain) -> Areas:
     return _drawable(areas_of(source, domain))
 
 
-def _default_resolution(domain: Domain) -> int:
-    """Default resolution: about as many hexagons in the box as a map shows well."""
+def _default_resolution(domain: Domain, ends: int) -> int:
+    """Default resolution: about as many counts as a map shows well, one per choice of ends."""
     surface = _square_km(domain)
     fine = (
         r
         for r in range(FINEST_RESOLUTION + 1)
-        if surface / h3.average_hexagon_area(r, "km^2") >= DEFAULT_HEXAGONS
+        if (surface / h3.average_hexagon_area(r, "km^2")) ** ends >= DEFAULT_COUNTS
     )
     return next(fine, FINEST_RESOLUTION)
 

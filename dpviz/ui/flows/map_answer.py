@@ -14,6 +14,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.flows.release import FlowRelease
 from dpviz.render import Camera
 from dpviz.render.cells import domain_bounds
+from dpviz.render.nearby import area_labels
 from dpviz.render.numbers import count_words, half_width_words
 from dpviz.render.pairs import flow_scene, pairs_of
 from dpviz.render.projection import from_degrees
@@ -32,6 +33,9 @@ from dpviz.ui.shared.text import level_title, plain
 from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, window_part
 from dpviz.ui.shared.timeline import PERIOD
 
+FLOW_FIELDS = tuple(permalink.Field(name, permalink.parameter) for name in ("level", "area"))
+"""Address fields of the shown level and of the chosen area."""
+
 MAX_ENDS = 12
 """Most origins and destinations of the matrix on a page."""
 
@@ -47,15 +51,20 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
 
     Of a release with categories or steps of time, the map shows one category and a window.
     """
-    flows = release.frame
+    flows, state = release.frame, st.session_state
+    source = release.header.source
+    names = cached(f"{prefix}.names", flows, lambda: area_labels(flows.origins, source))
+    remembered = [field.place(prefix) for field in FLOW_FIELDS]
     with st.container(horizontal=True, key="dpviz-controls"):
+        key = f"{prefix}.level.{'|'.join(flows.levels)}"
+        permalink.set_column(key, remembered[0], flows.levels)
+        state.setdefault(key, flows.levels[-1])
         level = str(
             st.segmented_control(
                 "Level",
                 flows.levels,
-                default=flows.levels[-1],
                 format_func=level_title,
-                key=f"{prefix}.level.{'|'.join(flows.levels)}",
+                key=key,
                 required=True,
                 label_visibility="collapsed",
             )
@@ -65,8 +74,11 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
     shown = window_part(f"{prefix}.part", of_kind, window)
     depth = flows.depths[flows.levels.index(level)][0]
     part, key = flows.origins.slices[depth], f"{prefix}.area.{len(flows.origins)}.{level}"
-    area: int | None = st.session_state.get(key)
-    area = area if area in range(part.start, part.stop) else None
+    areas = dict(zip(flows.origins.labels[part], range(part.start, part.stop), strict=True))
+    permalink.set_column(key, remembered[1], areas)
+    area = areas.get(str(state.get(key)))
+    for place, value in zip(remembered, (level, None if area is None else state[key]), strict=True):
+        state[place] = value
     camera = Camera(bounds=domain_bounds(release.domain), key="flows")
     with map_container():
         scene = cached(
@@ -80,18 +92,18 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
         with answer_card():
             st.selectbox(
                 "Area",
-                range(part.start, part.stop),
+                areas,
                 index=None,
-                format_func=flows.origins.labels.__getitem__,
+                format_func=lambda label: names[areas[label]],
                 placeholder="All: choose one, or click it",
                 key=key,
             )
-            _answer(shown, area)
-    own: Panels = {"Table": partial(_table, shown, level, area)}
+            _answer(shown, area, names)
+    own: Panels = {"Table": partial(_table, shown, level, area, names)}
     if window is not None:
-        own["Timeline"] = partial(_timeline, of_kind, window, area)
+        own["Timeline"] = partial(_timeline, of_kind, window, area, names)
     tabs(prefix, {**own, **panels})
-    permalink.write_address(prefix, (PERIOD,))
+    permalink.write_address(prefix, (PERIOD, *FLOW_FIELDS))
 
 
 def pair_error(release: FlowRelease) -> tuple[str, str]:
@@ -101,29 +113,27 @@ def pair_error(release: FlowRelease) -> tuple[str, str]:
     return f"**± {half_width_words(half)}** per pair", PAIR_ERROR_HELP
 
 
-def _answer(release: FlowRelease, area: int | None) -> None:
-    """Show the trips that begin and end in the chosen area, or the total."""
+def _answer(release: FlowRelease, area: int | None, names: list[str]) -> None:
+    """Show the trips from and to the chosen area, or the total."""
     if area is None:
         st.metric("Trips (noisy)", count_words(release.count([(None, None)])))
         return
-    name = release.frame.origins.labels[area]
     low, high = (side[area, 0] for side in release.frame.origins.intervals)
-    for label, end in (("begin", 0), ("end", 1))[: 2 if release.frame.to is None else 1]:
+    for label, end in (("from", 0), ("to", 1))[: 2 if release.frame.to is None else 1]:
         box = [[0, 0], list(release.frame.shape)]
         box[0][end], box[1][end] = int(low), int(high)
         counted = release.count_boxes(*(np.array([side]) for side in box))
-        st.metric(f"Trips that {label} in {plain(name)}", count_words(counted))
+        st.metric(f"Trips {label} {plain(names[area])}", count_words(counted))
 
 
-def _timeline(release: FlowRelease, window: TimeWindow, area: int | None) -> None:
-    """Trips of each step: all, or those that begin in the chosen area."""
-    labels = release.frame.origins.labels
-    of = "all trips" if area is None else f"trips that begin in {plain(labels[area])}"
+def _timeline(release: FlowRelease, window: TimeWindow, area: int | None, names: list[str]) -> None:
+    """Trips of each step: all, or those from the chosen area."""
+    of = "all trips" if area is None else f"trips from {plain(names[area])}"
     begins = None if area is None else release.frame.origins.names[area]
     steps_timeline(release.timeline((begins, None)), window, of)
 
 
-def _table(release: FlowRelease, level: str, area: int | None) -> None:
+def _table(release: FlowRelease, level: str, area: int | None, names: list[str]) -> None:
     """Matrix of the areas with the most trips, and the pairs with the largest counts."""
     matrix = flow_matrix(release, level, MAX_ENDS)
     columns = dict(zip(matrix.head, map(list, zip(*matrix.rows, strict=True)), strict=True))
@@ -135,9 +145,10 @@ def _table(release: FlowRelease, level: str, area: int | None) -> None:
     )
     origin, destination, answers = pairs_of(release, level, area)
     flows, most = release.frame, min(MAX_ROWS, len(origin))
+    others = names if flows.to is None else flows.to.labels
     listed: dict[str, Any] = {
-        "from": [flows.origins.labels[row] for row in origin[:most].tolist()],
-        "to": [flows.destinations.labels[row] for row in destination[:most].tolist()],
+        "from": [names[row] for row in origin[:most].tolist()],
+        "to": [others[row] for row in destination[:most].tolist()],
     }
     half = INTERVAL_SDS * answers.noise_sd[:most]
     counts = count_columns(answers.count[:most], half)
@@ -154,5 +165,5 @@ def _picked(prefix: str, key: str, release: FlowRelease, depth: int) -> None:
     areas = release.frame.origins
     west, south, *_ = from_degrees([*place, place[0] + 1e-6, place[1] + 1e-6], areas.domain.crs)
     (number,) = areas.located(np.array([[west, south]]))
-    row = None if number < 0 else int(areas.ancestors(depth)[number])
-    st.session_state[key] = None if st.session_state.get(key) == row else row
+    label = None if number < 0 else areas.labels[areas.ancestors(depth)[number]]
+    st.session_state[key] = None if st.session_state.get(key) == label else label

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ import streamlit as st
 
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.flows.release import FlowRelease, is_flows
-from dpviz.ui.flows.map_answer import show_flows
+from dpviz.ui.flows.map_answer import FLOW_FIELDS, show_flows
 from dpviz.ui.flows.source import flow_source, show_frame
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
@@ -28,7 +27,7 @@ TITLE, ORDER = "Trips", 5
 MENU = "Movement"
 KEY = "trips"
 PLACES, AREAS = "places", "areas"
-COUNTED = {PLACES: "Between any two places", AREAS: "Between areas (flows)"}
+COUNTED = {PLACES: "Trips", AREAS: "Flows"}
 COUNT = permalink.choice("count", COUNTED, PLACES)
 
 
@@ -45,11 +44,11 @@ def _place_slots() -> Slots:
         KEY,
         4,
         "trips",
-        fields=(*FIELDS, COUNT, PERIOD),
+        fields=(*FIELDS, *FLOW_FIELDS, COUNT, PERIOD),
         before=partial(show_domain, KEY),
         show=_show,
     )
-    return replace(slots, source=partial(_counted, slots.source), title=TITLE)
+    return replace(slots, mode=_counted, title=TITLE)
 
 
 def _flow_slots() -> Slots:
@@ -65,27 +64,27 @@ def _flow_slots() -> Slots:
 
     return replace(
         _place_slots(),
-        source=partial(_counted, source),
+        source=source,
         choose=choose,
         before=partial(show_frame, KEY),
         link=lambda source, choice: {**source.link, **method_link(choice), "count": AREAS},
     )
 
 
-def _counted(source: Callable[[], Any]) -> Any:
-    """Ask for what is counted, above the form of its source."""
+def _counted() -> None:
+    """Ask for what is counted."""
     place = COUNT.place(KEY)
     permalink.set_initial(place, PLACES)
+    others = ("method", "set", "count", *(field.name for field in FLOW_FIELDS))
     st.segmented_control(
         "Count trips",
         list(COUNTED),
         format_func=COUNTED.__getitem__,
         required=True,
         key=place,
-        on_change=partial(permalink.write, dict.fromkeys(("method", "set", "count"))),
-        help="Flows: one count for each pair of hexagons or districts, with a table of the pairs.",
+        on_change=partial(permalink.write, dict.fromkeys(others)),
+        label_visibility="collapsed",
     )
-    return source()
 
 
 def _show(release: PointRelease | FlowRelease, source: PointSource, choice: Choice | None) -> None:

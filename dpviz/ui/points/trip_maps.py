@@ -27,8 +27,8 @@ from dpviz.ui.points.cells_table import table_of_places
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
+from dpviz.ui.shared.frame import show_card
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.text import sentence
 
@@ -44,8 +44,11 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
         end: _usable(release, axes, st.session_state.get(f"{prefix}.{end}"))
         for end, _, axes in ENDS
     }
+    with st.container(key="dpviz-answer-line"):
+        _answer(release, source, rects["from"], rects["to"])
+    if any(rects.values()):
+        show_card(rects)
     columns = st.container(key="dpviz-pair").columns(2, gap="medium")
-    answer = st.container()
     others = {"from": rects["to"], "to": rects["from"]}
     seen: dict[str, PointRelease | DpvizError] = {
         end: _seen(release, axes, others[end]) for end, _, axes in ENDS
@@ -70,8 +73,6 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
             if typed is not None:
                 st.session_state[f"{prefix}.{end}"] = typed
                 rerun_fragment()
-    with answer:
-        _answer(release, source, rects["from"], rects["to"])
     permalink.write_address(prefix, FIELDS)
 
 
@@ -98,11 +99,11 @@ def _usable(release: PointRelease, axes: tuple[int, int], rect: Bounds | None) -
 def _answer(
     release: PointRelease, source: PointSource, start: Bounds | None, end: Bounds | None
 ) -> None:
+    """Show the answer in a line above the maps, or what to do."""
     if start is None and end is None:
-        hint(
-            "trips",
-            "Draw a rectangle on Pickups (from) and one on Drop-offs (to). With one of them "
-            "drawn, the other map shows the other end of just those trips.",
+        st.markdown(
+            "How many trips lead from one place to another? Press ▭ **Draw** and mark where they "
+            "begin on the left map, where they end on the right one, or both."
         )
         return
     try:
@@ -119,12 +120,12 @@ def _answer(
         st.warning(sentence(error), icon=":material/crop_free:")
         return
     asked = "from here to there" if start and end else f"that {'begin' if start else 'end'} here"
-    with st.container(horizontal=True, gap="large"):
-        st.metric(f"Trips {asked}", count_words(answers), help=LARGER, width="content")
-        st.markdown(error_lines(numbers_of(answers)), help=CUT.format("cell"), width="content")
-        if source.public:
-            exact = int(exact_counts(source.data, question)[0])
-            st.metric("Exact (public data)", f"{exact:,}", width="content")
+    words = [f"Trips {asked}: **{count_words(answers)}**"]
+    if source.public:
+        exact = int(exact_counts(source.data, question)[0])
+        words.append(f"exact, from public data: **{exact:,}**")
+    words += error_lines(numbers_of(answers)).replace("**", "").split("  \n")
+    st.markdown(" · ".join(words), help=f"{LARGER}. {CUT.format('cell')}")
 
 
 def _scene(seen: PointRelease, scale: Scale, source: PointSource, title: str) -> Scene:

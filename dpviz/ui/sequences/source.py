@@ -17,6 +17,7 @@ from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
+from dpviz.private.load.names import person_columns
 from dpviz.private.load.sequences import has_header
 from dpviz.private.load.survey import public_extent, time_forms
 from dpviz.private.sequences import SequenceData
@@ -42,9 +43,12 @@ TITLES = {
     SYMBOLS: "Your own lists of symbols",
 }
 COLUMN = "Column of sequences"
-MADE = ("person", "user", "who", "id", "device", "vehicle")
-WHEN = ("time", "timestamp", "datetime", "date", "when", "start")
-"""Column names that suggest a person or a time."""
+WHEN = ("time", "date", "when", "start")
+"""Words in names of columns that suggest a time."""
+
+PERSONS = ("number", "text", "string", "binary")
+TIMES = ("number", "text", "string", "time", "instant")
+"""Kinds of columns that can name a person, or hold a time."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -138,18 +142,23 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         return None
     how, names = coordinates
     crs, columns = how["crs"], how["columns"]
-    person, when = (
-        st.selectbox(
-            label, names, index=guess_column(names, words), key=f"{prefix}.{label}.{file_key}"
-        )
-        for label, words in (("Privacy unit: the person", MADE), ("Time", WHEN))
-    )
-    form = time_format_form(prefix, file_key, str(when), partial(time_forms, path, table=table))
+    free = [each for each in upload_columns(path, table) if each.name not in (columns or ())]
+    times = [each.name for each in free if each.kind in TIMES]
+    dated = [each.name for each in free if each.kind in ("time", "instant")]
+    like = [name for word in WHEN for name in times if word in name.lower()]
+    when = _column("Time", times, [*dated, *like], f"{prefix}.time.{file_key}")
+    people = [each.name for each in free if each.kind in PERSONS and each.name != when]
+    label = "Privacy unit: the person"
+    person = _column(label, people, person_columns(people), f"{prefix}.person.{file_key}")
+    if when is None or person is None:
+        st.info("Choose the columns of the time and of the person.", icon=":material/rule:")
+        return None
+    form = time_format_form(prefix, file_key, when, partial(time_forms, path, table=table))
     extent = partial(public_extent, path, table=table, **how)
     bounds = public_box(prefix, crs, extent if public else None)
     cutting = cutting_form(prefix, public)
     if not public:
-        protection_note(str(person), cutting.bound, "sequence")
+        protection_note(person, cutting.bound, "sequence")
     if bounds is None or form is None:
         return None
     name = dataset_name(prefix, file, names, public=public)
@@ -226,7 +235,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     return SequenceSource(data=data, key=key, title=title, link={"data": SYMBOLS})
 
 
-def guess_column(names: list[str], words: tuple[str, ...]) -> int:
-    """First column whose name holds one of the words; else the first column."""
-    matches = [row for word in words for row, name in enumerate(names) if word in name.lower()]
-    return matches[0] if matches else 0
+def _column(label: str, able: list[str], likely: list[str], key: str) -> str | None:
+    """Ask for one of the columns that can hold something; it starts with a likely one."""
+    start = able.index(likely[0]) if likely else None
+    return st.selectbox(label, able, index=start, placeholder="Choose a column", key=key)

@@ -37,7 +37,7 @@ TABS = (
 
 INTO_VIEW = """<script>/* %s */
 if (matchMedia("(max-width: 640px)").matches)
-  document.querySelector(".st-key-dpviz-answer")?.scrollIntoView({block: "nearest"});
+  document.querySelector("[class*=st-key-dpviz-answer]")?.scrollIntoView({block: "nearest"});
 </script>"""
 """Script that shows a new answer on a phone; Streamlit runs it if its text has changed."""
 
@@ -79,7 +79,9 @@ class PageFrame:
                 form = opener.container(key="dpviz-setup")
             else:
                 form = st.container()
-            tools = st.container(horizontal=True, horizontal_alignment="right")
+            tools = st.container(
+                horizontal=True, horizontal_alignment="right", vertical_alignment="center"
+            )
         bar = st.container(
             horizontal=True, vertical_alignment="center", gap="small", key="dpviz-bar"
         )

@@ -45,6 +45,7 @@ class Slots:
         link: address parameters of source and choice besides ε and seed.
         error: expected error and what it is, for the bar: (release, source, choice or None).
         title: name of a page that a menu hides.
+        mode: control of what the page shows, in the line of the data.
     """
 
     key: str
@@ -60,6 +61,7 @@ class Slots:
     link: Callable[[Any, Any], Mapping[str, str | None]]
     error: Callable[[Any, Any, Any], tuple[str, str] | None]
     title: str = ""
+    mode: Callable[[], object] | None = None
 
 
 def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
@@ -89,6 +91,9 @@ def run(slots: Slots) -> None:
     looked_at = opened(key, slots.fields)
     frame = PageFrame.of(key, setup=looked_at is None, title=slots.title)
     with frame.tools:
+        if slots.mode is not None and looked_at is None:
+            with st.container(key="dpviz-presets", width="content"):
+                slots.mode()
         release_panel(key)
     if looked_at is not None:
         frame.describe(f"**{plain(looked_at.title)}**", badge(looked_at.release.header))
