@@ -17,6 +17,7 @@ from dpviz.errors import ReleaseError
 from dpviz.exports.export import export
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
+from dpviz.render.nearby import area_labels
 from dpviz.render.numbers import count_words
 from dpviz.ui.flows.map_answer import MAX_ENDS
 from dpviz.ui.points import trip_maps
@@ -24,11 +25,12 @@ from dpviz.ui.server import OPENED
 from dpviz.ui.shared.downloads import FORMATS, WITHOUT_SHAPES
 from dpviz.ui.shared.upload_form import UPLOAD
 from tests.ui.files import uploaded
-from tests.ui.opening import metrics, named, open_tab, opened_page, table
+from tests.ui.opening import metrics, named, open_tab, opened_page, table, texts
 from tests.ui.paying import pay
 from tests.wards import voronoi
 
 START, END = (14.5, -24.0, 14.6, -23.8), (14.6, -24.0, 14.75, -23.85)
+AREA = "85ac1643fffffff"
 opened = partial(opened_page, "trips")
 
 
@@ -36,9 +38,8 @@ def test_two_rectangles_are_one_question_in_four_dimensions():
     app = opened(**{"data": "trips-50k", "from": START, "to": END})
     release = dpviz.build(dpviz.load("trips-50k"), "ladder_tree", 1.0, seed=0)
     answer = release.count([*START[:2], *END[:2], *START[2:], *END[2:]])
-    shown = metrics(app)
     cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error, not the noise alone
-    assert shown["Trips from here to there"] == with_noise(answer.count[0], cut)
+    assert f"Trips from here to there: **{with_noise(answer.count[0], cut)}**" in texts(app)
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
 
 
@@ -52,7 +53,7 @@ def test_one_rectangle_asks_for_all_trips_of_that_end(end, rect, asked):
     whole = (*release.domain.lower[:2], *release.domain.upper[:2])
     start, stop = (rect, whole) if end == "from" else (whole, rect)
     answer = release.count([*start[:2], *stop[:2], *start[2:], *stop[2:]])
-    assert metrics(app)[asked] == with_noise(answer.count[0], answer.larger_error[0])
+    assert f"{asked}: **{with_noise(answer.count[0], answer.larger_error[0])}**" in texts(app)
     assert any("in the other rectangle" in each.value for each in app.markdown)
 
 
@@ -80,28 +81,33 @@ def test_a_file_is_offered_only_where_a_release_of_trips_can_be_written_as_one(t
 
 def test_without_rectangles_the_page_says_what_to_do():
     app = opened(data="trips-50k")
-    assert metrics(app) == {}
-    assert any("Draw a rectangle on Pickups" in each.value for each in app.caption)
+    assert "Press ▭ **Draw** and mark where they begin on the left map" in texts(app)
 
 
 def test_sensitive_trips_wait_for_the_button_and_show_no_exact_number():
     app = opened(**{"data": "trips-50k", "sensitive": "1", "from": START})
-    assert metrics(app) == {}
+    assert "Trips that begin here" not in texts(app)
     assert len(app.get("bidi_component")) == 1  # the area on the base map
     pay(app)
-    assert "Trips that begin here" in metrics(app)
-    assert "Exact (public data)" not in metrics(app)
+    assert "Trips that begin here" in texts(app)
+    assert "exact, from public data" not in texts(app)
     assert any("differentially private" in each.value for each in app.markdown)
 
 
 def test_flows_of_the_demo_are_a_map_and_a_matrix_of_origins_by_destinations():
-    app = opened(tab="Table", data="trips-50k", count="areas", areas="h3:5")
+    app = opened(tab="Table", data="trips-50k", count="areas", areas="h3:5", area=AREA)
     domain = dpviz.Domain.from_bounds([14.4, -24.1, 15.0, -23.6])
     records = pa.table(dict(DATASETS["trips-50k"].table()))
     flows = dpviz.Flows(dpviz.hexagons(5, domain))
     data = dpviz.load(records, flows, columns=records.column_names, public=True, name="trips-50k")
     release = dpviz.build(data, "pairs", 1.0, seed=0)
-    assert metrics(app) == {"Trips (noisy)": count_words(release.count([(None, None)]))}
+    labels = dict(zip(area_labels(flows.origins, "trips-50k"), flows.origins.names, strict=True))
+    ends = {"from": (AREA, None), "to": (None, AREA)}
+    (name,) = [label for label, area in labels.items() if area == AREA]
+    assert metrics(app) == {
+        f"Trips {way} {name}": count_words(release.count([pair])) for way, pair in ends.items()
+    }
+    assert app.query_params["area"] == AREA
     shown = table(app, "All destinations")
     names = [*shown.columns[2:]]
     assert len(names) == min(MAX_ENDS, flows.shape[0])
@@ -109,7 +115,7 @@ def test_flows_of_the_demo_are_a_map_and_a_matrix_of_origins_by_destinations():
     assert [*rows] == ["All origins", *names]
     for origin, destination in ((0, 1), (3, 3), (None, 2), (4, None)):
         asked = [None if at is None else names[at] for at in (origin, destination)]
-        answer = release.count([tuple(asked)])
+        answer = release.count([tuple(labels.get(each) for each in asked)])
         cell = rows[asked[0] or "All origins"][asked[1] or "All destinations"]
         assert cell == with_noise(answer.count[0], answer.larger_error[0])
 
