@@ -48,8 +48,8 @@ def test_an_opened_release_draws_arrows_and_a_clicked_area_has_its_ins_and_outs(
         middle = areas.shapes[leaf].representative_point()
         page.mouse.click(*over(map_view, (middle.x, middle.y)))
         name = areas.names[areas.first_leaf + leaf]
-        expect(page.get_by_text(f"Trips that begin in {name}", exact=True)).to_be_visible()
-        expect(page.get_by_text(f"Trips that end in {name}", exact=True)).to_be_visible()
+        for way in ("from", "to"):
+            expect(page.get_by_text(f"Trips {way} {name}", exact=True)).to_be_visible()
         frames(page)
         assert 0 < marks(map_view, "moves") < everything
 
@@ -89,7 +89,7 @@ def test_flows_of_a_file_are_paid_for_clicked_and_read_as_a_matrix(app, open_pag
     idle(page)
     is_open_to_everyone(page, "trips")
     choose(page, "Area", "ward 1")
-    expect(answer.get_by_text("Trips that begin in ward 1", exact=True)).to_be_visible()
+    expect(answer.get_by_text("Trips from ward 1", exact=True)).to_be_visible()
     open_tab(page, "Table")
     expect(page.get_by_text("Trips from the area of a row to that of a column")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_have_count(2)

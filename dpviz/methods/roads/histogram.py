@@ -79,7 +79,7 @@ class EventHistogram(RoadMethod):
     """
 
     name: ClassVar[str] = "event-histogram"
-    title: ClassVar[str] = "Event histogram on trees over paths"
+    title: ClassVar[str] = "Event histogram"
     paper: ClassVar[str] = PAPER
     advice: ClassVar[str] = "ε near 0.01: the noise exceeds the answers, whatever the setting."
     presets: ClassVar[dict[str, dict[str, Any]]] = {
