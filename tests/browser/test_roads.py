@@ -30,8 +30,8 @@ def exact_total(ends):
 def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     page = open_page(f"{app}/roads")
     is_open_to_everyone(page, "roads")
-    expect(page.get_by_test_id("stTopNavSection").locator("p")).to_have_css("font-weight", "600")
     page.set_viewport_size({"width": 1280, "height": 900})
+    expect(page.get_by_test_id("stTopNavSection").locator("p")).to_have_css("font-weight", "600")
     settled(page)
     map_view, graph = the_map(page), city_trips().graph
     first, second = (node_degrees(graph)[graph.node_id.tolist().index(int(end))] for end in ENDS)

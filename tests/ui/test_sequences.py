@@ -11,7 +11,9 @@ import dpviz
 from dpviz.build import build
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import city_sequences
+from dpviz.render.flows import chance_words
 from dpviz.render.nearby import cell_names
+from dpviz.sequences.moves import following_sd
 from dpviz.ui.sequences.source import COLUMN
 from tests.ui.files import bounded, exact_facts, uploaded
 from tests.ui.opening import named, opened_page, table, tables, texts
@@ -46,7 +48,8 @@ def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
     chance = release.model.following([release.alphabet.names.index("3-6")])
     order = np.argsort(-chance)[: len(shown)]
     assert shown["next"].tolist() == [names[row] for row in order]
-    np.testing.assert_allclose(shown["chance"], 100 * chance[order])
+    words = chance_words(chance, following_sd(release.model, [names.index("Port Meridian")]))
+    assert shown["chance"].tolist() == [words[row] for row in order]
     assert app.query_params["cell"] == "3-6"
     assert app.selectbox(key="sequences.cell.name").value == "3-6"
 

@@ -60,9 +60,9 @@ def _invite(chosen: int) -> None:
     if chosen == 0:
         hint(
             "roads",
-            "Click or tap two streets on the map: the ends nearest to them are joined by the "
-            "shortest path. Or type two nodes below.",
-            "Choose two places",
+            "Click or tap two streets on the map: the shortest path between them is the one that "
+            "is counted.",
+            "How much passes from one place to another?",
         )
     else:
         hint("roads", "Click or tap another street on the map.", "Now the second place")

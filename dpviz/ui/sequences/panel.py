@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.render import Mark, half_width_words, with_noise
+from dpviz.render import Mark, with_noise
 from dpviz.render.flows import chance_words, next_marks, path_words
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
 from dpviz.trees.lattice import Float
@@ -27,8 +27,7 @@ MAX_SYMBOLS = 30
 INDENT = "\u2003"
 LINES = 66
 """Height in pixels of a row whose text wraps, on the card: more than four times a line's."""
-NAME, NUMBER = st.column_config.TextColumn(width=118), st.column_config.TextColumn(width=54)
-PERCENT = st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100, width=84)
+PATH = st.column_config.TextColumn(width=140)
 
 
 def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mark]:
@@ -103,18 +102,15 @@ def _next_table(view: MoveView, chance: Float, sd: Float | None) -> None:
     labels = [*view.names, END]
     order = np.argsort(-chance, kind="stable")[:MAX_NEXT]
     order = order[chance[order] > 0]
-    columns: dict[str, Any] = {
-        "next": [labels[row] for row in order.tolist()],
-        "chance": (100 * chance[order]).tolist(),
-    }
-    if sd is not None:
-        half = 100 * INTERVAL_SDS * sd[order]
-        columns["±"] = [f"{half_width_words(each)} %" if each < 100 else "noise" for each in half]
+    words = chance_words(chance, sd)
     st.dataframe(
-        pa.table(columns),
+        {
+            "next": [labels[row] for row in order.tolist()],
+            "chance": [words[row] for row in order.tolist()],
+        },
         hide_index=True,
         row_height=LINES,
-        column_config={"next": NAME, "chance": PERCENT, "±": NUMBER},
+        column_config=worded_numbers("chance") | {"next": PATH},
         alt="Where people go next, and how likely it is",
     )
 
@@ -193,13 +189,12 @@ def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
     columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
     if strings.count is not None:
         sd = np.zeros(len(strings)) if strings.sd is None else strings.sd
-        columns["times (noisy)"] = list(map(with_noise, strings.count, INTERVAL_SDS * sd))
+        columns["noisy count"] = list(map(with_noise, strings.count, INTERVAL_SDS * sd))
     if "on_select" in options:
         options["selection_mode"] = "single-row"
-    looks = worded_numbers("times (noisy)")
+    looks = worded_numbers("noisy count")
     if "row_height" in options:
-        width = 122 if "on_select" in options else 156
-        looks["path"] = st.column_config.TextColumn(width=width)
+        looks["path"] = PATH
     return st.dataframe(pa.table(columns), hide_index=True, column_config=looks, **options)
 
 
