@@ -1,4 +1,4 @@
-"""Differences of two releases beyond their errors, and errors in units of the noise.
+"""Differences of two releases beyond their errors, and errors against exact counts.
 
 A box of a difference is the coarser of the cells that each release shows; where these do not nest,
 boxes are halves of the domain, added up. Errors, against exact cells of public records, are shown
@@ -25,7 +25,7 @@ from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
 from dpviz.render.legend import Legend, Swatch, scale_labels
 from dpviz.render.marks import count_column
 from dpviz.render.projection import home_zoom
-from dpviz.render.scale import Scale, scale_of
+from dpviz.render.scale import Scale, between, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.render.view import MAX_SIDE_BY_SIDE, check, domain_scene, side_by_side_scene
 from dpviz.render.zoomed import STEPS, ZoomedBoxes
@@ -40,9 +40,6 @@ MIN_SDS_CUT = 4.0
 
 SIDES = 4
 """Classes on either side."""
-
-ERRORS = (2.0, 4.0, 8.0, 16.0)
-"""Classes of an error on either side, in standard deviations of the noise."""
 
 SQUARE_HALVINGS = 5
 """Halvings of the domain's sides that give the squares of an error map of the whole: 32 × 32."""
@@ -118,10 +115,9 @@ def error_scene(
     *,
     camera: Camera | None = None,
 ) -> Scene:
-    """Maps of releases' errors in squares of one size, in units of the noise.
+    """Maps of releases' errors in records, in squares of one size and on one scale.
 
-    The unit of a square is the largest standard deviation that the noise of any of the releases has
-    in it, so that a colour means the same error on each map.
+    One square in twenty is darker than the third of four classes on the least accurate map.
 
     Args:
         exact: cells with exact counts of public records, at least as fine as the squares.
@@ -146,30 +142,30 @@ def error_scene(
         return lo, hi, exact.count_boxes(lo, hi).count, *columns
 
     boxes, (truth, *columns) = ZoomedBoxes.of(domain, drawn)
-    unit = np.maximum(np.max(columns[1::2], axis=0), 1e-9)
-    both, colors = [*(-each for each in reversed(ERRORS)), *ERRORS], _colors()
+    errors = [count - truth for count in columns[::2]]
+    worst = max(float(np.quantile(np.abs(each[boxes.at_home]), 0.95)) for each in errors)
+    scale = between(max(worst, 0.01) / 8, max(worst, 0.01), SIDES)
+    both, colors = [*(-each for each in reversed(scale.bounds)), *scale.bounds], _colors()
     marks = []
-    for at, (label, count, sd) in enumerate(zip(labels, columns[::2], columns[1::2], strict=True)):
-        error = (count - truth) / unit
+    each = zip(labels, errors, columns[::2], columns[1::2], strict=True)
+    for at, (label, error, count, sd) in enumerate(each):
         words = {"count": count_column(count, sd), "sd": numbers(sd.astype(np.float32))}
-        words |= {"exact": numbers(truth.astype(np.float32))}
-        words |= {"unit": numbers(unit.astype(np.float32)), "gap": count_column(count - truth, sd)}
+        words |= {"exact": numbers(truth.astype(np.float32)), "gap": count_column(error, sd)}
         rows = (
             Row(label, "count", noise_sd="sd"),
             Row("Exact (public data)", "exact"),
             Row("Error", "gap"),
-            Row("One unit: sd of the noise", "unit"),
         )
         marks.append(boxes.mark(f"error-{at}", error, both, colors, words, rows, signed=True))
     legend = _legend(
-        Scale(ERRORS),
+        scale,
         colors,
-        "Answer − exact, in units of the noise",
-        "blank: within 2 sd of the noise",
+        "Error in each square, records",
+        f"blank: off by less than {scale_labels(scale)[0]}",
         "too many",
         "too few",
     )
-    description = f"Map of errors in units of the noise: {'; '.join(labels)}"
+    description = f"Map of errors, answer − exact: {'; '.join(labels)}"
     scene = domain_scene(domain, marks, legend, description, camera=camera, neutral=True)
     if len(releases) == 1:
         return replace(scene, labels=labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -19,10 +20,11 @@ from dpviz.ui.points.map_answer import clear_distant_shape
 from dpviz.ui.points.owners import owners_panel
 from dpviz.ui.points.sides_form import (
     distinct_methods,
-    preset_buttons,
+    presets,
     side_numbers,
     sides_form,
     sides_link,
+    start,
 )
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
@@ -43,7 +45,6 @@ KEY = "compare"
 def page() -> None:
     """The page."""
     permalink.restore_address(KEY)
-    explored = st.session_state.get("explore.link", {})
     if f"{KEY}.releases" not in st.session_state:
         permalink.restore(KEY, RELEASES)
         linked = any(st.session_state[field.place(KEY)] for field in RELEASES)
@@ -52,17 +53,21 @@ def page() -> None:
         permalink.restore(KEY, FIELDS)
     frame = PageFrame.of(KEY, setup=not st.session_state[f"{KEY}.releases"])
     with frame.tools:
-        preset_buttons(KEY)
+        chosen = st.container(key="dpviz-presets")
         share_button(KEY)
     with ErrorsShown():
         if st.session_state[f"{KEY}.releases"]:
+            with chosen:
+                presets(KEY, [])
             _two_releases(frame)
         else:
-            _built_from_data(frame, explored)
+            _built_from_data(frame, chosen)
 
 
-def _built_from_data(frame: PageFrame, explored: dict[str, str]) -> None:
+def _built_from_data(frame: PageFrame, chosen: Any) -> None:
     """Configurations on public records, rebuilt whenever one changes."""
+    explored = st.session_state.get("explore.link", {})
+    start(KEY, explored)
     permalink.write(dict.fromkeys(field.name for field in RELEASES))
     with frame.setup, refusals() as refused:
         source = source_form(KEY, 2, permalink.parameter("data") or explored.get("data"))
@@ -70,7 +75,9 @@ def _built_from_data(frame: PageFrame, explored: dict[str, str]) -> None:
     choices: list[Choice] = []
     if source is not None and source.public:
         with frame.bar:
-            choices = sides_form(KEY, source, explored)
+            choices = sides_form(KEY, source)
+    with chosen:
+        presets(KEY, choices)
     if source is None:
         show_refusals(*refused)
         choose_domain(KEY)
@@ -100,6 +107,7 @@ def _built_from_data(frame: PageFrame, explored: dict[str, str]) -> None:
     }
     specified = [choice.described for choice in methods.values()]
     epsilons = {choice.epsilon for choice in choices}
+    film = partial(film_strip, KEY, *epsilons, _step)
     maps_and_answers(
         KEY,
         compared,
@@ -109,7 +117,7 @@ def _built_from_data(frame: PageFrame, explored: dict[str, str]) -> None:
             "Every ε": partial(film_answers, source, methods, rect),
             "Accuracy by ε": partial(accuracy_panel, f"{KEY}.errors", source, specified),
         },
-        partial(film_strip, KEY, epsilons.pop() if len(epsilons) == 1 else None, _step),
+        film if len(epsilons) == 1 else lambda: None,
     )
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
     permalink.write_address(KEY, FIELDS, {**link, "maps": permalink.parameter("maps")})

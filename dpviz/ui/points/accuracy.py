@@ -27,7 +27,7 @@ SIZE, QUERIES = "medium", 300
 METRIC = "median_relative_error"
 
 
-TYPICAL = {2: (10, "per 1 % of the area"), 4: (4, "from one sixteenth of the area to another")}
+TYPICAL = {2: (10, "in 1 % of the area"), 4: (4, "from one sixteenth of the area to another")}
 """Parts per axis of the boxes whose typical error is shown, and the words for a box, by axes."""
 
 ABOUT_ERROR = (

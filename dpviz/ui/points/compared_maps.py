@@ -18,6 +18,7 @@ from dpviz.render.numbers import NO_BREAK
 from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
+from dpviz.ui.points.accuracy import typical_error
 from dpviz.ui.points.answers import (
     CUT,
     LARGER,
@@ -58,11 +59,6 @@ FIELDS = (permalink.RECT, CAMERA, permalink.choice("mode", MODES, "side"))
 TRUTH = "Truth"
 EXACT = Choice("quad_exact", {"threshold": 0.0, "max_depth": 8}, 1.0)
 """Exact cells, 256 along each side where there are records; never of confidential data."""
-
-ABOUT_ERRORS = (
-    "Coloured squares are off by more than noise explains: mostly, cells are too coarse there. "
-    "The unit is the noise of the noisiest map in each square, so colours compare across maps."
-)
 
 
 @dataclass(frozen=True)
@@ -137,7 +133,9 @@ def maps_and_answers(
             key=f"{prefix}.mode",
             label_visibility="collapsed",
         )
-        names = _chosen_maps(prefix, compared.names, 2 if mode == "swipe" else None)
+        names = compared.names
+        if mode != "difference":
+            names = _chosen_maps(prefix, names, 2 if mode == "swipe" else None)
         controls()
     with map_container():
         scene = _scene(prefix, compared, source, mode or "side", names)
@@ -145,8 +143,6 @@ def maps_and_answers(
         keep_camera(prefix, source)
     rows: list[dict[str, Any]] = []
     with st.container():  # keeps what is below it open
-        if mode == "difference" and compared.exact is not None:
-            st.caption(ABOUT_ERRORS)
         if rect is None:
             draw_hint(prefix, ": all maps answer it.")
         else:
@@ -231,22 +227,26 @@ def _scene(
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(compared.releases[0].domain), key=source.key)
         exact = compared.exact
-        shown = dict(zip("ABC", zip(compared.releases, compared.labels, strict=True), strict=False))
+        maps = {
+            name: (release, f"{name}: {label}\n{_error(release)}")
+            for name, release, label in zip("ABC", compared.releases, compared.labels, strict=False)
+        }
         if mode == "difference" and exact is None:
             scene = difference_scene(compared.releases[:2], compared.labels[:2], camera=camera)
         elif mode == "difference" and exact is not None:
-            chosen = [name for name in names if name in shown] or list(shown)
-            labels = [f"{name}: {shown[name][1]}" for name in chosen]
-            scene = error_scene(exact, [shown[name][0] for name in chosen], labels, camera=camera)
+            scene = error_scene(exact, *zip(*maps.values(), strict=True), camera=camera)
         else:
-            maps = {name: (each[0], f"{name}: {each[1]}") for name, each in shown.items()}
             if exact is not None:
                 maps = {TRUTH: (exact, f"{TRUTH}: exact, public data"), **maps}
             pairs = [maps[name] for name in names]
             scale = density_scale(*(compared.releases if exact is None else [exact]))
-            shown_maps = [release for release, _ in pairs]
-            words = [label for _, label in pairs]
-            scene = release_scene(shown_maps, words, mode=mode, camera=camera, scale=scale)
+            scene = release_scene(*zip(*pairs, strict=True), mode=mode, camera=camera, scale=scale)
         return replace(scene, title=f"{source.title} · {' and '.join(compared.labels)}")
 
     return cached_scene(prefix, (compared, mode, tuple(names)), make, source)
+
+
+def _error(release: PointRelease) -> str:
+    """Typical error of a release, for the head of its map; empty without one."""
+    words = typical_error(release)
+    return "" if words is None else words[0].replace("**", "")

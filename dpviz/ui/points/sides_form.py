@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.method_form import EPSILONS, Choice, linked_epsilon, method_form
+from dpviz.ui.shared.method_form import EPSILONS as SLIDER
+from dpviz.ui.shared.method_form import Choice, linked_epsilon, method_form
 from dpviz.ui.shared.releases import newest_flat
 from dpviz.ui.shared.skeleton import method_link
 
-STARTS = {"a": "privtree", "b": "ugrid", "c": "ladder_tree"}
+STARTS = {"a": "ladder_tree", "b": "privtree", "c": "ugrid"}
 """Sides, with the methods that they start with."""
 
 STEPS = (0.1, 1.0, 10.0)
-"""The ε of the first preset."""
+"""The ε of the first preset; the nearest gives way to the ε of A."""
+
+EPSILONS, METHODS, RELEASES = "Three ε", "Three methods", "My releases"
+"""Presets."""
 
 
 def side_numbers(prefix: str) -> str:
@@ -30,29 +34,65 @@ def side_numbers(prefix: str) -> str:
     )
 
 
-def preset_buttons(prefix: str) -> None:
-    """Buttons that choose what is compared, in one touch each."""
-    choices = {
-        "ε 0.1 | 1 | 10": partial(_several_epsilons, prefix),
-        "PrivTree | grid | ladder": partial(_several_methods, prefix),
-        "My releases": partial(_two_releases, prefix),
-    }
-    with st.container(horizontal=True, gap="small", key="dpviz-presets"):
-        for number, (label, choose) in enumerate(choices.items()):
-            st.button(label, key=f"{prefix}.preset.{number}", on_click=choose)
+def presets(prefix: str, choices: Sequence[Choice]) -> None:
+    """Offer what to compare in one touch, with what is compared now."""
+    place = f"{prefix}.preset"
+    different = [len({each.described for each in choices}), len({each.epsilon for each in choices})]
+    now = EPSILONS if different == [1, 3] else METHODS if different == [3, 1] else None
+    st.session_state[place] = RELEASES if st.session_state[f"{prefix}.releases"] else now
+
+    def choose() -> None:
+        if (chosen := st.session_state[place]) is not None:
+            {EPSILONS: _three_epsilons, METHODS: _three_methods, RELEASES: _two_releases}[chosen](
+                prefix
+            )
+
+    st.segmented_control(
+        "Compare",
+        (EPSILONS, METHODS, RELEASES),
+        key=place,
+        on_change=choose,
+        label_visibility="collapsed",
+    )
 
 
-def _several_epsilons(prefix: str) -> None:
-    """Compare the method of A at three ε."""
+def start(prefix: str, explored: Mapping[str, Any]) -> None:
+    """Compare what page Explore showed at three ε, unless the address names a side."""
+    if f"{prefix}.a.epsilon" in st.session_state or any(
+        permalink.parameter(f"{side}.{name}") for side in STARTS for name in ("method", "epsilon")
+    ):
+        return
+    st.session_state[f"{prefix}.a.method"] = explored.get("method", STARTS["a"])
+    before = permalink.numbers(explored.get("epsilon"), 1)
+    if before is not None:
+        st.session_state[f"{prefix}.a.epsilon"] = min(max(before[0], SLIDER[0]), SLIDER[-1])
+    mode = st.session_state[f"{prefix}.mode"]
+    _three_epsilons(prefix)
+    if permalink.parameter("mode"):
+        st.session_state[f"{prefix}.mode"] = mode
+
+
+def _three_epsilons(prefix: str) -> None:
+    """Compare the method of A at three ε, its own among them, by their errors."""
     method = st.session_state.get(f"{prefix}.a.method", STARTS["a"])
-    _choose(prefix, [method] * len(STEPS), STEPS)
+    epsilon = st.session_state.get(f"{prefix}.a.epsilon", 1.0)
+    nearest = min(STEPS, key=lambda step: abs(math.log(step / epsilon)))
+    st.session_state[f"{prefix}.mode"] = "difference"
+    _choose(
+        prefix,
+        [method] * len(STEPS),
+        [epsilon if step == nearest else step for step in STEPS],
+    )
 
 
-def _several_methods(prefix: str) -> None:
-    """Compare three methods at the ε of A, or at 1 if the methods had several."""
+def _three_methods(prefix: str) -> None:
+    """Compare the method of A with two others at its ε, or at 1 if there were several."""
     before = {st.session_state.get(f"{prefix}.{side}.epsilon") for side in side_numbers(prefix)}
     epsilon = before.pop() if len(before) == 1 else None
-    _choose(prefix, list(STARTS.values()), [epsilon or 1.0] * len(STARTS))
+    method = st.session_state.get(f"{prefix}.a.method", STARTS["a"])
+    others = [each for each in STARTS.values() if each != method]
+    st.session_state[f"{prefix}.mode"] = "side"
+    _choose(prefix, [method, *others[:2]], [epsilon or 1.0] * len(STARTS))
 
 
 def _choose(prefix: str, methods: Sequence[str], epsilons: Sequence[float]) -> None:
@@ -74,27 +114,17 @@ def _two_releases(prefix: str) -> None:
             st.session_state[f"{prefix}.{side}.release.stored"] = newest
 
 
-def _first_epsilon(side: str, explored: Mapping[str, Any]) -> float:
-    """The ε of the address, otherwise the ε of page Explore."""
-    before = permalink.numbers(explored.get("epsilon"), 1)
-    if before is None or permalink.parameter(f"{side}.epsilon"):
-        return linked_epsilon(f"{side}.epsilon")
-    return min(max(before[0], EPSILONS[0]), EPSILONS[-1])
-
-
-def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) -> list[Choice]:
+def sides_form(prefix: str, source: PointSource) -> list[Choice]:
     """Method, ε and parameters of each side.
 
     Args:
         prefix: prefix of the widgets' keys.
         source: source of the records that all are built from.
-        explored: last settings of page Explore; A starts with them.
     """
     choices: list[Choice] = []
     for side in side_numbers(prefix):
         if f"{prefix}.{side}.epsilon" not in st.session_state:  # first run only
-            st.session_state[f"{prefix}.{side}.epsilon"] = _first_epsilon(side, explored)
-        wanted = explored.get("method") if side == "a" else None
+            st.session_state[f"{prefix}.{side}.epsilon"] = linked_epsilon(f"{side}.epsilon")
         with st.container(horizontal=True, vertical_alignment="center", key=f"dpviz-{side}"):
             st.markdown(f"**{side.upper()}**", width="content")
             choices.append(
@@ -102,7 +132,7 @@ def sides_form(prefix: str, source: PointSource, explored: Mapping[str, Any]) ->
                     f"{prefix}.{side}",
                     source.data.domain.dims,
                     public=source.public,
-                    start=permalink.parameter(f"{side}.method") or wanted or STARTS[side],
+                    start=permalink.parameter(f"{side}.method") or STARTS[side],
                     saved=permalink.pairs(f"{side}.set"),
                     reasons=False,
                 )

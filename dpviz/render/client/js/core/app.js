@@ -42,8 +42,8 @@ export class MapApp {
     this.root.append(this.canvasHost);
     this.strip = h('div', {class: 'strip', hidden: true});
     this.film = new Film(this);
-    this.switcher = h('div', {class: 'switch', role: 'group', 'aria-label': 'Which map is shown', hidden: true, 'data-testid': 'dpviz-switch'});
-    this.frame = h('div', {class: 'frame'}, this.switcher, this.root, this.film.element, this.strip);
+    this.heads = h('div', {class: 'heads', role: 'group', 'aria-label': 'Maps', hidden: true, 'data-testid': 'dpviz-heads'});
+    this.frame = h('div', {class: 'frame'}, this.heads, this.root, this.film.element, this.strip);
     parent.append(this.frame);
     Object.assign(this, {
       player: null, scene: [], overlay: [], tooltips: {}, tools: [], mode: 'single',
@@ -307,7 +307,6 @@ export class MapApp {
     const {MapView} = this.gl.deck;
     const busy = this.tool || this.pointer.drag || this.pointer.oneFinger;
     const controller = {dragPan: !busy, doubleClickZoom: !busy, dragRotate: false, touchRotate: false, keyboard: false};
-    const side = this.mode === 'side';
     const panes = this.panes();
     const views = panes.map(pane => new MapView({...pane, controller}));
     const viewState = Object.fromEntries(panes.map(({id}) => [id, this.camera]));
@@ -318,7 +317,6 @@ export class MapApp {
       getCursor: ({isDragging}) => this.tool ? 'crosshair' : isDragging ? 'grabbing' : this.picks && this.over ? 'pointer' : 'grab',
     });
     this.root.classList.toggle('drawing', Boolean(this.tool));
-    this.root.classList.toggle('halves', side);
     this.labels.update(this.mode, this.names, panes);
     this.controls.refresh();
     this.moveHandles();

@@ -56,7 +56,7 @@ export class Sight {
 
   fitted(bounds) {
     const whole = this.app.size();
-    const narrow = whole.width <= NARROW;
+    const narrow = whole.width <= NARROW || this.app.mode === 'side';
     const panes = this.app.panes();
     const [width, height] = ['width', 'height'].map(name => whole[name] * Math.min(...panes.map(pane => parseFloat(pane[name]))) / 100);
     const edge = Math.min(20, width / 20, height / 20);

@@ -27,29 +27,27 @@ export class Labels {
     const key = JSON.stringify([mode, names, panes]);
     if (key === this.key) return;
     this.key = key;
-    const label = (name, i) => h('div', {class: `label side${i}`, title: name}, name);
-    this.choose(names);
-    if (this.app.isAlone) {
-      this.layer.replaceChildren();
-      return;
-    }
-    if (mode === 'side') {
-      this.layer.replaceChildren(...panes.map(({x: left, y: top, width, height}, i) => h('div', {
-        class: 'pane', style: `left:${left};top:${top};width:${width};height:${height}`}, label(names[i], i))));
-      return;
-    }
-    this.layer.replaceChildren(...names.slice(0, mode === 'swipe' ? 2 : 1).map(label));
+    const alone = this.app.isAlone;
+    const several = mode === 'side' && !alone;
+    this.app.root.classList.toggle('halves', several);
+    this.head(mode === 'side' ? names : names.slice(0, mode === 'swipe' ? 2 : 1), alone);
+    this.layer.replaceChildren(...several ? panes.map(({x: left, y: top, width, height}) => h('div', {
+      class: 'pane', style: `left:${left};top:${top};width:${width};height:${height}`})) : []);
     if (mode === 'swipe') this.layer.append(this.divider());
   }
 
-  /** A button for each of the maps that are shown one at a time. */
-  choose(names) {
+  /** Names above the maps; of maps that are shown one at a time, buttons that choose one. */
+  head(names, alone) {
     const {app} = this;
-    app.switcher.hidden = !app.isAlone;
-    if (app.switcher.childElementCount !== names.length || names.some((name, i) => app.switcher.children[i].textContent !== name)) {
-      app.switcher.replaceChildren(...names.map((name, i) => h('button', {type: 'button', onclick: () => app.bringToFront(i)}, name)));
+    const {heads} = app;
+    const key = JSON.stringify([names, alone]);
+    if (key !== this.named) {
+      this.named = key;
+      heads.hidden = !names.length;
+      heads.replaceChildren(...names.map((name, i) => alone
+        ? h('button', {type: 'button', onclick: () => app.bringToFront(i)}, name) : h('div', {class: 'head', title: name}, name)));
     }
-    [...app.switcher.children].forEach((each, i) => each.setAttribute('aria-pressed', String(i === app.front)));
+    if (alone) [...heads.children].forEach((each, i) => each.setAttribute('aria-pressed', String(i === app.front)));
   }
 
   divider() {

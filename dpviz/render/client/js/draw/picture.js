@@ -42,7 +42,7 @@ export async function savePicture(app) {
   if (app.title) write(pen, app.root.getAttribute('aria-label'), EDGE, 92, wide, `18px ${type.font}`, type.ink);
   const named = app.mode === 'side' ? app.panes().map(pane => app.names[pane.id]) : app.names.slice(0, 2);
   const each = wide / Math.max(named.length, 2);
-  named.forEach((text, i) => write(pen, text, EDGE + i * each, head - 12, each - 20, `500 20px ${type.font}`, type.ink));
+  named.forEach((text, i) => write(pen, text.replace('\n', ' · '), EDGE + i * each, head - 12, each - 20, `500 20px ${type.font}`, type.ink));
   drawLegend(pen, app, EDGE, head + high + 18, wide, type);
   const source = ['dpviz', app.attribution.textContent].filter(Boolean).join(' · ');
   pen.textAlign = 'right';

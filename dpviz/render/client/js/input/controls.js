@@ -30,7 +30,7 @@ export class Controls {
       this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
     this.consent = h('div', {class: 'consent', role: 'dialog', 'aria-label': 'Street map', 'data-control': '', hidden: true});
-    app.root.append(this.tools, this.camera, this.panel, this.consent);
+    app.root.append(h('div', {class: 'left'}, this.tools, this.panel), this.camera, this.consent);
     app.root.addEventListener('pointerdown', ({target}) => { if (!this.panel.contains(target)) this.panel.open = false; }); // a press outside closes the panel, which covers the map
   }
 
@@ -129,7 +129,7 @@ export class Controls {
 
   /** Pixels along the top and the right edge that the buttons take; on a narrow map all buttons are at the top. */
   room(narrow) {
-    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : [], ...this.app.labels.layer.querySelectorAll('.label')];
+    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : []];
     const low = Math.max(...rows.map(each => this.box(each)).filter(([, top]) => top < this.app.root.clientHeight / 2).map(box => box[3]));
     const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.box(this.camera)[0] + 8 : 0; // 0 if hidden, as in print
     return {top: low + 8, right};
@@ -137,7 +137,7 @@ export class Controls {
 
   /** Boxes [left, top, right, bottom] of buttons and labels, where no place name is drawn. */
   boxes() {
-    return [this.tools, this.camera, this.panel, ...this.app.labels.layer.querySelectorAll('.label')].map(each => this.box(each)).map(
+    return [this.tools, this.camera, this.panel].map(each => this.box(each)).map(
       ([left, top, right, bottom]) => [left - 3, top - 3, right + 3, bottom + 3]);
   }
 
