@@ -1,5 +1,7 @@
 """The page Compare in a real Chromium: one rectangle, two answers."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -21,15 +23,16 @@ def draw(page, left, size):
 
 
 def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_path):
-    page = open_page(f"{app}/compare?data=city-50k&mode=swipe&rect=14.6,-23.9,14.75,-23.75")
+    page = open_page(
+        f"{app}/compare?data=city-50k&a.method=privtree&b.method=ugrid&mode=swipe&rect=14.6,-23.9,14.75,-23.75"
+    )
     page.get_by_text("Exact count (public data)").wait_for()
-    the_map(page)
+    shown = the_map(page)
     expect(page.get_by_test_id("dpviz-swipe")).to_be_visible()
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
-    page.set_viewport_size({"width": 640, "height": 900})  # 200 % zoom makes buttons higher
-    label, button = page.locator(".label.side0"), page.get_by_test_id("dpviz-draw")
-    assert upper(label) >= lower(button)
-    page.set_viewport_size({"width": 1280, "height": 900})
+    for width in (640, 1280):  # 200 % zoom makes buttons higher
+        page.set_viewport_size({"width": width, "height": 900})
+        assert lower(page.locator(".head").first) <= upper(shown)  # covers nothing of the map
     page.emulate_media(media="print")  # columns split over two pages would overlap
     answers = page.get_by_test_id("stHorizontalBlock").filter(has_text="Built from").last
     assert answers.evaluate("e => getComputedStyle(e).breakInside") == "avoid"
@@ -53,7 +56,7 @@ def test_both_views_share_legend_and_rectangle(app, open_page, open_file, tmp_pa
 
 def a_phone_shows_one_map_at_a_time(page, shown):
     """A switch above the map is in sight with it, and the camera stays when it is used."""
-    buttons = page.get_by_test_id("dpviz-switch").get_by_role("button")
+    buttons = page.get_by_test_id("dpviz-heads").get_by_role("button")
     expect(buttons).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert shown.bounding_box()["y"] <= 500
@@ -66,19 +69,21 @@ def a_phone_shows_one_map_at_a_time(page, shown):
     assert shown.evaluate(seen) == [camera, ["3"]]
 
 
-def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page):
+def test_a_comparison_begins_with_three_epsilons_and_truth_stands_beside_three_releases(
+    app, open_page
+):
     page = open_page(f"{app}/compare?data=city-50k")
     shown = the_map(page)
-    preset = page.get_by_role("button", name="ε 0.1 | 1 | 10")
-    preset.focus()
-    page.keyboard.press("Enter")
-    labels = page.locator(".pane .label")
-    expect(labels).to_have_text(
-        [
-            "Truth: exact, public data",
-            *(f"{s}: PrivTree, ε = {e}" for s, e in zip("ABC", (0.1, 1, 10), strict=True)),
-        ]
-    )
+    labels = page.locator(".head")
+    sides = [
+        re.compile(rf"{side}: Ladder tree, ε = {each}\n± [\d.]+ in 1 % of the area$")
+        for side, each in zip("ABC", (0.1, 1, 10), strict=True)
+    ]
+    expect(labels).to_have_text(sides)
+    expect(segment(page, "Three ε")).to_have_attribute("aria-checked", "true")
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Error in each square, records")
+    segment(page, "Side by side").click()
+    expect(labels).to_have_text(["Truth: exact, public data", *sides])
     expect(page.get_by_test_id("dpviz-map")).to_have_count(1)
     expect(page.get_by_test_id("dpviz-legend")).to_have_count(1)
     assert len(shown.evaluate("e => e.__dpviz.sight.viewports.map(v => v.id)")) == 4
@@ -103,7 +108,6 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
     for words in page.get_by_test_id("dpviz-legend").locator("span, small").all():
         assert lower(words) <= 720  # nothing is cut off by the window's edge
     segment(page, "Errors").click()
-    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("in units of the noise")
     expect(labels).to_have_count(3)
     idle(page)
     page.reload()
@@ -113,7 +117,7 @@ def test_a_touch_of_a_preset_puts_the_truth_beside_three_releases(app, open_page
 def test_a_touch_screen_shows_no_keys_and_all_epsilons_within_its_margin(app, browser):
     with browser.new_context(**PHONE, reduced_motion="reduce") as context:
         page = context.new_page()
-        page.goto(f"{app}/compare?data=city-50k")
+        page.goto(f"{app}/compare?data=city-50k&a.method=privtree&b.method=ugrid")
         the_map(page)
         last = page.locator(".st-key-compare-film button").last.bounding_box()
         assert last["x"] + last["width"] <= 390 - 16

@@ -1,5 +1,7 @@
 """The page Compare, clicked through without a browser."""
 
+import re
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -21,8 +23,11 @@ from tests.ui.opening import app_of, metrics, named, open_tab, opened_page, tabl
 RECT = (14.6, -23.9, 14.75, -23.75)
 
 
+PAIR = {"a__method": "privtree", "b__method": "ugrid"}
+
+
 def opened(**query):
-    return opened_page("compare", **{"data": "city-50k", **query})
+    return opened_page("compare", **{"data": "city-50k", **PAIR, **query})
 
 
 def compared(app):
@@ -113,19 +118,23 @@ def test_confidential_data_have_no_truth():
 
 
 @pytest.mark.parametrize(
-    ("preset", "methods", "epsilons"),
-    [(0, ["privtree"] * 3, [0.1, 1.0, 10.0]), (1, ["privtree", "ugrid", "ladder_tree"], [1.0] * 3)],
+    ("preset", "methods", "epsilons", "maps"),
+    [
+        ("Three ε", ["privtree"] * 3, [0.1, 1.0, 10.0], 3),
+        ("Three methods", ["privtree", "ladder_tree", "ugrid"], [1.0] * 3, 4),
+    ],
 )
 def test_a_preset_compares_three_in_one_touch_and_the_address_restores_them(
-    preset, methods, epsilons
+    preset, methods, epsilons, maps
 ):
     app = opened()
-    app.button(key=f"compare.preset.{preset}").click().run()
+    app.segmented_control(key="compare.preset").set_value(preset).run()
     for page in (app, opened(**app.query_params)):
         shown = [release.header for release in compared(page)]
         assert [each.method for each in shown] == methods
         assert [each.epsilon for each in shown] == epsilons
-        assert len(scene_of(page).labels) == 4
+        assert len(scene_of(page).labels) == maps
+        assert page.segmented_control(key="compare.preset").value == preset
 
 
 def test_any_two_of_the_maps_are_swiped():
@@ -134,18 +143,24 @@ def test_any_two_of_the_maps_are_swiped():
     assert scene.mode == "swipe"
 
 
-def test_errors_of_public_data_are_shown_in_units_of_the_noise():
-    scene = scene_of(opened(mode="difference"))
-    assert scene.legend.title == "Answer − exact, in units of the noise"
-    assert [label[0] for label in scene.labels] == ["A", "B"]
-    first, second = (mark.table for mark in scene.marks[:2])
-    assert first["unit"] == second["unit"]
+def test_three_epsilons_show_what_each_costs_at_once():
+    """Three maps of densities looked alike: errors in records, and a typical one by name."""
+    app = opened()
+    app.segmented_control(key="compare.preset").set_value("Three ε").run()
+    scene = scene_of(app)
+    assert scene.legend.title == "Error in each square, records"
+    halves = [float(re.search(r"± ([\d.]+) in 1 %", label)[1]) for label in scene.labels]
+    assert halves[0] > 4 * halves[1] > 8 * halves[2]
+    bounds = np.array(scene.marks[0].layer.bounds)
+    errors = [np.abs(np.array(mark.table["density"])) for mark in scene.marks[:3]]
+    drawn = [(each >= bounds.max(where=bounds > 0, initial=0) / 8).sum() for each in errors]
+    assert drawn[0] > 2 * drawn[1] > 4 * drawn[2]
 
 
 def test_my_release_needs_no_upload_where_the_visitor_has_some():
     older, newer = paid_releases(0.5, 2.0)
     app = opened()
-    app.button(key="compare.preset.2").click().run()
+    app.segmented_control(key="compare.preset").set_value("My releases").run()
     assert [app.query_params[f"{side}.release"] for side in "ab"] in (
         [newer, older],
         [older, newer],
@@ -192,13 +207,17 @@ def test_both_sides_offer_their_series_and_no_file_is_made_before_it_is_asked_fo
 
 
 @pytest.mark.slow
-def test_a_comparison_opens_with_the_choice_of_explore_as_a():
+def test_a_comparison_opens_with_the_map_of_explore_at_three_epsilons():
     app = app_of("compare")
     app.session_state["explore.link"] = {"data": "city-50k", "method": "quadtree", "epsilon": "0.5"}
     app.run()
-    assert app.selectbox(key="compare.a.method").value == "quadtree"
-    assert app.select_slider(key="compare.a.epsilon").value == 0.5
-    assert [release.header.epsilon for release in compared(app)] == [0.5, 0.5]
+    shown = [release.header for release in compared(app)]
+    assert [each.method for each in shown] == ["quadtree"] * 3
+    assert [each.epsilon for each in shown] == [0.1, 0.5, 10.0]
+    assert app.segmented_control(key="compare.preset").value == "Three ε"
+    app.segmented_control(key="compare.preset").set_value("Three methods").run()
+    methods = [release.header.method for release in compared(app)]
+    assert methods == ["quadtree", "ladder_tree", "privtree"]
 
 
 @pytest.mark.parametrize("epsilon", ["abc", "nan", "1,2"])
@@ -207,7 +226,7 @@ def test_an_epsilon_that_explore_could_not_read_is_none_here(epsilon):
     app = app_of("compare")
     app.session_state["explore.link"] = {"epsilon": epsilon}
     app.run()
-    assert app.select_slider(key="compare.a.epsilon").value == 1.0
+    assert app.select_slider(key="compare.b.epsilon").value == 1.0
 
 
 def paid_releases(*epsilons, data="city-50k"):
@@ -220,7 +239,7 @@ def paid_releases(*epsilons, data="city-50k"):
 
 def chosen(app, *identities):
     """Two releases of the list."""
-    app.button(key="compare.preset.2").click().run()
+    app.segmented_control(key="compare.preset").set_value("My releases").run()
     for side, identity in zip("ab", identities, strict=True):
         app.selectbox(key=f"compare.{side}.release.stored").set_value(identity).run()
     return app
@@ -257,7 +276,7 @@ def test_the_address_restores_two_releases_and_says_which_is_gone():
     assert [app.query_params[f"{side}.release"] for side in "ab"] == ids
     again = opened(**app.query_params)
     assert texts(again).count("differentially private, ε") == 2
-    again.button(key="compare.preset.0").click().run()
+    again.segmented_control(key="compare.preset").set_value("Three ε").run()
     assert not {"a.release", "b.release"} & set(again.query_params)
     gone = opened(a__release="f" * 32, b__release="file")
     for warning, asked in zip(
@@ -281,7 +300,7 @@ def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_name
     paid_releases(1.0)
     paid_releases(1.0, data="year")
     app = opened()
-    app.button(key="compare.preset.2").click().run()
+    app.segmented_control(key="compare.preset").set_value("My releases").run()
     assert len(app.selectbox(key="compare.a.release.stored").options) == 1
     assert "1 of yours has time: choose a release of places without time." in texts(app)
     timed = next(each for each in Shelf().of("here") if len(each.receipt["bounds"]) == 6)

@@ -98,7 +98,7 @@ def _built_from_data(frame: PageFrame, chosen: Any) -> None:
         for at, (choice, seed) in enumerate(zip(choices, seeds, strict=True))
     ]
     compared = Comparison(tuple(releases), tuple(titles), exact_cells(source))
-    frame.describe(describe(source), badges(compared))
+    frame.describe(describe(source, badges(compared)))
     clear_distant_shape(KEY, source, source.data.domain)
     methods = distinct_methods(choices)
     series = {
@@ -107,7 +107,6 @@ def _built_from_data(frame: PageFrame, chosen: Any) -> None:
     }
     specified = [choice.described for choice in methods.values()]
     epsilons = {choice.epsilon for choice in choices}
-    film = partial(film_strip, KEY, *epsilons, _step)
     maps_and_answers(
         KEY,
         compared,
@@ -117,7 +116,7 @@ def _built_from_data(frame: PageFrame, chosen: Any) -> None:
             "Every ε": partial(film_answers, source, methods, rect),
             "Accuracy by ε": partial(accuracy_panel, f"{KEY}.errors", source, specified),
         },
-        film if len(epsilons) == 1 else lambda: None,
+        lambda: film_strip(KEY, *epsilons, show=_step) if len(epsilons) == 1 else None,
     )
     link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
     permalink.write_address(KEY, FIELDS, {**link, "maps": permalink.parameter("maps")})

@@ -29,12 +29,12 @@ MAX_CELLS = 100_000
 """Most cells of a release in the film's file: more take a minute to write and to open."""
 
 
-def film_strip(prefix: str, current: float | None, show: Callable[[float], None]) -> None:
+def film_strip(prefix: str, current: float, *, show: Callable[[float], None]) -> None:
     """Step all maps through ε, in the fragment of the maps.
 
     Args:
         prefix: prefix of the widgets' keys.
-        current: the ε of all sides; None if they differ.
+        current: the ε of all sides.
         show: sets the ε of all before the page runs.
     """
     key = f"{prefix}.film"
@@ -47,7 +47,7 @@ def film_strip(prefix: str, current: float | None, show: Callable[[float], None]
             FRAMES,
             format_func=lambda value: f"{value:g}",
             key=key,
-            on_change=lambda: show(st.session_state[key] or current or 1.0),
+            on_change=lambda: show(st.session_state[key] or current),
             label_visibility="collapsed",
         )
     if is_fragment_run() and chosen not in (None, current):

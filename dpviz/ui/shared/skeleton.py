@@ -118,7 +118,7 @@ def run(slots: Slots) -> None:
         release = (_public if source.public else _paid)(slots, frame, source, choice)
     if release is None:
         return
-    frame.describe(describe(source), badge(release.header))
+    frame.describe(describe(source, badge(release.header)))
     _show(slots, frame, release, source, choice)
     others = {
         **slots.link(source, choice),
@@ -130,10 +130,12 @@ def run(slots: Slots) -> None:
     permalink.write_address(key, (), others)
 
 
-def describe(source: DataSource) -> str:
-    """Title of a source, and whether it is public, in Markdown."""
-    state = "already public" if source.public else f"confidential: hides {plain(source.data.unit)}"
-    return f"**{plain(source.title)}** · {state}"
+def describe(source: DataSource, guarantee: str = "") -> str:
+    """Title of a source, what it hides and the guarantee of its release, in Markdown."""
+    state = f"confidential: hides {plain(source.data.unit)}"
+    if source.public:
+        state = "" if guarantee else "already public"
+    return " · ".join(filter(None, (f"**{plain(source.title)}**", state, guarantee)))
 
 
 def _show(slots: Slots, frame: PageFrame, release: Any, source: Any, choice: Any) -> None:
