@@ -13,7 +13,7 @@ from dpviz.render import boxes, half_width_words, with_noise
 from dpviz.render.numbers import percent
 from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, middle, named, rule
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import BLUE, ORANGE
+from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "Reading an answer", 8
 QUESTION = (
@@ -66,13 +66,13 @@ def body(room: Room) -> None:
     if not room.revealed:
         return
     rect = align(release, drawn, 1 << HEIGHT) if snap else drawn
-    _answer(room, release, rect)
-    _coverage(room, rect)
-
-
-def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
-    answer = release.count(rect)
     exact = int(exact_counts(room.handle, rect)[0])
+    _coverage(room, rect, exact, *_answer(release, rect, exact))
+
+
+def _answer(release: PointRelease, rect: Rect, exact: int) -> tuple[float, float]:
+    """Show an answer with both errors; return it and its error from cut cells."""
+    answer = release.count(rect)
     half = float(answer.high[0] - answer.low[0]) / 2
     with st.container(horizontal=True, gap="medium"):
         st.metric("Noisy count", with_noise(float(answer.count[0]), half), width="content")
@@ -84,27 +84,31 @@ def _answer(room: Room, release: PointRelease, rect: Rect) -> None:
             help="An ESTIMATE (uniformity error), from the records in cells that the edge cuts.",
             width="content",
         )
+    return float(answer.count[0]), spread
 
 
-def _coverage(room: Room, rect: Rect) -> None:
-    exact = int(exact_counts(room.handle, rect)[0])
+def _coverage(room: Room, rect: Rect, exact: int, count: float, spread: float) -> None:
     answers = [each.count(rect) for each in _resamples(room.data, room.epsilon, room.seed)]
     middles = sorted(
         (float(each.count[0]), float(each.low[0]), float(each.high[0])) for each in answers
     )
     hits = [low <= exact <= high for _, low, high in middles]
     names = {True: "covers the exact count", False: "misses it"}
+    cut = f"± {half_width_words(spread)} from cut cells"
+    band = {"low": count - spread, "high": count + spread, "interval": cut}
     rows = [
         {"release": at, "low": low, "answer": round(count, 1), "high": high, "interval": names[hit]}
         for at, ((count, low, high), hit) in enumerate(zip(middles, hits, strict=True), 1)
     ]
     y = axis("low", "Count", scale={"zero": False})
     x = axis("release", f"{RESAMPLES} releases, in order of their answer", axis={"grid": False})
-    colour = named("interval", {names[True]: BLUE, names[False]: ORANGE})
+    colour = named("interval", {names[True]: BLUE, names[False]: ORANGE, cut: GREY})
     intervals = layer("rule", {"strokeWidth": 1.5}, x=x, y=y, y2={"field": "high"}, color=colour)
     share = sum(hits) / len(hits)
     caption = f"{percent(share)} of {RESAMPLES} intervals hold the exact count (dashed)"
-    room.chart(caption, rows, 215, intervals, rule(LIMIT, [{"low": exact}], y=y))
+    around = layer("rect", {"opacity": 0.25}, y=y, y2={"field": "high"}, color=colour)
+    around["data"] = {"values": [band]}
+    room.chart(caption, rows, 215, around, intervals, rule(LIMIT, [{"low": exact}], y=y))
     if share < 0.9:
         st.markdown(
             "All of them have nearly the same error from cut cells, which no interval covers."

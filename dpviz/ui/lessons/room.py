@@ -40,8 +40,8 @@ LINE, AXIS = 23, 88
 LETTERS, PRESENTER_LETTERS = 14, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
-PRESENTER_MAP, PRESENTER_CHART = 1.25, 1.1
-"""Factors of heights in presenter mode: larger letters need room, and the take-away fits below."""
+PRESENTER_MAP = 1.25
+"""Factor of a map's height in presenter mode: larger letters need room."""
 
 INK = ("#3a424a", "#cdd3d8")
 """Colour of a chart's words and thin lines on a light page, and on a dark one."""
@@ -267,7 +267,7 @@ class Room:
             padding = {"bottom": 4, "right": self.letters}  # room for half of the last label
             look = {"padding": padding, "config": self.chart_look}
             if self.presenting:
-                height = max(round(height * PRESENTER_CHART), bars * LINE + AXIS if bars else 0)
+                height = max(height, bars * LINE + AXIS if bars else 0)
             st.vega_lite_chart(list(rows), {**look, "layer": list(layers)}, height=height)
         self.tables[caption] = rows
 
