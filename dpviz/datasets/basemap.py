@@ -34,8 +34,8 @@ KM_PER_DEGREE = 111.2
 MARGIN = 0.5
 """Largest margin in degrees around the shape of a country or state in its box."""
 MIN_TOWN_PEOPLE = 60_000
-"""Smallest population of a place whose area can be searched by name."""
-TOWN_RADIUS_KM = {5_000_000: 30.0, 1_000_000: 20.0, 200_000: 12.0, MIN_TOWN_PEOPLE: 8.0}
+"""Smallest population of a place in the list of areas; :func:`town_area` finds smaller ones."""
+TOWN_RADIUS_KM = {5_000_000: 30.0, 1_000_000: 20.0, 200_000: 12.0, MIN_TOWN_PEOPLE: 8.0, 0: 4.0}
 """Kilometres from a town's centre to the sides of its box, by minimum population."""
 POLYGON = 3
 """Shapely's number of the type."""
@@ -169,17 +169,31 @@ def named_areas() -> dict[str, Bounds]:
     rows = rows[np.argsort(-people[rows], kind="stable")]
     chosen = table.select(["name", "within"]).take(pa.array(rows)).to_pylist()
     for row, town in zip(rows.tolist(), chosen, strict=True):
-        lon, lat = (float(columns[axis][row]) / UNITS_PER_DEGREE for axis in ("lon", "lat"))
-        high = (
-            next(reach for most, reach in TOWN_RADIUS_KM.items() if people[row] >= most)
-            / KM_PER_DEGREE
-        )
-        wide = high / math.cos(math.radians(lat))
         name = f"{town['name']}, {town['within']}"
         if name in states:
             name = f"{town['name']} (city), {town['within']}"
-        areas.setdefault(name, (lon - wide, lat - high, lon + wide, lat + high))
+        areas.setdefault(name, _town_box(row))
     return {name: _outwards(box) for name, box in areas.items()}
+
+
+def town_area(name: str) -> Bounds | None:
+    """West, south, east and north of the largest place of this name; None if no map names one."""
+    table, columns = _towns()
+    wanted = name.partition(",")[0].strip().casefold()
+    names = table["name"].to_pylist()
+    rows = [row for row, each in enumerate(names) if each.casefold() == wanted]
+    if not rows:
+        return None
+    return _outwards(_town_box(max(rows, key=columns["population"].__getitem__)))
+
+
+def _town_box(row: int) -> Bounds:
+    columns = _towns()[1]
+    lon, lat, people = (float(columns[name][row]) for name in ("lon", "lat", "population"))
+    lon, lat = lon / UNITS_PER_DEGREE, lat / UNITS_PER_DEGREE
+    high = next(km for most, km in TOWN_RADIUS_KM.items() if people >= most) / KM_PER_DEGREE
+    wide = high / math.cos(math.radians(lat))
+    return lon - wide, lat - high, lon + wide, lat + high
 
 
 def _outwards(box: Bounds) -> Bounds:

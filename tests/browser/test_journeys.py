@@ -201,7 +201,9 @@ def test_public_choices_about_a_file_outlive_a_reload(app, open_page, tmp_path):
     fill(page, "To", "2025-01-01", exact=True)
     expect(page).to_have_url(re.compile("(?=.*time_column=t)(?=.*2025-01-01)"))
     page.reload()
-    expect(page.get_by_text("Kept in the address: the area, privacy unit, time")).to_be_visible()
+    expect(
+        page.get_by_text("Kept in the address: the area, the person's column, time")
+    ).to_be_visible()
     upload(page, path)
     page.get_by_text("Time", exact=True).click()
     expect(page.get_by_label("To", exact=True)).to_have_value("2025-01-01")

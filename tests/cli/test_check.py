@@ -41,7 +41,7 @@ def test_check_states_exact_facts_of_points(visits):
         "lines with an unclosed quote, or a quote inside a field: dropped": 1,
         "without a readable place: dropped": 1,
         "outside the area: dropped": 1,
-        "without the id of a privacy unit: dropped": 1,
+        "without the id of a person: dropped": 1,
         "over the bound of their unit: dropped": 1,
         "kept": 2,
     }
@@ -79,7 +79,7 @@ def test_check_states_exact_facts_of_places_in_time(tmp_path):
         "facts": {
             "records read": 6,
             "outside the area: dropped": 1,
-            "without the id of a privacy unit: dropped": 1,
+            "without the id of a person: dropped": 1,
             "without a readable time: dropped": 1,
             "sequences made of them": 2,
             "over the bound of their unit: dropped": 1,

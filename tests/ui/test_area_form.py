@@ -36,6 +36,18 @@ def test_a_name_or_typed_text_fills_the_sides_and_either_can_follow_the_other():
     assert json.loads(app.json[0].value) == []
 
 
+def test_a_small_place_of_the_map_is_found_by_its_name_and_an_unknown_one_refused():
+    """Only towns of 60,000 people and more were found; the map names those of 500."""
+    app = AppTest.from_string(SCRIPT, default_timeout=120).run()
+    app.selectbox[0].set_value("hebden bridge").run()
+    west, south, east, north = sides(app)
+    assert west < -2.01 < east
+    assert south < 53.74 < north
+    assert east - west < 0.2
+    app.selectbox[0].set_value("Nowhere-on-Sea").run()
+    assert "No place named Nowhere-on-Sea" in app.error[0].value.replace("\\", "")
+
+
 @pytest.mark.slow
 def test_sides_are_in_the_units_of_the_crs_and_the_map_in_degrees():
     script = SCRIPT.replace('("here")', '("here", "EPSG:27700")')

@@ -23,7 +23,7 @@ class Fact(StrEnum):
     NOT_INSIDE = (
         "outside the area or period, or without a place, time, category, value or id: dropped"
     )
-    NO_UNIT = "without the id of a privacy unit: dropped"
+    NO_UNIT = "without the id of a person: dropped"
     NO_TIME = "without a readable time: dropped"
     NO_KIND = "of no listed category: dropped"
     NO_VALUE = "without a readable value: dropped"

@@ -33,7 +33,7 @@ def areas_expectation(choice: Choice, max_per_unit: int) -> None:
     st.dataframe(columns, hide_index=True)
     st.caption(
         "For a typical area of each level, before anything is paid: the noise of areas "
-        "depends on ε, their levels and the bound per unit, and on no record."
+        "depends on ε, their levels and the most records of each person, and on no record."
     )
 
 

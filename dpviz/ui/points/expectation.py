@@ -102,7 +102,7 @@ def expectation_panel(
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
     prior = None if choice.prior is None else choice.prior.data
     key = None if choice.prior is None else repr(choice.prior)
-    with st.spinner("Trying the method on a synthetic proxy …"):
+    with st.spinner("Trying the method on synthetic records …"):
         rows = _errors(asked, epsilon, int(records), max_per_unit, mean, key, prior)
     counted = 1.0 if mean is None else retained_share(max_per_unit, mean)
     if more := proxy_size_note(round(records * counted)):
@@ -140,7 +140,7 @@ def expectation_panel(
         )
     st.caption(
         "Typical counts, their noise (95 %), "
-        + ("the records that K leaves out, " if people else "")
+        + ("the records left out, " if people else "")
         + "and the mean error from "
         + ("all of these" if people else "noise")
         + " and from cells that the rectangle cuts. "
@@ -177,12 +177,12 @@ def _middles(domain: Domain) -> dict[str, str]:
 def _records_of_one(prefix: str) -> float:
     """Ask for the data owner's guess of the mean number of records per unit."""
     mean = st.number_input(
-        "Roughly how many records has one unit? (your guess)",
+        "Roughly how many records has one person? (your guess)",
         1.0,
         1_000.0,
         5.0,
         key=f"{prefix}.mean",
-        help="Your guess of the mean. The proxy gives units 1, 2, 3 … records with falling "
+        help="Your guess of the mean. Synthetic persons have 1, 2, 3 … records with falling "
         "probability.",
     )
     return float(mean)
@@ -192,19 +192,19 @@ def _bound_panel(
     asked: Setting, epsilon: float, records: int, mean: float, max_per_unit: int
 ) -> None:
     """Noise against records left out, for several bounds at the same price per unit."""
-    with st.spinner("Comparing bounds on the synthetic proxy …"):
+    with st.spinner("Comparing bounds on synthetic records …"):
         rows = _bounds(asked, epsilon, records, mean)
     st.altair_chart(bounds_chart({row.max_per_unit: row.error for row in rows}, max_per_unit))
     best = min(rows, key=lambda row: row.error)
     st.caption(
-        "A small K leaves records out, a large one needs more noise. On the synthetic proxy the "
-        f"mean error of a medium rectangle (0.1–1 %), with what is left out, is least at "
-        f"K = {best.max_per_unit}; the dashed line is your choice."
+        "To count few records of each person leaves others out, to count many needs more noise. "
+        "On synthetic records the mean error of a medium rectangle (0.1–1 %), with what is left "
+        f"out, is least at {best.max_per_unit} of each person; the dashed line is your choice."
     )
     table_panel(
         "The chart as a table",
         {
-            "max contributions per unit (K)": [row.max_per_unit for row in rows],
+            "most records of each person": [row.max_per_unit for row in rows],
             "of all records": [percent(row.kept) for row in rows],
             "mean error of a medium rectangle": [rounded(row.error, row.error) for row in rows],
         },

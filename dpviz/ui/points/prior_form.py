@@ -35,11 +35,16 @@ MUST_BE_PUBLIC = (
 def with_prior(prefix: str, source: PointSource | None) -> PointSource | None:
     """Offer a public prior for a source; None while a file that was given for it is refused.
 
-    It is offered for records in two dimensions without values, whose methods can follow one.
+    Methods follow one for records of two coordinates alone, without time and values.
     """
-    if source is None or source.data.domain.dims != 2 or source.data.domain.values is not None:
+    if source is None or source.data.domain.without_time.dims != 2:
         return source
-    place = f"{prefix}.prior"
+    domain, place = source.data.domain, f"{prefix}.prior"
+    more = "time" if domain.time is not None else "values" if domain.values is not None else ""
+    if more:
+        st.button(TITLE, key=f"{place}.no", icon=":material/public:", disabled=True)
+        st.caption(f"Not with {more}: a public prior is followed by counts of places alone.")
+        return source
     given = st.session_state.get(f"{place}.file") is not None
     with st.expander(TITLE, expanded=given, icon=":material/public:"):
         st.caption(MUST_BE_PUBLIC)

@@ -71,7 +71,7 @@ def _queries(prefix: str) -> tuple[str, str]:
         RELATIONS,
         index=RELATIONS.index(permalink.one_of("neighbours", asked, RELATIONS, RELATIONS[0])),
         key=f"{prefix}.neighbours",
-        help="What the guarantee hides: one unit added or removed, or one unit replaced, with "
+        help="What the guarantee hides: one trip or person more or less, or one replaced, with "
         "twice the noise. The ledger counts half of an ε for replacing.",
     )
     return workload, neighbours

@@ -61,7 +61,7 @@ def cutting_form(prefix: str, public: bool) -> SequenceRules:
         bound = int(saved("cap", "max contributions", 2, (1, 1000), whole=True))
         if not public:
             bound = st.number_input(
-                "Max contributions per unit (sequences)",
+                "Most sequences of each person",
                 1,
                 1000,
                 bound,

@@ -148,8 +148,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
     like = [name for word in WHEN for name in times if word in name.lower()]
     when = _column("Time", times, [*dated, *like], f"{prefix}.time.{file_key}")
     people = [each.name for each in free if each.kind in PERSONS and each.name != when]
-    label = "Privacy unit: the person"
-    person = _column(label, people, person_columns(people), f"{prefix}.person.{file_key}")
+    person = _column("Person", people, person_columns(people), f"{prefix}.person.{file_key}")
     if when is None or person is None:
         st.info("Choose the columns of the time and of the person.", icon=":material/rule:")
         return None

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import streamlit as st
 
-from dpviz.datasets.basemap import named_areas
+from dpviz.datasets.basemap import named_areas, town_area
 from dpviz.domain import Domain
 from dpviz.domain.crs import DEGREES, known_crs
 from dpviz.errors import DomainError, DpvizError
@@ -72,10 +72,11 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
     unit = "" if geographic else f"; {plain(crs)}, {known_crs(crs).axis_info[0].unit_name}"
     st.markdown(f"**Area** (public{unit})")
     st.selectbox(
-        "Search a country, state or city",
+        "Search a country, state or place",
         list(areas()),
         index=None,
         placeholder="Type a name",
+        accept_new_options=True,  # a list of all places would be too long for a browser
         key=f"{prefix}.area",
         filter_mode="contains",  # keeps the order: the most populous town first
         on_change=_named_area,
@@ -133,9 +134,15 @@ def sides_of(prefix: str) -> Bounds | None:
 
 def _named_area(prefix: str, crs: str) -> None:
     chosen = st.session_state[f"{prefix}.area"]
-    if chosen is not None:
-        set_degrees(prefix, areas()[chosen], crs)
-        st.session_state[f"{prefix}.bounds.seen"] = areas()[chosen]
+    if chosen is None:
+        return
+    bounds = areas().get(chosen) or town_area(chosen)
+    if bounds is None:
+        wrong = f"no place named {chosen}: search a larger one near it, or draw the area"
+        st.session_state[f"{prefix}.bounds.wrong"] = wrong
+        return
+    set_degrees(prefix, bounds, crs)
+    st.session_state[f"{prefix}.bounds.seen"] = bounds
 
 
 def _typed_area(prefix: str, crs: str) -> None:

@@ -73,7 +73,7 @@ def bounds_chart(errors: Mapping[int, float], chosen: int) -> Any:
         alt.Chart(table)
         .mark_line(point={"color": BLUE}, color=BLUE)
         .encode(
-            x=alt.X(**log_axis("K", "max contributions per unit (K)", values=list(errors))),
+            x=alt.X(**log_axis("K", "most records of each person", values=list(errors))),
             y=alt.Y(**log_axis("error", "mean error", labelExpr=ROUNDED, values=ticks, **FAINT)),
             tooltip=["K", alt.Tooltip("shown:N", title="mean error")],
         )

@@ -32,9 +32,7 @@ def budget_breakdown(header: Header) -> None:
             "share": st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100)
         },
     )
-    st.caption(
-        f"Privacy unit: {plain(header.unit)}. Neighbouring relation: {plain(relation(header))}."
-    )
+    st.caption(f"Hides {plain(header.unit)}. Neighbouring relation: {plain(relation(header))}.")
 
 
 def payment_row(spend: Spend) -> dict[str, Any]:

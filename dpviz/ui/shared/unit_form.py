@@ -48,7 +48,7 @@ def unit_form(
         st.session_state.pop(f"{prefix}.unit", None)
     permalink.set_column(f"{prefix}.unit", f"{prefix}.unit.column", units)
     unit = st.selectbox(
-        "Privacy unit: what the guarantee hides",
+        "What the guarantee hides",
         units,
         key=f"{prefix}.unit",
         help=f"Where one person has several {record}s, choose the column that names the person: "
@@ -67,12 +67,12 @@ def unit_form(
         return None, 1
     permalink.set_initial(f"{prefix}.bound", start)
     bound = st.number_input(
-        "Max contributions per unit",
+        f"Most {record}s of each person",
         1,
         MAX_BOUND,
         key=f"{prefix}.bound",
-        help=f"K: the most {record}s of one unit that are counted, chosen at random. Noise grows "
-        "with K.",
+        help=f"Of a person with more {record}s, this many are chosen at random and counted. Noise "
+        "grows with this number.",
     )
     protection_note(str(unit), int(bound), record)
     return str(unit), int(bound)
@@ -81,4 +81,4 @@ def unit_form(
 def protection_note(unit: str, bound: int, record: str) -> None:
     """Sentence on what a unit column and its bound hide."""
     many = f"up to {bound:,} {record}s of each are" if bound > 1 else f"one {record} of each is"
-    st.caption(f"Hides each person or unit named in “{plain(unit)}”: {many} counted.")
+    st.caption(f"Hides each person named in “{plain(unit)}”: {many} counted.")

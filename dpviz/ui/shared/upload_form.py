@@ -26,9 +26,9 @@ AGAIN = (
 )
 KEPT = "Choices that the address names are kept; make the others again."
 KEPT_TO_PUBLISH = (
-    "Kept in the address: the area, privacy unit, time, categories, method, ε and title. Choose "
-    "again, where you had: the CRS, columns of coordinates, marks of numbers, values, and the name "
-    "of the data set in the ledger."
+    "Kept in the address: the area, the person's column, time, categories, method, ε and title. "
+    "Choose again, where you had: the CRS, columns of coordinates, marks of numbers, values, and "
+    "the name of the data set in the ledger."
 )
 
 H = TypeVar("H")
