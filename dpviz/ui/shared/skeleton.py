@@ -113,6 +113,13 @@ def run(slots: Slots) -> None:
             slots.empty() if source is None else slots.before(source)
         return
     frame.describe(describe(source))
+    others = {
+        **slots.link(source, choice),
+        "epsilon": f"{choice.epsilon:g}",
+        "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
+        "sensitive": None if source.public else "1",
+    }
+    permalink.write_address(key, (), others)  # before the work: Back may end the run
     release = None
     with ErrorsShown():
         release = (_public if source.public else _paid)(slots, frame, source, choice)
@@ -120,14 +127,8 @@ def run(slots: Slots) -> None:
         return
     frame.describe(describe(source, badge(release.header)))
     _show(slots, frame, release, source, choice)
-    others = {
-        **slots.link(source, choice),
-        "epsilon": f"{choice.epsilon:g}",
-        "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
-        "sensitive": None if source.public else "1",
-        PARAMETER: None if source.public else st.session_state.get(f"{key}.own"),
-    }
-    permalink.write_address(key, (), others)
+    own = None if source.public else st.session_state.get(f"{key}.own")
+    permalink.write_address(key, (), {PARAMETER: own})
 
 
 def describe(source: DataSource, guarantee: str = "") -> str:
