@@ -136,7 +136,8 @@ def describe(source: DataSource, guarantee: str = "") -> str:
     state = f"confidential: hides {plain(source.data.unit)}"
     if source.public:
         state = "" if guarantee else "already public"
-    return " · ".join(filter(None, (f"**{plain(source.title)}**", state, guarantee)))
+    words = " · ".join(filter(None, (f"**{plain(source.title)}**", state)))
+    return f"{words}  {guarantee}"
 
 
 def _show(slots: Slots, frame: PageFrame, release: Any, source: Any, choice: Any) -> None:
