@@ -116,7 +116,6 @@ def run(slots: Slots) -> None:
     others = {
         **slots.link(source, choice),
         "epsilon": f"{choice.epsilon:g}",
-        "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
         "sensitive": None if source.public else "1",
     }
     permalink.write_address(key, (), others)  # before the work: Back may end the run
@@ -127,8 +126,11 @@ def run(slots: Slots) -> None:
         return
     frame.describe(describe(source, badge(release.header)))
     _show(slots, frame, release, source, choice)
-    own = None if source.public else st.session_state.get(f"{key}.own")
-    permalink.write_address(key, (), {PARAMETER: own})
+    made = {
+        "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
+        PARAMETER: None if source.public else st.session_state.get(f"{key}.own"),
+    }
+    permalink.write_address(key, (), made)
 
 
 def describe(source: DataSource, guarantee: str = "") -> str:
