@@ -90,8 +90,6 @@ def _built_from_data(frame: PageFrame, chosen: Any) -> None:
             icon=":material/lock:",
         )
         return
-    link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
-    permalink.write_address(KEY, FIELDS, link)  # before the work: Back may end the run
     titles = [choice.title for choice in choices]
     # A repeated choice gets other noise.
     seeds = [titles[:at].count(title) for at, title in enumerate(titles)]
@@ -120,6 +118,8 @@ def _built_from_data(frame: PageFrame, chosen: Any) -> None:
         },
         lambda: film_strip(KEY, *epsilons, show=_step) if len(epsilons) == 1 else None,
     )
+    link = {"data": source.key if source.backdrop else None, **sides_link(choices)}
+    permalink.write_address(KEY, FIELDS, {**link, "maps": permalink.parameter("maps")})
 
 
 def _two_releases(frame: PageFrame) -> None:

@@ -40,7 +40,6 @@ def page() -> None:
             st.session_state[SEED],
             presenting,
         )
-        permalink.write_address(KEY, FIELDS)  # before the work: Back may end the run
         show(room, chapter)
         if entered:
             _refuse_unknown(room)

@@ -113,12 +113,6 @@ def run(slots: Slots) -> None:
             slots.empty() if source is None else slots.before(source)
         return
     frame.describe(describe(source))
-    others = {
-        **slots.link(source, choice),
-        "epsilon": f"{choice.epsilon:g}",
-        "sensitive": None if source.public else "1",
-    }
-    permalink.write_address(key, (), others)  # before the work: Back may end the run
     release = None
     with ErrorsShown():
         release = (_public if source.public else _paid)(slots, frame, source, choice)
@@ -126,11 +120,14 @@ def run(slots: Slots) -> None:
         return
     frame.describe(describe(source, badge(release.header)))
     _show(slots, frame, release, source, choice)
-    made = {
+    others = {
+        **slots.link(source, choice),
+        "epsilon": f"{choice.epsilon:g}",
         "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
+        "sensitive": None if source.public else "1",
         PARAMETER: None if source.public else st.session_state.get(f"{key}.own"),
     }
-    permalink.write_address(key, (), made)
+    permalink.write_address(key, (), others)
 
 
 def describe(source: DataSource, guarantee: str = "") -> str:
