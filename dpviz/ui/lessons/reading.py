@@ -108,7 +108,7 @@ def _coverage(room: Room, rect: Rect, exact: int, count: float, spread: float) -
     caption = f"{percent(share)} of {RESAMPLES} intervals hold the exact count (dashed)"
     around = layer("rect", {"opacity": 0.25}, y=y, y2={"field": "high"}, color=colour)
     around["data"] = {"values": [band]}
-    room.chart(caption, rows, 215, around, intervals, rule(LIMIT, [{"low": exact}], y=y))
+    room.chart(caption, rows, 221, around, intervals, rule(LIMIT, [{"low": exact}], y=y))
     if share < 0.9:
         st.markdown(
             "All of them have nearly the same error from cut cells, which no interval covers."
