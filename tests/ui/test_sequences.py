@@ -227,7 +227,7 @@ def test_a_place_of_other_cells_is_not_chosen():
 def test_only_columns_that_can_be_a_person_or_a_time_are_offered(names, person, time):
     app = opened(data="places")
     uploaded(app, "sequences.file", "places.csv", f"lat,lon,{names}\n-23.5,14.5,1,2\n")
-    times, people = named(app.selectbox, "Time"), named(app.selectbox, "Privacy unit: the person")
+    times, people = named(app.selectbox, "Time"), named(app.selectbox, "Person")
     assert (people.value, times.value) == (person, time)
     assert times.options == names.split(",")
     assert people.options == [name for name in names.split(",") if name != time]
