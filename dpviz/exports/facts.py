@@ -21,6 +21,7 @@ from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.window import has_windows
 from dpviz.releases.release import Release
 from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.render.legend import with_noun
 from dpviz.render.numbers import (
     count_words,
     half_width_words,
@@ -190,8 +191,12 @@ guarantee; at ε = 1 the factor is 2.72.'
     )
 
 
-def guarantee_sentence(releases: Sequence[Release], names: Sequence[str]) -> tuple[str, str]:
+def guarantee_sentence(
+    releases: Sequence[Release], names: Sequence[str], noun: str = ""
+) -> tuple[str, str]:
     """Privacy status of a page's releases and their guarantee together in one plain sentence.
+
+    ``noun`` is the owner's plural of what is counted, in place of "records".
 
     Returns:
         "private", "simulated" or "open" as in :attr:`~dpviz.releases.header.Header.privacy_status`,
@@ -207,7 +212,7 @@ def guarantee_sentence(releases: Sequence[Release], names: Sequence[str]) -> tup
         weaker = first.weaker
         if weaker and len(headers) > 1:
             weaker = "WEAKER for longer than a release's unit of time: each states its numbers."
-        plain = plain_guarantee(first.unit, epsilon, delta)
+        plain = plain_guarantee(first.unit, epsilon, delta, noun)
         return "private", " ".join(filter(None, (plain, first.persons, weaker)))
     if len(headers) == 1:
         return kinds[0], f"{first.privacy_status[1]}."
@@ -218,18 +223,22 @@ def guarantee_sentence(releases: Sequence[Release], names: Sequence[str]) -> tup
     return status, f"{words}{which}."
 
 
-def plain_guarantee(unit: str, epsilon: float, delta: float = 0.0) -> str:
+def plain_guarantee(unit: str, epsilon: float, delta: float = 0.0, noun: str = "") -> str:
     """State the guarantee in one sentence that promises no more than ε gives.
 
-    >>> plain_guarantee("one person with at most 3 records", 1.0)
+    >>> plain_guarantee("one person with at most 3 records", 1.0, noun="crimes")
     'Whether any one person is in these data remains uncertain: ε = 1 per person, at most 3 \
-records of each.'
+crimes of each.'
+    >>> plain_guarantee("one record", 1.0, noun="crimes")
+    'Whether any one of the crimes is in these data remains uncertain: ε = 1 for each.'
     """
-    who, _, bound = unit.partition(" with at most ")
+    who, _, bound = with_noun(unit, noun).partition(" with at most ")
     price = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
     limit = f", at most {bound} of each" if bound else ""
     budget = f"{price} per {who.removeprefix('one ')}{limit}"
-    are = "are" if "'s records of one " in who else "is"
+    if noun and unit == "one record":
+        who, budget = f"one of the {noun}", f"{price} for each"
+    are = "are" if "'s records of one " in unit else "is"
     if epsilon <= STRONG_EPSILON:
         return f"Whether any {who} {are} in these data remains uncertain: {budget}."
     weak = "a weak guarantee" if epsilon > WEAK_EPSILON else "a moderate guarantee"

@@ -30,7 +30,7 @@ from dpviz.exports.places import findable
 from dpviz.exports.presentation import Presentation
 from dpviz.exports.tables import tables_of
 from dpviz.exports.tree import pack_tree, pack_windows
-from dpviz.exports.views import ALL, attribute_views, level_views, maps_of, pack_areas
+from dpviz.exports.views import ALL, EACH_STEP, attribute_views, level_views, maps_of, pack_areas
 from dpviz.lazy import jinja2
 from dpviz.private.curve import upper_limit
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
@@ -39,8 +39,9 @@ from dpviz.releases.points.window import has_windows
 from dpviz.releases.release import Release
 from dpviz.render.areas import scene_of
 from dpviz.render.basemap_file import basemap_marks
-from dpviz.render.cells import domain_bounds, on_map
+from dpviz.render.cells import density_legend, density_scale, domain_bounds, on_map
 from dpviz.render.client.assemble import script, style
+from dpviz.render.colors import every_palette
 from dpviz.render.difference import difference
 from dpviz.render.legend import with_noun
 from dpviz.render.numbers import count_words, short
@@ -132,10 +133,9 @@ def words_of_page(
     """
     one = releases[:1] if are_views_of_one(releases) else releases
     one = one if whole is None else [whole]
-    counted = releases if whole is None else [whole]
     maps: list[Any] = list(releases)
-    mapped: list[Any] = [each for each in counted if each.kind in ("points", "areas")]
-    kind, sentence = guarantee_sentence(releases, names)
+    kind, sentence = guarantee_sentence(releases, names, presentation.noun)
+    described = [facts(each, name) for each, name in zip(one, names, strict=False)]
     return {
         "title": presentation.title or default_title(one),
         "subtitle": presentation.subtitle,
@@ -143,9 +143,9 @@ def words_of_page(
         "records": presentation.noun or "records",
         "kind": kind,
         "sentence": sentence,
-        "totals": totals_of(mapped) if mapped else [],
+        "totals": [each.total for each in described if each.total],
         "period": _whole_period(whole or releases[0]),
-        "facts": [facts(each, name) for each, name in zip(one, names, strict=False)],
+        "facts": described,
         "together": joint_cost(releases),
         "answers": [(rect, replies(maps, names, rect, whole)) for rect in rects],
         "noun": "area" if is_areas(releases[0]) else "cell",
@@ -255,7 +255,9 @@ def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> di
 
 def name_records(spec: dict[str, Any], noun: str) -> None:
     """Call the records by the owner's noun in all legends."""
-    legends = [spec["legend"], spec["contrast"], *(view["legend"] for view in spec["views"])]
+    owners = (spec, *spec["views"])
+    legends = [spec["contrast"]]
+    legends += [each.get(name) for each in owners for name in ("legend", "wholeLegend")]
     for legend in filter(None, legends if noun else ()):
         legend |= {key: with_noun(legend[key], noun) for key in ("title", "blank")}
 
@@ -270,7 +272,21 @@ def _cells(
 ) -> tuple[Scene, dict[str, Any]]:
     """Scene of cells, and the values that the page needs besides it."""
     maps, names = maps_of(releases, labels, in_time=len(releases) > 1 and whole is not None)
-    scene = series_scene(maps, names, **seen, most=max(MAX_RELEASES, len(maps)))
+    periods = _in_time(releases, labels)
+    whole_period = range(0, len(maps), len(releases)) if periods.get("whole") else range(0)
+    scale = density_scale(*(each for at, each in enumerate(maps) if at not in whole_period))
+    scene = series_scene(maps, names, **seen, most=max(MAX_RELEASES, len(maps)), scale=scale)
+    apart = None
+    if whole_period and scene.legend is not None:  # its densities are far above those of steps
+        first = maps[:: len(releases)]
+        scale = density_scale(*first)
+        apart = density_legend(scale, first).of(labels[0])
+        look = {"bounds": list(scale.bounds), "palettes": every_palette(len(scale))}
+        marks = [
+            mark.with_layer(**look) if at in whole_period else mark
+            for at, mark in enumerate(scene.marks)
+        ]
+        scene = replace(scene, marks=marks, legend=scene.legend.of(EACH_STEP))
     contrast = None
     if len(releases) == 2:
         mark, contrast = difference(releases, names)
@@ -281,13 +297,13 @@ def _cells(
     derived = [f"cells-{at}" for at in range(len(maps)) if live]
     packer.add_tables(tables([mark for mark in scene.marks if mark.id not in derived], raw=True))
     values = releases[0].domain.values
-    in_time = are_views_of_one(releases) and "period" in releases[0].header.extra
     return scene, {
         "trees": [pack_tree(packer, f"tree{at}", each) for at, each in enumerate(maps) if live],
         "windows": whole and pack_windows(packer, whole, releases) if live else None,
         "totals": totals_of(maps),
         **_listed(releases, labels),
-        **(_in_time(releases, labels) if in_time else {}),
+        **periods,
+        "wholeLegend": apart and apart.to_dict(),
         "contrast": contrast and contrast.to_dict(),
         "views": [view.to_dict() for view in views],
         "chooser": "Map" if views else "",
@@ -303,10 +319,20 @@ def _listed(releases: Sequence[Mapped], labels: Sequence[str]) -> dict[str, Any]
 
 
 def _in_time(releases: Sequence[Mapped], names: Sequence[str]) -> dict[str, Any]:
-    """Words at both ends of the slider; ``whole`` is 1 if the first map is of the whole period."""
-    first, *steps = [each.header.extra["period"] for each in releases]
-    whole = first == [steps[0][0], steps[-1][1]]
-    return {"ends": [names[0], names[-1]], "whole": int(whole)}
+    """Periods of the maps, as in the app's addresses, and words at both ends of the slider.
+
+    ``whole`` is 1 if the first map is of the whole period. Empty if the maps are not of periods of
+    one release.
+    """
+    if not are_views_of_one(releases) or "period" not in releases[0].header.extra:
+        return {}
+    periods = [each.header.extra["period"] for each in releases]
+    first, *steps = periods
+    return {
+        "ends": [names[0], names[-1]],
+        "whole": int(first == [steps[0][0], steps[-1][1]]),
+        "periods": [",".join(each) for each in periods],
+    }
 
 
 def _areas(
@@ -319,13 +345,14 @@ def _areas(
 ) -> tuple[Scene, dict[str, Any]]:
     """Scene of areas, level by level, and the values that the page needs besides it."""
     maps, _ = maps_of(releases, labels, in_time=in_time)
-    views = level_views(maps)
+    periods = _in_time(releases, labels)
+    views = level_views(maps, len(releases) if periods.get("whole") else 0, labels[0])
     marks = [mark for view in views for mark in view.marks]
     scene = scene_of(releases[0], marks, views[-1].legend, **seen)
     packer.add_tables(scene.tables)
     return scene, {
         **_listed(releases, labels),
-        **(_in_time(releases, labels) if len(releases) > 1 else {}),
+        **periods,
         "totals": totals_of(maps),
         "areas": pack_areas(packer, maps) if live else None,
         "views": [view.to_dict() for view in views],

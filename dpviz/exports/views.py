@@ -26,6 +26,9 @@ STEPS = 2**32 - 1
 
 ALL = "All categories"
 
+EACH_STEP = "one scale for all steps"
+"""Words of a legend that all steps of time share; the map of the whole period has its own."""
+
 M = TypeVar("M", PointRelease, AreaRelease)
 
 
@@ -39,6 +42,7 @@ class View:
         legend: legend of the marks.
         neutral: see :class:`~dpviz.render.scene.Scene`.
         frames: the marks of each map of a series; empty if the marks are those of all.
+        whole: legend of the maps of a whole period, where they have one of their own.
     """
 
     name: str
@@ -46,6 +50,7 @@ class View:
     legend: Legend
     neutral: bool = False
     frames: Sequence[Sequence[Mark]] = ()
+    whole: Legend | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""
@@ -53,6 +58,7 @@ class View:
         legend = self.legend.to_dict()
         frames = [[mark.id for mark in frame] for frame in self.frames]
         view = {"name": self.name, "layers": ids, "legend": legend, "neutral": self.neutral}
+        view["wholeLegend"] = self.whole and self.whole.to_dict()
         return view | ({"frames": frames} if frames else {})
 
 
@@ -99,14 +105,30 @@ def _of_scene(name: str, scene: Scene, prefix: str) -> View:
     return View(name, marks, scene.legend, scene.neutral)
 
 
-def level_views(releases: Sequence[AreaRelease]) -> list[View]:
-    """Each level of a release at one time or several, and of each kind, the coarsest first."""
+def level_views(releases: Sequence[AreaRelease], every: int = 0, whole: str = "") -> list[View]:
+    """Each level of a release at one time or several, and of each kind, the coarsest first.
+
+    With ``every``, each map of so many is of the period named ``whole``, with classes of its own.
+    """
     views = []
     for at, level in enumerate(releases[0].frame.levels):
         ids = [f"level-{at}-{step}" for step in range(len(releases))]
-        frames, legend = level_frames(releases, level, ids)
-        marks = [mark for frame in frames for mark in frame]
-        views.append(View(level_words(level), marks, legend, frames=frames))
+        apart = range(0, len(releases), every) if every else range(0)
+        frames: dict[int, Sequence[Mark]] = {}
+        legends = []
+        for rows in (apart, [row for row in range(len(releases)) if row not in apart]):
+            if rows:
+                some = [releases[row] for row in rows], level, [ids[row] for row in rows]
+                made, legend = level_frames(*some)
+                frames |= zip(rows, made, strict=True)
+                legends.append(legend)
+        *first, legend = legends
+        if first:
+            first, legend = [first[0].of(whole)], legend.of(EACH_STEP)
+        ordered = [frames[row] for row in range(len(releases))]
+        marks = [mark for frame in ordered for mark in frame]
+        name = level_words(level)
+        views.append(View(name, marks, legend, frames=ordered, whole=first[0] if first else None))
     return views
 
 

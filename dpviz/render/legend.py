@@ -60,6 +60,10 @@ class Legend:
         title, blank = with_noun(self.title, noun), with_noun(self.blank, noun)
         return replace(self, title=title, blank=blank)
 
+    def of(self, words: str) -> Legend:
+        """This legend with words on what its map shows, such as a period, after the title."""
+        return replace(self, title=f"{self.title}, {words}")
+
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""
         colors = self.colors or Themed((), ())

@@ -6,13 +6,29 @@ import {Viewer} from './viewer.js';
 
 const byId = id => document.getElementById(id);
 
+const frame = window.frameElement; // the app embeds the page of a release
+const [holder, part] = frame ? [parent, 'search'] : [window, 'hash']; // the address that people copy
+
 const SHEET = '186mm'; // width of A4 without margins
 
 const button = (text, onclick) => h('button', {type: 'button', onclick}, text);
 
+const inAddress = () => new URLSearchParams(holder.location[part].slice(1));
+
+/** Writes choices into the address, which F5 and a copied link restore. */
+function remember(choices) {
+  const all = inAddress();
+  for (const [name, value] of Object.entries(choices)) value ? all.set(name, value) : all.delete(name);
+  const text = String(all);
+  if (text === String(inAddress())) return;
+  try {
+    holder.history.replaceState(holder.history.state, '', frame ? `?${text}` : `#${text}`);
+  } catch { /* a page without an address of its own, or a browser that allows few changes a minute */ }
+}
+
 /** Copies the address of the app's page that embeds this one. */
 function copyLink({currentTarget: pressed}) {
-  navigator.clipboard.writeText(parent.location.href).then(() => { pressed.textContent = 'Link copied'; }, () => { pressed.textContent = 'Copy it from the address bar'; });
+  navigator.clipboard.writeText(holder.location.href).then(() => { pressed.textContent = 'Link copied'; }, () => { pressed.textContent = 'Copy it from the address bar'; });
 }
 
 /** Height of the page on paper, measured with its print rules: the app sets it before the browser lays out the sheets. */
@@ -35,10 +51,10 @@ async function start() {
   const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), total: byId('total'), style: byId('map-style').textContent};
   const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), gl);
   viewer.onChange = (what, value) => { // on a phone the answer is below the map
-    if (what === 'shape' && value && matchMedia('(max-width: 760px)').matches) places.answer.scrollIntoView({block: 'nearest'});
+    if (what === 'choices') remember(value);
+    else if (what === 'shape' && value && matchMedia('(max-width: 760px)').matches) places.answer.scrollIntoView({block: 'nearest'});
   };
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
-  const frame = window.frameElement; // the app embeds the page of a release, and prints its full height
   if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${printedHeight(document, places.map.shadowRoot)}px`));
   byId('take').append(button('Save picture', () => viewer.app.savePicture()), button('Print', () => print()), frame && navigator.clipboard ? button('Copy link', copyLink) : '');
   for (const shows of document.querySelectorAll('[data-rect]')) {
@@ -48,7 +64,8 @@ async function start() {
     };
     shows.hidden = false;
   }
-  if (spec.rects.length) viewer.push(spec.rects[0]);
+  viewer.restore(inAddress());
+  if (spec.rects.length && !viewer.shape) viewer.push(spec.rects[0]);
 }
 
 start().catch(error => byId('map').append(h('p', {role: 'alert'}, `The map cannot be shown: ${error.message}`)));

@@ -86,14 +86,18 @@ export class Viewer {
     const wanted = view ? view.frames?.[this.map(this.shown.a)] ?? view.layers : apart ? ['difference'] : now.map(at => `cells-${this.map(at)}`);
     const loaded = id => this.columns[`${id}.bounds`]; // a map stays on the card once loaded, so that returning to it uploads nothing
     const isMap = id => id === 'difference' || id.startsWith('cells-') || this.views.some(each => each.layers.includes(id));
+    const ofWhole = now.every(at => at < spec.whole); // the whole period has classes of its own, unless it is beside a step
+    const {bounds, palettes} = spec.wholeLegend && !ofWhole ? spec.layers.find(({id}) => id === 'cells-1') : {};
+    const classes = bounds && {bounds, palettes};
     const layers = spec.layers.filter(({id}) => !isMap(id) || wanted.includes(id) || loaded(id)).map(layer => {
       if (isMap(layer.id) && !wanted.includes(layer.id)) return {...layer, visible: false};
       const side = mode !== 'single' && wanted.indexOf(layer.id);
-      return side === false || side < 0 ? layer : {...layer, side};
+      return side === false || side < 0 ? layer : {...layer, side, ...classes};
     });
     const named = view ? view.frames?.length > 1 : !apart && (now.length === 2 || this.names.length > 2);
     const labels = named ? now.map(at => this.label(at)) : [];
-    const legend = apart ? spec.contrast : view ? view.legend : spec.legend;
+    const owner = view ?? spec;
+    const legend = apart ? spec.contrast : ofWhole && owner.wholeLegend || owner.legend;
     return {...spec, layers, mode, labels, neutral: view ? view.neutral : apart, legend, ...view ? {levels: 0} : {}};
   }
 
@@ -130,6 +134,32 @@ export class Viewer {
     Object.assign(this.shown, change);
     this.show();
     this.refresh();
+  }
+
+  /** What the reader has chosen, as parameters of an address; the app's own map names them likewise. */
+  get choices() {
+    const {shape, spec, shown: {kind, a, view}} = this;
+    const {categories = [], periods} = spec;
+    return {
+      rect: shape?.kind === 'rect' && !shape.name ? shape.rect.map(value => value.toFixed(6)).join() : '',
+      find: shape?.name ?? '',
+      period: a >= spec.whole && periods?.[a] || '',
+      kind: (kind || this.names === categories && a) && categories[kind || a] || '',
+      view: view === (spec.view ?? null) ? '' : this.views[view].name,
+    };
+  }
+
+  /** Takes up the choices of an address; those that are not on offer are left out. */
+  restore(choices) {
+    const {spec: {categories = [], periods = [], view: first = null}, views} = this;
+    const at = (list, name) => Math.max(list.indexOf(choices.get(name)), 0);
+    const view = views.findIndex(({name}) => name === choices.get('view'));
+    const kind = at(categories, 'kind');
+    const listed = this.names === categories;
+    if (['period', 'kind', 'view'].some(name => choices.get(name))) this.set({kind: listed ? 0 : kind, a: listed ? kind : at(periods, 'period'), view: view < 0 ? first : view});
+    const rect = (choices.get('rect') ?? '').split(',').map(Number);
+    if (choices.get('find')) this.finder?.choose(this.finder.names.indexOf(choices.get('find')));
+    else if (rect.length === 4 && rect.every(Number.isFinite) && rect[0] < rect[2] && rect[1] < rect[3]) this.push(rect);
   }
 
   /** Builds the slider of a series, the choice of a release to compare with, and the modes of comparison. */
@@ -241,6 +271,7 @@ export class Viewer {
       : [...whole ? [] : this.now.map(at => answerElement(title(at), answers[at], interval, values)),
         ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set(this.regions ? {a: at} : {a: at, view: null}), caption, shares, wholes)] : []];
     this.places.answer.replaceChildren(...said);
+    this.onChange('choices', this.choices);
   }
 
   /** Answers of each step in the chosen category, or of each category. */
