@@ -45,7 +45,7 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
     from matplotlib.ticker import FuncFormatter
 
     with rc_context({"svg.hashsalt": "dpviz"}):
-        figure = mpl.Figure(figsize=(6.4, 3.4), layout="constrained")
+        figure = mpl.Figure(figsize=(4.6, 2.9), layout="constrained")
         panel = figure.subplots()
         for colour, release, label in zip(PAIR, releases, labels, strict=False):
             noise, uniformity = expected_errors(release)
@@ -82,7 +82,7 @@ def timeline_svg(release: PointRelease, noun: str = "") -> bytes:
     ends = [*line.start.astype(float).tolist(), float(line.end.astype(float)[-1])]
     marked = np.unique(np.linspace(0, len(ends) - 1, 5).round().astype(int))
     with rc_context({"svg.hashsalt": "dpviz"}):
-        figure = mpl.Figure(figsize=(6.4, 3.4), layout="constrained")
+        figure = mpl.Figure(figsize=(4.6, 2.9), layout="constrained")
         panel = figure.subplots()
         low, high = (np.append(each, each[-1]) for each in (line.low, line.high))
         panel.fill_between(ends, low, high, step="post", color=PAIR[0], alpha=0.25, linewidth=0)

@@ -90,7 +90,8 @@ def report_pictures(
 ) -> list[tuple[str, bytes]]:
     """Pictures of a report with their names: one for each map, with categories one for each.
 
-    The pictures have no title and subtitle, since the page has them.
+    The pictures have no title and subtitle, since the page has them; those of categories have the
+    classes of the first.
     """
     words = Words(noun=presentation.noun, pins=presentation.pins)
     maps, names = flat_maps(releases, labels)
@@ -106,9 +107,9 @@ def report_pictures(
                 [each],
                 [title],
                 rect,
-                words=words if at == 0 else replace(words, with_status=False),
+                words=words if at == 0 else replace(words, with_status=False, pins=()),
                 scaled_as=points_of(shown),
-                size="report",
+                size="report" if at < len(maps) else "small",
             ),
         )
         for at, (each, title) in enumerate(zip(shown, titles, strict=True))

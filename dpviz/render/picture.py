@@ -43,7 +43,10 @@ IN_REPORT, IN_REPORT_UNIT = (1600, 1080), 2.0
 
 MADE_BY = {"Software": "dpviz"}
 
-Size = Literal["screen", "print", "report"]
+SMALL = 800
+"""Pixels across of a map without words but its name, a third of a sheet wide."""
+
+Size = Literal["screen", "print", "report", "small"]
 
 THEME: Theme = "light"
 
@@ -85,7 +88,8 @@ def comparison_png(
     Args:
         rect: west, south, east, north in degrees, outlined in each.
         scaled_as: releases that set the colour scale, in place of those drawn.
-        size: a key of :data:`SIZES`, or that of one map among the figures of a report.
+        size: a key of :data:`SIZES`; that of one map of a report, or of a small one beside it,
+            without legend and privacy status.
     """
     first = releases[0]
     if is_areas(first):
@@ -138,14 +142,19 @@ def sheet(
     panels: Sequence[Panel], legend: Legend, words: Words, size: Size, *, raw: bool = False
 ) -> bytes:
     """Maps beside each other under a title and above a legend, as PNG."""
-    wide, high = IN_REPORT if size == "report" else SIZES[size]
+    small = size == "small"
+    wide, high = IN_REPORT if size == "report" else SIZES.get(size, (SMALL, SMALL))
+    if small:  # as high as the area, below its name
+        (west, south), (east, north) = (world(panels[0].bounds[at : at + 2]) for at in (0, 2))
+        high = round(SMALL * min(max((north - south) / (east - west), 0.5), 1.2)) + 80
     # All lengths below are pixels of a slide, times this factor.
-    unit = IN_REPORT_UNIT if size == "report" else high / 1080
+    unit = high / 1080 if size in SIZES else IN_REPORT_UNIT
     figure = mpl.Figure(figsize=(wide / 100, high / 100), dpi=100, facecolor=PAPER[THEME])
     legend = legend.counting(words.noun)
     place = _Place(wide / unit, high / unit)
-    head = 84 + 44 * bool(words.title) + 36 * bool(words.subtitle)
-    across = (place.wide - 96 - 32 * (len(panels) - 1)) / len(panels)
+    head = 40 if small else 84 + 44 * bool(words.title) + 36 * bool(words.subtitle)
+    edge, foot = (2, 2) if small else (48, 132)
+    across = (place.wide - 2 * edge - 32 * (len(panels) - 1)) / len(panels)
     point = unit * 0.72
     look: dict[str, Any] = {"color": TEXT.rgb(THEME), "va": "center", **VERBATIM}
     if words.title:
@@ -154,17 +163,19 @@ def sheet(
         below = place.at(48, 48 + 44 * bool(words.title))
         figure.text(*below, words.subtitle, fontsize=18 * point, **look)
     for k, each in enumerate(panels):
-        left = 48 + k * (across + 32)
-        axes = figure.add_axes(place.box(left, head, across, place.high - head - 132))
+        left = edge + k * (across + 32)
+        axes = figure.add_axes(place.box(left, head, across, place.high - head - foot))
         _draw(axes, each, THEME, unit)
         _draw_pins(axes, words.pins, THEME, unit)
-        above = place.at(left, head - 34)
+        above = place.at(left, head - (20 if small else 34))
         figure.text(*above, each.label, fontsize=20 * point, weight="bold", **look)
         if words.with_status and (
             k == 0 or each.status != panels[0].status
         ):  # once, if it is the same for all
             below = place.at(left, head - 12)
             figure.text(*below, each.status, fontsize=15 * point, **look)
+    if small:
+        return render_figure(figure, "png", metadata=MADE_BY)
     _draw_legend(figure, place, legend, THEME, raw, unit)
     source = " · ".join(filter(None, ("dpviz", credit(panels[0].ground))))
     corner = place.at(place.wide - 48, place.high - 14)

@@ -280,7 +280,7 @@ def test_a_slip_in_the_area_is_one_warning():
 def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
     """Confidential uploads only, in one element that is marked as the owner's."""
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
-    assert app.selectbox(key="explore.unit").label.startswith("What the guarantee hides")
+    assert app.selectbox(key="explore.unit").label == "What is one person in your file?"
     facts = exact_facts(app)
     assert facts.startswith(f"52 records read, 50 kept (4{NO_BREAK}% dropped).\n")
     assert "- 1 without a readable place: dropped. Remedy: check the columns" in facts

@@ -296,14 +296,14 @@ def test_a_unit_is_no_chosen_place_or_time_and_a_person_is_recognised_by_name():
     row = "2024-03-25,14.6,-23.9,a,b,c\n"
     uploaded(app, "publish.file", "v.csv", "t,lon,lat,colour,rider_id,width\n" + row * 100)
     unit = app.selectbox(key="publish.unit")
-    assert unit.options == ["one record", "t", "colour", "rider_id", "width"]
+    assert unit.options == ["Each record is another person", "t", "colour", "rider_id", "width"]
     (hint,) = (each.value for each in app.info if "may name a person" in each.value)
     assert hint.replace("\\", "").startswith("“rider_id” may name a person: choose it")
     unit.set_value("rider_id").run()
     assert not any("may name a person" in each.value for each in app.info)
     named(app.selectbox, "Column of the time").set_value("t").run()
     unit = app.selectbox(key="publish.unit")
-    assert (unit.value, unit.options) == ("rider_id", ["one record", "colour", "rider_id", "width"])
+    assert (unit.value, unit.options) == ("rider_id", ["Each record is another person", "colour", "rider_id", "width"])
     named(app.selectbox, "Column of the time").set_value(None).run()
     app.selectbox(key="publish.unit").set_value("t").run()
     named(app.selectbox, "Column of the time").set_value("t").run()

@@ -157,7 +157,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_before_the_payment(form):
         trips = b"\n".join(steps)
     app = with_trips(opened(data="files"), f"walks.{form}", trips)
     assert len(app.get("bidi_component")) == 1  # the public streets on a map
-    assert app.selectbox(key="roads.unit").label.startswith("What the guarantee hides")
+    assert app.selectbox(key="roads.unit").label == "What is one person in your file?"
     facts = exact_facts(app)
     assert facts.startswith("3 records read, 1 kept (")
     assert "1 with an edge or symbol that the public graph or alphabet lacks: dropped" in facts

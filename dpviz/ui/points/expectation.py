@@ -88,13 +88,15 @@ def expectation_panel(
         )
     domain = domain.counts_only
     records = st.number_input(
-        f"Roughly how many records{' of one category' if of_one_kind else ''}? (your guess)",
+        f"Your guess: how many records{' has one category' if of_one_kind else ''}?",
         1,
         100_000_000,
         100_000,
         step=10_000,
         key=f"{prefix}.guess",
-        help="A round number from public knowledge. It is NOT read from the file.",
+        help="A round number from public knowledge, NOT read from the file. It is used for the "
+        "expected errors below only: a made-up city of so many records is published as a trial. "
+        "Your map stays the same.",
     )
     mean = min(_records_of_one(prefix), float(records)) if people else None
     if not shown:
@@ -177,7 +179,7 @@ def _middles(domain: Domain) -> dict[str, str]:
 def _records_of_one(prefix: str) -> float:
     """Ask for the data owner's guess of the mean number of records per unit."""
     mean = st.number_input(
-        "Roughly how many records has one person? (your guess)",
+        "Your guess: how many records has one person?",
         1.0,
         1_000.0,
         5.0,

@@ -111,13 +111,14 @@ def _wish_inputs(prefix: str, domain: Domain) -> tuple[tuple[str, ...], int]:
         "Minimum probability of each, in %", 50.0, 99.9, 95.0, key=f"{prefix}.wish.sure"
     )
     records = st.number_input(
-        "Roughly how many records? (your guess)",
+        "Your guess: how many records?",
         100,
         100_000_000,
         DEFAULT_RECORDS,
         step=10_000,
         key=f"{prefix}.wish.records",
-        help="A round number from public knowledge. It is NOT read from the file.",
+        help="A round number from public knowledge, NOT read from the file: the plan is tried on "
+        "a made-up city of so many records.",
     )
     sure = confidence / 100
     wishes = [str(Wish(square=size, about=about, absolute=near, confidence=sure))] if square else []

@@ -61,12 +61,12 @@ def cutting_form(prefix: str, public: bool) -> SequenceRules:
         bound = int(saved("cap", "max contributions", 2, (1, 1000), whole=True))
         if not public:
             bound = st.number_input(
-                "Most sequences of each person",
+                "At most this many sequences of each person",
                 1,
                 1000,
                 bound,
                 key=f"{prefix}.cap",
-                help="At most this many sequences per person are counted. The guarantee hides a "
-                "person; noise grows with this number.",
+                help="Of a person with more, so many are counted. The guarantee hides a person; "
+                "noise grows with this number.",
             )
     return SequenceRules(int(side), float(gap), bool(neighbours), int(bound))

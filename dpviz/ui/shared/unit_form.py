@@ -48,12 +48,13 @@ def unit_form(
         st.session_state.pop(f"{prefix}.unit", None)
     permalink.set_column(f"{prefix}.unit", f"{prefix}.unit.column", units)
     unit = st.selectbox(
-        "What the guarantee hides",
+        "What is one person in your file?",
         units,
+        format_func=lambda name: f"Each {record} is another person" if name == one else name,
         key=f"{prefix}.unit",
-        help=f"Where one person has several {record}s, choose the column that names the person: "
-        f"only then is the person hidden, and not just each {record}. A {record} without a name "
-        "in that column is left out.",
+        help=f"If a person can have several {record}s, choose the column with the person's name "
+        f"or number: only then is the person hidden, and not just each {record}. A {record} "
+        "without an entry in that column is left out.",
     )
     st.session_state[f"{prefix}.unit.column"] = None if unit == one else unit
     if unit == one:
@@ -67,12 +68,12 @@ def unit_form(
         return None, 1
     permalink.set_initial(f"{prefix}.bound", start)
     bound = st.number_input(
-        f"Most {record}s of each person",
+        f"At most this many {record}s of each person",
         1,
         MAX_BOUND,
         key=f"{prefix}.bound",
-        help=f"Of a person with more {record}s, this many are chosen at random and counted. Noise "
-        "grows with this number.",
+        help=f"Of a person with more {record}s, so many are counted, chosen at random. A larger "
+        "number leaves out fewer and needs more noise.",
     )
     protection_note(str(unit), int(bound), record)
     return str(unit), int(bound)
