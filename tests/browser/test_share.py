@@ -426,6 +426,12 @@ def test_a_report_is_open_to_everyone_and_one_sheet_of_paper(open_file, releases
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
 
 
+def test_a_report_by_time_and_category_is_two_sheets_of_paper(open_file):
+    release = dpviz.build(city_by_time("1d", **OFFENSES), "ugrid", 1.0, seed=1, cells=8)
+    paper = open_file(report_page([release])).pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 2
+
+
 def test_a_printed_file_is_one_sheet_and_states_its_guarantee_once(open_file):
     release = dpviz.build(city_by_time("1d", **OFFENSES), "ugrid", 1.0, seed=1, cells=8)
     page = open_file(release_page(release, Presentation("A city", "By month", "visits")))
@@ -489,6 +495,11 @@ def test_a_link_shows_a_paid_release_on_a_phone_under_the_words_of_its_owner(
     expect(inside.get_by_text("remains uncertain: ε = 1 per record.")).to_be_visible()
     expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    inside.get_by_role("button", name="Copy link").wait_for()
+    page.frames[1].evaluate("dpviz.push([0.2, 0.2, 0.6, 0.6])")
+    page.wait_for_url("**rect=0.200000*")
+    page.reload()
+    expect(inside.get_by_test_id("dpviz-answer")).to_be_visible()
 
 
 def test_by_keyboard_a_reader_opens_a_link_finds_a_place_reads_its_count_and_takes_a_picture(

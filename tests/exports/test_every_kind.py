@@ -1,5 +1,6 @@
 """A release of any kind has a page, a report, a picture where there is a map, and data."""
 
+import json
 import re
 
 import numpy as np
@@ -125,6 +126,17 @@ def test_pages_of_points_have_a_table_of_named_places_with_rounded_counts():
         table = page.partition("<summary>Named places, densest first")[2].partition("</table>")[0]
         cells = re.findall(r"<(?:th scope=\"row\"|td)[^>]*>([^<]*)", table)
         assert cells == [text for row in rows for text in row.values()]
+
+
+@pytest.mark.parametrize("kind", ["time and categories", "areas by month and category"])
+def test_the_whole_period_has_a_legend_of_its_own(kind, table):
+    page = release_page(RELEASES[kind](table), WORDS)
+    spec = json.loads(re.search(r'<script id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    owner = spec["views"][-1] if kind.startswith("areas") else spec
+    whole, steps = owner["wholeLegend"], owner["legend"]
+    assert whole["title"].endswith(", all 2024")
+    assert steps["title"].endswith(", one scale for all steps")
+    assert whole["classes"] != steps["classes"]
 
 
 def test_a_release_by_time_without_a_title_is_one_map(table):

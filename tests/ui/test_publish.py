@@ -303,7 +303,10 @@ def test_a_unit_is_no_chosen_place_or_time_and_a_person_is_recognised_by_name():
     assert not any("may name a person" in each.value for each in app.info)
     named(app.selectbox, "Column of the time").set_value("t").run()
     unit = app.selectbox(key="publish.unit")
-    assert (unit.value, unit.options) == ("rider_id", ["Each record is another person", "colour", "rider_id", "width"])
+    assert (unit.value, unit.options) == (
+        "rider_id",
+        ["Each record is another person", "colour", "rider_id", "width"],
+    )
     named(app.selectbox, "Column of the time").set_value(None).run()
     app.selectbox(key="publish.unit").set_value("t").run()
     named(app.selectbox, "Column of the time").set_value("t").run()
