@@ -492,7 +492,7 @@ def test_a_link_shows_a_paid_release_on_a_phone_under_the_words_of_its_owner(
     inside = page.frame_locator("iframe")
     expect(inside.get_by_role("heading", name="Visits, 2024")).to_be_visible()
     expect(inside.locator("#total")).to_contain_text("visits")
-    expect(inside.get_by_text("remains uncertain: ε = 1 per record.")).to_be_visible()
+    expect(inside.get_by_text("any one of the visits is in these data")).to_be_visible()
     expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     inside.get_by_role("button", name="Copy link").wait_for()
