@@ -102,8 +102,11 @@ def dcat_dataset(release: Release, path: Path) -> dict[str, Any]:
         "dcat:distribution": {
             "@type": "dcat:Distribution",
             "dcat:accessURL": {"@id": path.name},
-            "dcat:mediaType": {"@id": f"https://www.iana.org/assignments/media-types/{PARQUET}"},
-            "dcat:byteSize": path.stat().st_size,
+            "dcat:mediaType": {
+                "@id": f"https://www.iana.org/assignments/media-types/{PARQUET}",
+                "@type": "dct:MediaType",
+            },
+            "dcat:byteSize": {"@type": "xsd:nonNegativeInteger", "@value": path.stat().st_size},
         },
     }
 

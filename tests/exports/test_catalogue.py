@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 import rdflib
 from pystac import Item
-from rdflib.namespace import DCAT, DCTERMS, RDF
+from rdflib.namespace import DCAT, DCTERMS, RDF, XSD
 
 import dpviz
 from tests.commands import as_json
@@ -75,7 +75,9 @@ def test_a_dataset_of_dcat_has_what_the_profile_requires(yearly):
         assert graph.value(dataset, needed) is not None, needed
     file = graph.value(dataset, DCAT.distribution)
     assert graph.value(file, DCAT.accessURL) == rdflib.URIRef("https://a.org/year.parquet")
-    assert int(graph.value(file, DCAT.byteSize)) == yearly.stat().st_size
+    size = rdflib.Literal(f"{yearly.stat().st_size}", datatype=XSD.nonNegativeInteger)
+    assert graph.value(file, DCAT.byteSize) == size
+    assert graph.value(graph.value(file, DCAT.mediaType), RDF.type) == DCTERMS.MediaType
     pairs = graph.objects(dataset, SCHEMA.additionalProperty)
     named = {str(graph.value(each, SCHEMA.name)): graph.value(each, SCHEMA.value) for each in pairs}
     assert float(named["epsilon"]) == 1
