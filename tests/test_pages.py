@@ -1,7 +1,10 @@
 """The examples of the pages run, one after another, on files as the pages describe them."""
 
+import re
+import runpy
 import shutil
 import subprocess
+import sys
 
 import geopandas
 import numpy as np
@@ -125,6 +128,16 @@ def test_the_examples_of_a_page_run(page, files):
     names: dict[str, object] = {}
     for example in blocks("python", path):
         exec("import dpviz\n" + example, names)
+
+
+def test_the_program_with_types_runs(files, capsys, monkeypatch):
+    program = ROOT / "assets" / "docs" / "quarters.py"
+    monkeypatch.setattr(sys, "argv", [program.name, "visits.csv"])
+    runpy.run_path(str(program), run_name="__main__")
+    assert (
+        len(re.findall(r"^(south|north)-(west|east): [\d,]+ \(", capsys.readouterr().out, re.M))
+        == 4
+    )
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 from numpy.typing import ArrayLike
+from typing_extensions import TypeIs, TypeVar
 
 from dpviz.domain import Domain
 from dpviz.errors import DomainError, ReleaseError
@@ -37,10 +38,7 @@ from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.haar import HaarNoise
 from dpviz.trees.lattice import Float, Int
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
-F = TypeVar("F", bound=Frame)
+F = TypeVar("F", bound=Frame, default=Any)
 Pairs = Sequence[tuple[str | None, str | None]]
 
 
