@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dpviz.api import *  # noqa: F403
     from dpviz.notebook.widget import Map
 
+    __version__: str
+
 __all__ = [  # noqa: F405
     "METHODS",
     "Alphabet",
@@ -78,23 +80,25 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use: many commands of the command line need none."""
-    if name == "__version__":  # stated once, in pyproject.toml
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # else a misspelt name would have any type
 
-        return version("dpviz")
-    if name not in __all__:
-        raise AttributeError(f"module 'dpviz' has no attribute {name!r}")
-    if name != "Map":
-        from dpviz import api
+    def __getattr__(name: str) -> Any:
+        """Import a public name on first use: many commands of the command line need none."""
+        if name == "__version__":  # stated once, in pyproject.toml
+            from importlib.metadata import version
 
-        return getattr(api, name)
-    try:
-        from dpviz.notebook.widget import Map
-    except ModuleNotFoundError as error:
-        raise ImportError("dpviz.Map needs anywidget: pip install 'dpviz[notebook]'") from error
-    return Map
+            return version("dpviz")
+        if name not in __all__:
+            raise AttributeError(f"module 'dpviz' has no attribute {name!r}")
+        if name != "Map":
+            from dpviz import api
+
+            return getattr(api, name)
+        try:
+            from dpviz.notebook.widget import Map
+        except ModuleNotFoundError as error:
+            raise ImportError("dpviz.Map needs anywidget: pip install 'dpviz[notebook]'") from error
+        return Map
 
 
 def __dir__() -> list[str]:
