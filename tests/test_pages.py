@@ -17,7 +17,7 @@ from tests.readme import README, ROOT
 
 EXAMPLES = {
     "answers.md": 7,
-    "areas.md": 6,
+    "areas.md": 7,
     "calendar.md": 6,
     "commands.md": 2,
     "flows.md": 7,

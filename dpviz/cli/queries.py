@@ -56,7 +56,7 @@ INSIDE = "of it in the area of the release"
 
 QUESTIONS_OF = {
     "points": "rect rects regions name period less kind every",
-    "areas": "rect rects areas period kind area",
+    "areas": "rect area areas rects period kind",
     "flows": "from_ to period kind",
     "roads": "path between period",
     "sequences": "string",
@@ -89,6 +89,7 @@ class Question:
     regions: str | None = option("File of polygons, such as districts (2-D).")
     name: str | None = option("Column of the --regions file that names its polygons.")
     less: str | None = option("Another period, whose counts are subtracted from those of --period.")
+    area: list[str] | None = option("Name of an area of a release of areas; repeatable.")
     areas: bool = option("Answer every area of a release of areas, finest last.", default=False)
     from_: str | None = option("Area of origin of a release of flows (default: all areas).")
     to: str | None = option("Area of destination of a release of flows (default: all areas).")
@@ -108,7 +109,7 @@ class Question:
 def query(release: ReleaseFile, question: Question, part: Period, as_json: Json = False) -> None:
     """Answer queries from a release, with 95 % intervals.
 
-    Points: rectangles and regions. Areas: all areas, or rectangles. Flows: pairs of areas. Trips:
+    Points: rectangles and regions. Areas: areas, or rectangles. Flows: pairs of areas. Trips:
     paths. Sequences: strings of symbols.
     """
     if question.name is not None and question.regions is None:
@@ -226,19 +227,23 @@ def _points(opened: PointRelease, question: Question, period: str | None) -> Ans
 
 
 def _areas(opened: AreaRelease, question: Question, period: str | None) -> Answers:
-    """Answers for all areas, or for rectangles, from a release of areas."""
+    """Answers for areas or rectangles, from a release of areas."""
+    from dpviz.releases.areas.table import row_named
+
     if period is not None:
         opened = opened.during(period)
-    if not question.areas:
+    named, boxes = question.area, question.rect or question.rects
+    if sum(map(bool, (named, boxes, question.areas))) > 1:
+        raise ParameterError("--area, --areas and rectangles exclude each other: give one")
+    if not (named or question.areas):
         asked = _rectangles_from_options(question, opened.domain.columns)
         return _rectangles(opened, asked, opened.count(asked), sum_rows(opened, asked))
-    if question.rect or question.rects:
-        raise ParameterError("--areas and rectangles exclude each other: give one")
     areas, answers = opened.frame, opened.answers
     columns = {"level": areas.level_of.tolist(), "name": areas.names, "parent": areas.parent_names}
     counts = {name: getattr(answers, name).tolist() for name in ("count", "low", "high")}
     sums = area_sum_rows(opened)
     rows = [row | more for row, more in zip(as_rows(columns | counts), sums, strict=True)]
+    rows = [rows[row_named(areas, each)] for each in named] if named else rows
     lines = [
         f"{escaped_line(row['level'])} {escaped_line(row['name'])}: {_interval(row)}"
         + "".join(f"; {words}" for words in sum_words(row))
@@ -309,7 +314,7 @@ def _rectangles_from_options(question: Question, *axes: Sequence[str]) -> list[l
     if question.rects is not None:
         asked = [*asked, *rectangles(question.rects, *meant)]
     if not asked:
-        raise ParameterError("nothing to answer: give --rect, --rects, --regions or --areas")
+        raise ParameterError("nothing to answer: give --rect, --rects, --regions, --area or --areas")
     sizes = {len(each) for each in asked}
     if all(sizes != {2 * len(each)} for each in meant):
         width = 2 * len(meant[0])

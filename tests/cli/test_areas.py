@@ -71,6 +71,9 @@ def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):
     assert [row["level"] for row in rows] == ["country", *["district"] * 2, *["code"] * 16]
     for row in rows[:3]:
         assert row["count"] == sum(e["count"] for e in rows if e["parent"] == row["name"])
+    names = [row["name"] for row in rows[3:1:-1]]
+    named = as_json("query", output, *(f"--area={name}" for name in names))["areas"]
+    assert named == rows[3:1:-1]
     answer = as_json("query", output, "--rect=0,0,0.6,1")["answers"][0]
     assert answer["uniformity_sd"] > 0
     assert "more for cut areas" in run("query", output, "--rect=0,0,0.6,1")[1]
