@@ -314,7 +314,7 @@ def _rectangles_from_options(question: Question, *axes: Sequence[str]) -> list[l
     if question.rects is not None:
         asked = [*asked, *rectangles(question.rects, *meant)]
     if not asked:
-        raise ParameterError("nothing to answer: give --rect, --rects, --regions, --area or --areas")
+        raise ParameterError("nothing to answer: give --rect, --rects, --regions or --area")
     sizes = {len(each) for each in asked}
     if all(sizes != {2 * len(each)} for each in meant):
         width = 2 * len(meant[0])
