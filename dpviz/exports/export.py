@@ -101,10 +101,10 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     if ending in STYLES:
         text = STYLES[ending](style)
         return write_file(path, lambda temporary: Path(temporary).write_text(text, "utf-8"))
-    if ending == ".vl.json" and (release.by is not None or "t0" in rows):
+    if ending == ".vl.json" and release.by is None and "t0" in rows:
         raise ReleaseError(
-            ".vl.json is one map, and this release has several in one place: give one kind or "
-            "period of it (release.of, release.map_during), or write .gpkg"
+            ".vl.json is one map, and cells with time have several in one place: give a period "
+            "(release.map_during), or write .gpkg"
         )
     if ending == ".vl.json":
         chart = json.dumps(vega_lite(rows if rows.crs is None else _in_degrees(rows), style))

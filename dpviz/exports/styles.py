@@ -24,6 +24,9 @@ from dpviz.render.scale import LINE_WIDTHS, Scale, line_colors, lines_scale, sca
 DENSITY = "per_km2"
 """Column of records per km²."""
 
+PARTS = ["kind", "start", "end", "t0", "t1"]
+"""Columns that name the part of a row, by kind and by step of time."""
+
 TABLE = "layer_styles"
 """Table of a GeoPackage in which QGIS looks for the style of a layer."""
 
@@ -133,11 +136,13 @@ def sld(style: Style) -> str:
 
 
 def vega_lite(rows: Any, style: Style) -> dict[str, Any]:
-    """A map in Vega-Lite with its data, in degrees or on a plane.
+    """A map in Vega-Lite with its data, in degrees or on a plane; of several parts with a menu.
 
     Rings are clockwise: on a sphere the others are all that is outside of them.
     """
-    plane = rows.crs is None
+    plane, split = rows.crs is None, [name for name in PARTS if name in rows]
+    labels = rows[split].astype(str)
+    rows = rows.assign(**labels, part=labels.agg(" ".join, axis=1)) if split else rows
     turned = rows.set_geometry(shapely.orient_polygons(rows.geometry, exterior_cw=True))
     field, hexes = (
         f"properties.{style.column}",
@@ -153,7 +158,13 @@ def vega_lite(rows: Any, style: Style) -> dict[str, Any]:
         "scale": {"type": "threshold", "domain": bounds, "range": hexes},
     }
     tooltip = [{"field": f"properties.{name}", "title": name} for name in names]
-    return {
+    menu: dict[str, Any] = {}
+    if split:
+        options = rows["part"].unique().tolist()
+        bound = {"input": "select", "options": options, "name": "shown: "}
+        menu = {"params": [{"name": "shown", "value": options[0], "bind": bound}]}
+        clear = f"datum.properties.part == shown && {clear}"
+    return menu | {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "title": {"text": "dpviz", "subtitle": style.title},
         "width": 720,

@@ -95,9 +95,23 @@ def test_a_chart_is_valid_in_vega_lite_and_holds_every_row(kind, releases, tmp_p
     assert releases[kind].header.guarantee in chart["title"]["subtitle"]
 
 
-def test_a_chart_of_many_steps_is_refused_in_one_line(tmp_path):
+def test_a_chart_of_categories_has_a_menu_of_them(tmp_path):
+    rides = dpviz.load("rides")
+    for release in (
+        dpviz.build(rides, "ugrid", seed=1, cells=4),
+        dpviz.build(rides, areas="h3:5", seed=1),
+    ):
+        chart = json.loads(dpviz.export(release, tmp_path / "map.vl.json").read_text("utf-8"))
+        altair.Chart.from_dict(chart)
+        (menu,) = chart["params"]
+        parts = {each["properties"]["part"] for each in chart["data"]["values"]}
+        assert parts == {*menu["bind"]["options"]} >= {*release.kinds}
+        assert menu["value"] in release.kinds
+
+
+def test_a_chart_of_cells_with_time_is_refused_in_one_line(tmp_path):
     year = dpviz.build(dpviz.load("year"), "ugrid", 1.0, seed=1, cells=4)
-    with pytest.raises(ReleaseError, match=r"several in one place: give one kind or period"):
+    with pytest.raises(ReleaseError, match=r"several in one place: give a period"):
         dpviz.export(year, tmp_path / "map.vl.json")
     month = year.map_during("2030-01-01,2030-02-01")
     assert dpviz.export(month, tmp_path / "map.vl.json").exists()
