@@ -272,11 +272,11 @@ METRES = 111_319.49079327358
 
 
 @pytest.mark.parametrize("shape", [LINE, PARTS], ids=["line", "several parts"])
-@pytest.mark.parametrize("form", ["gpkg", "shp", "fgb", "parquet"])
+@pytest.mark.parametrize("form", ["gpkg", "shp", "fgb", "parquet", "feather"])
 def test_a_line_is_a_trip_from_its_first_to_its_last_point(form, shape, tmp_path):
     path = tmp_path / f"a.{form}"
-    if form == "parquet":
-        geopandas.GeoDataFrame(geometry=[shape], crs=4326).to_parquet(path)
+    if form in ("parquet", "feather"):
+        getattr(geopandas.GeoDataFrame(geometry=[shape], crs=4326), f"to_{form}")(path)
     else:
         layer(path, [shape])
     one = dpviz.load(path, TRIPS)

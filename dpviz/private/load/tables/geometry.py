@@ -7,6 +7,7 @@ type, which DuckDB uses for its GEOMETRY.
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -19,12 +20,17 @@ from dpviz.lazy import pa
 from dpviz.private.load.projection import srid_of
 from dpviz.private.load.tables.base import (
     ENDS,
+    LINES,
     Block,
     Column,
     Kind,
+    Table,
     kind_of,
     line_ends,
+    parsing,
     point_coordinates,
+    refuse_other_types,
+    refuse_release,
 )
 from dpviz.private.load.values import numbers
 
@@ -101,6 +107,45 @@ def typed_columns(schema: Any, declared: list[Geometry]) -> list[Column]:
     kinds: dict[str, Kind] = {each.name: "other" for each in declared}
     kinds.update({each.name: "geometry" for each in declared[:1]})
     return [Column(field.name, kinds.get(field.name) or kind_of(field.type)) for field in schema]
+
+
+class DeclaredTable(Table):
+    """File of columns whose schema may declare geometry; of several such columns the first is read.
+
+    Lines have their ends as columns. ``title`` is the format's name in messages.
+    """
+
+    title: str
+
+    def _declare(self, schema: Any, declared: list[Geometry]) -> None:
+        """Set the columns and the CRS; refuse a release."""
+        self.metadata: dict[bytes, bytes] = schema.metadata or {}
+        refuse_release(self.metadata, self.name)
+        self._geometry = declared[0] if declared else None
+        self.crs = self._geometry.crs if self._geometry else None
+        others = self._geometry.others if self._geometry else frozenset()
+        self.lines = bool(others) and others <= LINES
+        self.columns = typed_columns(schema, declared)
+        if self.lines:
+            plain = [each for each in self.columns if each.kind != "geometry"]
+            self.columns = [*plain, *(Column(end, "number") for end in ENDS)]
+
+    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
+        """Yield the batches of the file."""
+        place = self._geometry if geometry else None
+        shape = self._geometry.name if self._geometry else ""
+        ends = shape if self.lines and not {*names}.isdisjoint(ENDS) else None
+        plain = [name for name in names if not (ends and name in ENDS)]
+        wanted = [*dict.fromkeys([*plain, *([shape] if place or ends else [])])]
+        if place is not None:
+            refuse_other_types(self.name, {*place.others})
+        with parsing(self.name, self.title):
+            schema, batches = self._batches(wanted)
+            yield from typed_blocks(schema, batches, names, place, ends)
+
+    @abstractmethod
+    def _batches(self, names: list[str]) -> tuple[Any, Iterable[Any]]:
+        """Schema and record batches of these columns."""
 
 
 def typed_blocks(

@@ -5,7 +5,7 @@ A column of bytes that no schema declares as geometry is WKB where it is named a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +13,19 @@ from dpviz.files import limits
 from dpviz.lazy import pa, pq
 from dpviz.private.load.tables.base import (
     BLOCK_ROWS,
-    ENDS,
-    LINES,
-    Block,
-    Column,
-    Table,
     parsing,
-    refuse_other_types,
-    refuse_release,
 )
-from dpviz.private.load.tables.geometry import declared_geometries, typed_blocks, typed_columns
+from dpviz.private.load.tables.geometry import DeclaredTable, declared_geometries
 
 
-class ParquetTable(Table):
+class ParquetTable(DeclaredTable):
     """Parquet file; of several geometry columns, the primary or first one is read."""
+
+    title = "Parquet"
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
-        with parsing(self.name, "Parquet"):
+        with parsing(self.name, self.title):
             self._size = path.stat().st_size
             self._file = pq.ParquetFile(
                 path,
@@ -42,33 +37,14 @@ class ParquetTable(Table):
                 binary_type=pa.large_binary(),
             )
             schema = self._file.schema_arrow
-            self.metadata: dict[bytes, bytes] = schema.metadata or {}
-            refuse_release(self.metadata, self.name)
             leaves = map(self._file.schema.column, range(len(self._file.schema.names)))
             declared = declared_geometries(schema, self._file.metadata.metadata, leaves)
-            self._geometry = declared[0] if declared else None
-            self.crs = self._geometry.crs if self._geometry else None
-            others = self._geometry.others if self._geometry else frozenset()
-            self.lines = bool(others) and others <= LINES
-            self.columns = typed_columns(schema, declared)
-            if self.lines:
-                plain = [each for each in self.columns if each.kind != "geometry"]
-                self.columns = [*plain, *(Column(end, "number") for end in ENDS)]
+            self._declare(schema, declared)
         limits.ROWS.check(self._file.metadata.num_rows, self.name)
 
-    def _blocks(self, names: Sequence[str], geometry: bool) -> Iterator[Block]:
-        """Yield the rows, a quarter of a million at a time."""
-        place = self._geometry if geometry else None
-        shape = self._geometry.name if self._geometry else ""
-        ends = shape if self.lines and not {*names}.isdisjoint(ENDS) else None
-        plain = [name for name in names if not (ends and name in ENDS)]
-        wanted = [*dict.fromkeys([*plain, *([shape] if place or ends else [])])]
-        if place is not None:
-            refuse_other_types(self.name, {*place.others})
-        with parsing(self.name, "Parquet"):
-            refuse_bombs(self._file.metadata, wanted, self._size, self.name)
-            rows = self._file.iter_batches(BLOCK_ROWS, columns=wanted)
-            yield from typed_blocks(self._file.schema_arrow, rows, names, place, ends)
+    def _batches(self, names: list[str]) -> tuple[Any, Iterable[Any]]:
+        refuse_bombs(self._file.metadata, names, self._size, self.name)
+        return self._file.schema_arrow, self._file.iter_batches(BLOCK_ROWS, columns=names)
 
 
 def refuse_bombs(metadata: Any, names: Sequence[str], size: int, name: str) -> None:
