@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.exports.export import export
 from dpviz.planning.code import Code
-from dpviz.releases.counts import CountRelease, is_points, is_roads
+from dpviz.releases.counts import is_points
 from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.trees.lattice import Float
@@ -22,13 +22,7 @@ from dpviz.ui.shared.presentation import share_page, words_of
 from dpviz.ui.shared.prices import budget_breakdown
 from dpviz.ui.shared.text import half_on_screen, on_screen
 
-FORMATS = {
-    "GeoParquet": "parquet",
-    "GeoJSON": "geojson",
-    "GeoPackage": "gpkg",
-    "PMTiles": "pmtiles",
-    "CSV": "csv",
-}
+FORMATS = {"GeoParquet": "parquet", "GeoJSON": "geojson", "GeoPackage": "gpkg", "CSV": "csv"}
 WITHOUT_SHAPES = {"Parquet": "parquet", "CSV": "csv"}
 """Formats of a release whose cells are not rectangles on a map, such as one of trips."""
 MAX_ROWS = 500
@@ -64,7 +58,7 @@ def release_panels(
     }
 
 
-def download_buttons(prefix: str, release: Any) -> None:
+def download_buttons(prefix: str, release: Release) -> None:
     """Draw the download buttons of a release of points or areas, with captions."""
     areas = release.kind == "areas"
     formats = file_buttons(prefix, release, "areas" if areas else "release")
@@ -78,16 +72,10 @@ def download_buttons(prefix: str, release: Any) -> None:
     )
 
 
-def file_buttons(prefix: str, release: CountRelease, stem: str) -> list[str]:
-    """Draw one button per format, which makes its file on click; return the format names.
-
-    Vector tiles are of places on Earth, so not of a plane without a CRS.
-    """
+def file_buttons(prefix: str, release: Release, stem: str) -> list[str]:
+    """Draw one button per format, which makes its file on click; return the format names."""
     shapes = not is_points(release) or release.domain.without_time.dims == 2
-    crs = release.frame.graph.crs if is_roads(release) else release.domain.crs
-    formats = dict(FORMATS if shapes else WITHOUT_SHAPES)
-    if not crs:
-        formats.pop("PMTiles", None)
+    formats = FORMATS if shapes else WITHOUT_SHAPES
     with st.container(horizontal=True, gap="small"):  # wraps on narrow screens
         for label, ending in formats.items():
             write = save if ending == "parquet" else export
