@@ -15,7 +15,7 @@ from dpviz.private.curve import PrivacyCurve, privacy_curve
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points, is_roads
 from dpviz.releases.flows.release import is_flows
-from dpviz.releases.header import Header
+from dpviz.releases.header import Header, price_words
 from dpviz.releases.points.promises import promises
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.window import has_windows
@@ -233,7 +233,7 @@ crimes of each.'
     'Whether any one of the crimes is in these data remains uncertain: ε = 1 for each.'
     """
     who, _, bound = with_noun(unit, noun).partition(" with at most ")
-    price = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+    price = price_words(epsilon, delta)
     limit = f", at most {bound} of each" if bound else ""
     budget = f"{price} per {who.removeprefix('one ')}{limit}"
     if noun and unit == "one record":
@@ -276,7 +276,7 @@ def joint_cost(releases: Sequence[Release]) -> str:
         return "All maps are windows of one release, which is paid for once."
     many = "both maps" if len(private) == 2 else f"all {len(private)} maps"
     epsilon, delta = (sum(getattr(each, name) for each in private) for name in ("epsilon", "delta"))
-    price = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+    price = price_words(epsilon, delta)
     return f"Releases of the same records add up: {many} together cost {price}."
 
 

@@ -15,6 +15,7 @@ from dpviz.lazy import shapely
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease, is_areas, is_points
 from dpviz.releases.flows.release import is_flows
+from dpviz.releases.header import price_words
 from dpviz.releases.points.sums import Sums
 from dpviz.releases.points.window import windows
 from dpviz.releases.release import Release
@@ -149,7 +150,7 @@ def summary(release: Release) -> str:
     """Metadata of a release as a small table without scripts."""
     header = release.header
     parameters = ", ".join(f"{name} = {value}" for name, value in header.parameters.items())
-    price = f"ε = {header.epsilon:g}" + (f", δ = {header.delta:g}" if header.delta else "")
+    price = price_words(header.epsilon, header.delta)
     rows = {
         "Guarantee": header.guarantee,
         "Price": f"{price} for {header.unit}; {header.neighbouring}",

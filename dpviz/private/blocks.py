@@ -59,6 +59,11 @@ class BlockNoise:
         return rate if rate >= MIN_GAIN * pure else pure
 
     @property
+    def gain(self) -> float:
+        """Noise of pure counts of records divided by the noise that is drawn."""
+        return self.rate / per_record(self.epsilon, self.bound * self.moved)
+
+    @property
     def spent_delta(self) -> float:
         """The delta that the release costs: none where ε pays for all blocks."""
         pure = per_record(self.epsilon, self.blocks * self.moved)

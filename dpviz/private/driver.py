@@ -19,7 +19,7 @@ from dpviz.private.mechanisms.accounting import MIN_DELTA
 from dpviz.private.mechanisms.noise import Noise, SecureNoise, SimulatedNoise
 from dpviz.private.slots import SlotNoise, slot_noise
 from dpviz.progress import Progress
-from dpviz.releases.header import WEAKER, Header, longer_words, of_unit
+from dpviz.releases.header import WEAKER, Header, longer_words, of_unit, price_words
 
 DECLARED = "declared public by the owner"
 SYNTHETIC = "synthetic data"
@@ -199,7 +199,7 @@ def header_of(
 ) -> Header:
     """The header of a release. ``budget``: budget of one step, as the method spent it."""
     calendar = {} if data.charged is None else _calendar(data.charged, price)
-    claim = f"ε = {price.epsilon:g}" + (f", δ = {price.delta:g}" if price.delta else "")
+    claim = price_words(price.epsilon, price.delta)
     if not method.private:
         guarantee = f"NOT PRIVATE: {method.title} has no privacy guarantee"
     elif not source.private:

@@ -67,6 +67,11 @@ class SlotNoise:
         """Variance of pure noise on a count of the finest level."""
         return float(geometric_variance(self.k / self.epsilon / self.share))
 
+    @property
+    def gain(self) -> float:
+        """Noise of pure counts of records divided by the noise that is drawn."""
+        return math.sqrt(self.pure_variance) / self.sd
+
     @cached_property
     def variance(self) -> float | None:
         """The s² of discrete Gaussian noise; None where pure noise is as small or smaller.

@@ -30,6 +30,15 @@ def of_unit(theorem: str, steps: int) -> str:
     return f"one record: {each}; {several}: {steps:,} times ε (group privacy)"
 
 
+def price_words(epsilon: float, delta: float = 0.0) -> str:
+    """ε, and δ where it is not 0, in words.
+
+    >>> price_words(1.0), price_words(0.5, 1e-6)
+    ('ε = 1', 'ε = 0.5, δ = 1e-06')
+    """
+    return f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+
+
 WEAKER = "WEAKER for longer: "
 """Words in a guarantee before what it is worth for longer times than its unit of time."""
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from dpviz.domain import Domain
 from dpviz.lazy import shapely
 from dpviz.releases.answers import Answers
+from dpviz.releases.areas.table import area_sums
 from dpviz.releases.counts import AreaRelease
 from dpviz.releases.points.region_count import Regions
+from dpviz.releases.points.sums import values_of
 from dpviz.render.districts import district_frames, shapes_in_degrees, square_km
 from dpviz.render.legend import Legend
 from dpviz.render.scene import Camera, Mark, Scene
@@ -39,19 +41,24 @@ def hexagon_shares(shapes: NDArray[np.object_], domain: Domain) -> Float:
 
 
 def level_frames(
-    releases: Sequence[AreaRelease], level: str | None, ids: Sequence[str]
+    releases: Sequence[AreaRelease], level: str | None, ids: Sequence[str], *, sums: bool = False
 ) -> tuple[list[tuple[Mark, ...]], Legend]:
-    """The areas of a level at several times as marks, and their legend; an id for each time."""
+    """The areas of a level at several times as marks, and their legend; an id for each time.
+
+    With ``sums`` they show sums of values in place of counts.
+    """
     first = releases[0]
     regions, _ = level_of(first, level)
     part = first.frame.rows_of(level)
+    answers: list[Any] = [area_sums(each) if sums else each.answers for each in releases]
     return district_frames(
         regions,
-        [release.answers.rows(part) for release in releases],
+        [each.rows(part) for each in answers],
         first.domain,
         ids,
         noun="area",
         simplified=first.frame.resolution is None,
+        counted=f"sum of {values_of(first.domain).column}" if sums else first.records,
     )
 
 
@@ -60,9 +67,10 @@ def areas_scene(
     level: str | None = None,
     *,
     camera: Camera | None = None,
+    sums: bool = False,
 ) -> Scene:
-    """Noisy densities of the areas of a level, by default the finest."""
-    (marks,), legend = level_frames([release], level, ["district"])
+    """Noisy densities of the areas of a level, by default the finest; or sums of values."""
+    (marks,), legend = level_frames([release], level, ["district"], sums=sums)
     return scene_of(release, marks, legend, camera=camera)
 
 

@@ -96,6 +96,7 @@ def choropleths(
     noun: str,
     *,
     simplified: bool = True,
+    counted: str = "records",
 ) -> list[Choropleth]:
     """Districts at several times, in the same classes of density; ``frames`` are their answers."""
     width = domain.upper[0] - domain.lower[0]
@@ -111,7 +112,7 @@ def choropleths(
     count = np.concatenate([answers.count for answers in frames])
     scale = scale_of(np.concatenate(densities)[every := np.concatenate(clear)], count[every])
     legend = Legend(
-        title=f"Records per km² by {noun}",
+        title=f"{counted[:1].upper()}{counted[1:]} per km² by {noun}",
         colors=scale.colors(),
         labels=scale_labels(scale),
         blank=blank_words(scale),
@@ -153,17 +154,19 @@ def district_frames(
     *,
     noun: str = "district",
     simplified: bool = True,
+    counted: str = "records",
 ) -> tuple[list[tuple[Mark, ...]], Legend]:
     """Marks of districts at several times, in the same classes.
 
     Args:
         regions: see :func:`district_marks`, as for ``domain``, ``noun`` and ``simplified``.
         ids: prefixes of the marks' ids, one for each time.
+        counted: plural noun of what is counted, or the name of a sum.
     """
-    drawn = choropleths(regions, frames, domain, noun, simplified=simplified)
+    drawn = choropleths(regions, frames, domain, noun, simplified=simplified, counted=counted)
     triangles = drawn[0].triangles()
     marks = [
-        _marks(regions, answers, one, triangles, noun, id)
+        _marks(regions, answers, one, triangles, noun, counted, id)
         for answers, one, id in zip(frames, drawn, ids, strict=True)  # noqa: A001
     ]
     return marks, drawn[0].legend
@@ -175,6 +178,7 @@ def _marks(
     drawn: Choropleth,
     triangles: tuple[Float, NDArray[np.int64]],
     noun: str,
+    counted: str,
     id: str,  # noqa: A002
 ) -> tuple[Mark, ...]:
     """A filled shape, a border and, but for a mesh, a name for each district."""
@@ -189,7 +193,7 @@ def _marks(
         color=Themed(color.light[owner], color.dark[owner]),
         rows=(
             Row(noun, "name"),
-            Row("records (noisy)", "count", noise_sd="sd"),
+            Row(f"{counted} (noisy)", "count", noise_sd="sd"),
             Row("per km²", "density"),
         ),
         extra={

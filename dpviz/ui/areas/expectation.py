@@ -2,53 +2,73 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
 from dpviz.build import build, from_points
-from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.domain.attributes import Values
+from dpviz.releases.answers import GAUSSIAN_SDS, INTERVAL_SDS
 from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.areas.source import ChosenAreas
 from dpviz.render import half_width_words
+from dpviz.trees.lattice import Float
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice
 
+FINE = 0.01
+"""An ε of one record at which steps of 1 hardly matter to the noise of a count."""
 
-def areas_expectation(choice: Choice, max_per_unit: int) -> None:
+
+def areas_expectation(
+    choice: Choice, max_per_unit: int, offered: Any = None, values: Values | None = None
+) -> None:
     """Show the noise of each level, before payment.
 
     Args:
         choice: choice of a release of areas.
         max_per_unit: most records of one privacy unit.
+        offered: noise of one finest area at (ε, δ), whose larger areas are sums; None without δ.
+        values: clip of the values that are added up; None without sums.
     """
     chosen = choice.areas
     assert chosen is not None
-    asked = (repr(choice), chosen.areas.domain, max_per_unit)
-    noise = cached("areas.expected", asked, lambda: _noise(choice, chosen, max_per_unit))
+    each, share = choice.epsilon / max_per_unit, choice.sum_share or 0.0
+    noise = {f"{'noise' if offered is None else 'pure ε'} ± (95 %)": (each * (1.0 - share), 1.0)}
+    if (
+        values is not None
+    ):  # its noise is as continuous as that of counts at FINE
+        steps = values.reach * FINE / (each * share)
+        noise[f"sum of {values.column} ± (95 %)"] = FINE, steps * values.grid
+
+    def computed() -> dict[str, list[float]]:
+        return {
+            name: (step * _noise(choice, chosen, epsilon)).tolist()
+            for name, (epsilon, step) in noise.items()
+        }
+
+    half = cached("areas.expected", (repr(choice), chosen.areas.domain, noise), computed)
+    if offered is not None:
+        low, high = chosen.areas.intervals
+        leaves = [np.median((high - low)[part]) for part in chosen.areas.slices]
+        with_delta = GAUSSIAN_SDS * offered.sd * np.sqrt(leaves)
+        half = {**half, "ε and δ ± (95 %)": with_delta.tolist()}
     columns = {
         "level": list(map(level_words, chosen.areas.levels)),
         "areas": [part.stop - part.start for part in chosen.areas.slices],
-        "noise ± (95 %)": list(map(half_width_words, noise)),
     }
-    st.dataframe(columns, hide_index=True)
+    words = {name: list(map(half_width_words, each)) for name, each in half.items()}
+    st.dataframe(columns | words, hide_index=True)
     st.caption(
         "For a typical area of each level, before anything is paid: the noise of areas "
         "depends on ε, their levels and the most records of each person, and on no record."
     )
 
 
-def _noise(choice: Choice, chosen: ChosenAreas, max_per_unit: int) -> list[float]:
+def _noise(choice: Choice, chosen: ChosenAreas, epsilon: float) -> Float:
     """Half width of the 95 % interval of each level's middle area, from an empty release."""
     nothing = from_points(np.empty((0, 2)), chosen.areas.domain, public=True, name="nothing")
-    release = build(
-        nothing,
-        choice.name,
-        choice.epsilon / max_per_unit,
-        areas=chosen.areas,
-        seed=0,
-        **choice.parameters,
-    )
-    return [
-        INTERVAL_SDS * float(np.sqrt(np.median(release.nodes.variance[part])))
-        for part in chosen.areas.slices
-    ]
+    how: dict[str, Any] = {"areas": chosen.areas, "seed": 0, **choice.parameters}
+    variance = build(nothing, choice.name, epsilon, **how).nodes.variance
+    return INTERVAL_SDS * np.sqrt([np.median(variance[part]) for part in chosen.areas.slices])

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_by_area
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.releases.areas.table import part_counts, rank_limits
+from dpviz.releases.areas.table import area_sums, part_counts, rank_limits
 from dpviz.releases.counts import AreaRelease
 from dpviz.render import Camera, with_noise
 from dpviz.render.areas import areas_scene
@@ -44,7 +44,7 @@ def show_areas(
     Of a table with categories or steps of time, the map shows one category and a window.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
-        level = _level(prefix, release)
+        level, sums = _level(prefix, release), _shows_sums(prefix, release)
         of_kind, records, _ = kinds_view(prefix, release, source, looks=False)
         window = chosen_window(prefix, of_kind)
         if window is not None:
@@ -53,7 +53,7 @@ def show_areas(
         return
     part = window_part(f"{prefix}.part", of_kind, window)
     camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-    draw = partial(areas_scene, part, level, camera=camera)
+    draw = partial(areas_scene, part, level, camera=camera, sums=sums)
     answer = partial(
         drawn_answer,
         prefix,
@@ -63,7 +63,7 @@ def show_areas(
         then=". Areas that it cuts count by the share of their surface inside; the areas "
         "themselves are exact sums of each other.",
     )
-    scene = cached(f"{prefix}.areas", (level, part), draw)
+    scene = cached(f"{prefix}.areas", (level, sums, part), draw)
     own: Panels = {
         "Summary": partial(_summary, prefix, part, source if part is release else None),
         "Table": partial(_table, part, level),
@@ -92,14 +92,25 @@ def _level(prefix: str, release: AreaRelease) -> str:
     return str(chosen)
 
 
+def _shows_sums(prefix: str, release: AreaRelease) -> bool:
+    """Return whether the map shows sums of values in place of counts."""
+    if (values := release.domain.values) is None:
+        return False
+    return bool(st.toggle(f"Sum of {plain(values.column)}", key=f"{prefix}.sums"))
+
+
 def _summary(prefix: str, release: AreaRelease, source: PointSource | None) -> None:
     """Show totals; of all records of public data, whose ``source`` is given, also the exact one."""
     areas = release.frame
     top = areas.slices[0]
     total = float(release.nodes.count[top].sum())
-    half = INTERVAL_SDS * float(np.sqrt(release.nodes.variance[top].sum()))
+    half = release.header.interval_sds * float(np.sqrt(release.nodes.variance[top].sum()))
     with st.container(horizontal=True, gap="large"):
         st.metric("Noisy total", with_noise(total, half), width="content")
+        if (values := release.domain.values) and (sums := area_sums(release)):
+            error = INTERVAL_SDS * float(np.sqrt((sums.noise_sd[top] ** 2).sum()))
+            words = with_noise(float(sums.sum[top].sum()), error)
+            st.metric(f"Sum of {plain(values.column)}", words, width="content")
         if source is not None and source.public:
             exact = _exact_total(prefix, release, source)
             st.metric("Exact total (public data)", f"{exact:,}", width="content")
@@ -140,7 +151,8 @@ def _table(release: AreaRelease, level: str) -> None:
     """Table of the areas with the most records on the level, with ranks and their timelines."""
     part = release.frame.rows_of(level)
     rows = np.arange(part.start, part.stop)
-    every, half = release.nodes.count[rows], INTERVAL_SDS * np.sqrt(release.nodes.variance[rows])
+    every, sds = release.nodes.count[rows], release.header.interval_sds
+    half = sds * np.sqrt(release.nodes.variance[rows])
     order = np.argsort(-every, kind="stable")[:MAX_ROWS]
     ranks = zip(*(each[order].tolist() for each in rank_limits(every, half)), strict=True)
     chosen, above = rows[order], release.frame.parent_names
@@ -149,6 +161,12 @@ def _table(release: AreaRelease, level: str) -> None:
         "in": [above[row] or "" for row in chosen],
     }
     counts = count_columns(every[order], half[order])
+    if (values := release.domain.values) and (sums := area_sums(release)):
+        of_value = sums.rows(chosen)
+        shown = count_columns(of_value.count, of_value.half_width)
+        counts |= dict(
+            zip((f"sum of {values.column}", "± of the sum"), shown.values(), strict=True)
+        )
     columns |= counts | {"rank": [f"{a}" if a == b else f"{a} to {b}" for a, b in ranks]}
     looks = sortable(*counts)
     if release.steps is not None:

@@ -11,6 +11,7 @@ from dpviz.ui.points.attributes_form import KIND_FIELDS
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.columns_form import TIME_FIELDS
 from dpviz.ui.points.expectation import expectation_panel
+from dpviz.ui.points.guarantee_form import DELTA, guarantee_form
 from dpviz.ui.points.prior_form import with_prior
 from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
@@ -49,6 +50,7 @@ FIELDS = (
     permalink.Field("step", _step, lambda step: str(step) if step else None),
     permalink.Field("bounds", lambda name: permalink.parameter(name) or ""),
     EPSILON,
+    DELTA,
     *UNIT_FIELDS,
     *TIME_FIELDS,
     *KIND_FIELDS,
@@ -152,19 +154,20 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
             planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
         if planned is not None and source.prior is not None:
             st.caption("Planned without the public prior, which is left out.")
-        choice = planned or points_choice(
-            KEY,
-            source,
-            start=permalink.parameter("method"),
-            saved=permalink.pairs("set"),
-            more=True,
-        )
-        more = 0.0 if choice is None or publication(KEY, source) else choice.epsilon
-        account_form(KEY, account, more)
+        choice, offered = planned, None
+        if choice is None:
+            start, saved = permalink.parameter("method"), permalink.pairs("set")
+            choice = points_choice(KEY, source, start=start, saved=saved, more=True)
+            if choice is not None:
+                choice, offered = guarantee_form(KEY, source, choice)
+        cost = (choice.epsilon, choice.delta) if choice else (0.0, 0.0)
+        if publication(KEY, source):
+            cost = 0.0, 0.0
+        account_form(KEY, account, *cost)
     with right:
         if choice is not None:
             bound = source.data.max_per_unit
             people = source.unit is not None or bound > 1
-            expectation_panel(KEY, domain, choice, bound, people=people, shown=shown)
+            expectation_panel(KEY, domain, choice, bound, offered, people=people, shown=shown)
     each_day = account.frame.startswith("day ")  # a series may be paid, which checks it by itself
-    return choice, choice is not None and (each_day or not over_budget_message(account, more))
+    return choice, choice is not None and (each_day or not over_budget_message(account, *cost))

@@ -108,16 +108,13 @@ def asked_rectangle(
         asked = inside if timed.time is None else timed.query_boxes(inside, window or timed.period)
         return exact_counts(source.data, asked)
 
-    more: Callable[[], object] = lambda: None  # noqa: E731
-    if is_points(release):
-        more = partial(attribute_answers, release, inside, window)
     return AnsweredQuery(
         answers,
         place,
         exact,
         _share_inside(rect, domain_bounds(domain)),
         lambda: release.frame.cover(release.nodes, domain.boxes(inside)).node,
-        more,
+        partial(attribute_answers, release, inside, window),
     )
 
 

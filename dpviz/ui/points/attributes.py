@@ -90,7 +90,7 @@ def kinds_view(
     return release.of(kind), replace(source, data=data), None
 
 
-def attribute_answers(release: PointRelease, rect: Any, period: Any) -> None:
+def attribute_answers(release: CountRelease[Any], rect: Any, period: Any) -> None:
     """Show sum and mean of the values, and a row for each kind, below an answer.
 
     Args:
@@ -138,7 +138,7 @@ def kinds_table(rows: list[dict[str, str]]) -> None:
 
 
 def _sum_words(
-    release: PointRelease, rect: Any, period: Any, kind: str | None = None
+    release: CountRelease[Any], rect: Any, period: Any, kind: str | None = None
 ) -> dict[str, str]:
     """Sum and mean with their intervals; nothing without values."""
     if release.domain.values is None:

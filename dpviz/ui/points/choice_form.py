@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dpviz.methods import names, of_kind
@@ -36,21 +38,19 @@ def points_choice(
         more: True to offer counts of areas instead of cells.
     """
     domain = source.data.domain
-    fixed = more and domain.without_time.dims == 2 and domain.values is None
+    fixed = more and domain.without_time.dims == 2
     epsilon = epsilon_slider(prefix)
     start = METHOD if fixed and permalink.parameter("areas") else start
     name = method_choice(
         prefix, domain.dims, kind="points", public=source.public, start=start, areas=fixed
     )
-    if name == METHOD:
-        with options(prefix, "Areas"):
-            return areas_choice(prefix, domain, epsilon, saved if start == METHOD else {})
-    with options(prefix):
+    with options(prefix, "Areas" if name == METHOD else "Cells"):
         share = None
         if domain.values is not None:
             share = sum_share_form(prefix, domain.values.column)
-        if more and not fixed:
-            st.caption("Sums of values in hexagons and districts are built by the command line.")
+        if name == METHOD:
+            choice = areas_choice(prefix, domain, epsilon, saved if start == METHOD else {})
+            return choice and replace(choice, sum_share=share)
         parameters = method_parameters(prefix, name, "points", start, saved)
         prior = source.prior
         if prior is not None and not of_kind("points")[names("points")[name][0]].takes_prior:

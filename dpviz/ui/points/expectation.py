@@ -21,6 +21,7 @@ from dpviz.render.numbers import percent
 from dpviz.render.projection import areas
 from dpviz.trees.prior import Prior
 from dpviz.ui.areas.expectation import areas_expectation
+from dpviz.ui.points.guarantee_form import Noise
 from dpviz.ui.shared.charts import bounds_chart
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import table_panel, worded_numbers
@@ -63,7 +64,14 @@ def _bounds(asked: Setting, epsilon: float, n: int, mean: float) -> list[Bound]:
 
 
 def expectation_panel(
-    prefix: str, domain: Domain, choice: Choice, max_per_unit: int, *, people: bool, shown: bool
+    prefix: str,
+    domain: Domain,
+    choice: Choice,
+    max_per_unit: int,
+    offered: Noise,
+    *,
+    people: bool,
+    shown: bool,
 ) -> None:
     """Expected errors for the chosen method and price.
 
@@ -72,15 +80,19 @@ def expectation_panel(
         domain: public.
         choice: choice of the method and its price.
         max_per_unit: max contributions per unit.
+        offered: noise at (ε, δ), to show beside that of pure ε; None if it is not on offer.
         people: whether a unit may have more, so that some are left out.
         shown: False on a hidden step, whose inputs keep their values and nothing is computed.
     """
     st.header("What to expect, before paying", anchor=False)
     if choice.areas is not None:
         if shown:
-            areas_expectation(choice, max_per_unit)
+            areas_expectation(choice, max_per_unit, offered, domain.values)
         return
     of_one_kind, epsilon = domain.kinds is not None, choice.epsilon
+    gain = 1.0 if offered is None else offered.gain
+    if choice.slots is not None:
+        epsilon, gain = epsilon * gain, 1.0 / gain  # pure noise of that ε is as large
     if domain.values is not None and choice.sum_share is not None:
         epsilon *= 1.0 - choice.sum_share
         st.caption(
@@ -111,6 +123,7 @@ def expectation_panel(
         st.info(more)
     whole = "the area" if domain.time is None else "area × period"
     rows = [row for row in rows if row.size in SHOWN]
+    other = "ε and δ ±" if choice.slots is None else "pure ε ±"
     middles = _middles(domain)
     st.dataframe(
         [
@@ -119,6 +132,7 @@ def expectation_panel(
                 "such as": middles[row.size],
                 "count": rounded(row.count, row.error),
                 "noise ±": half_width_words(row.interval),
+                **({} if offered is None else {other: half_width_words(row.interval / gain)}),
                 **({"left out": rounded(row.left_out, row.error)} if people else {}),
                 "mean error": rounded(row.error, row.error),
                 **({} if row.at_best is None else {AT_BEST: rounded(row.at_best, row.at_best)}),
@@ -126,7 +140,7 @@ def expectation_panel(
             for row in rows
         ],
         hide_index=True,
-        column_config=worded_numbers("count", "noise ±", "left out", "mean error", AT_BEST),
+        column_config=worded_numbers("count", "noise ±", other, "left out", "mean error", AT_BEST),
     )
     noisy = [SHOWN[row.size].format(whole=whole) for row in rows if row.error >= row.count / 2]
     if noisy:

@@ -14,6 +14,7 @@ from dpviz.methods import method
 from dpviz.planning.calls import code_of_places, notation_of
 from dpviz.planning.code import Code
 from dpviz.private.ledger import Account, Ledger
+from dpviz.releases.header import price_words
 from dpviz.render.numbers import percent
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
@@ -25,13 +26,14 @@ from dpviz.ui.shared.prices import payment_row
 from dpviz.ui.shared.text import level_title, plain, quoted
 
 
-def account_form(prefix: str, account: Account, epsilon: float) -> None:
+def account_form(prefix: str, account: Account, epsilon: float, delta: float) -> None:
     """Show the spent share of the lifetime budget, or the form that sets it permanently.
 
     Args:
         prefix: prefix of the widgets' keys.
         account: account of the data set.
         epsilon: amount to be spent next; 0 for none.
+        delta: likewise.
     """
     st.header("Lifetime budget", anchor=False)
     if account.total is not None:
@@ -51,13 +53,19 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
                 key=f"{prefix}.total.value",
                 help="ε adds up over all releases about these people. Decide before the first.",
             )
+            least_delta = account.spent_delta + delta
+            if least_delta:
+                releases = st.number_input(
+                    f"Releases with δ = {least_delta:g} (permanent)", 1, 1000, 10
+                )
+                least_delta *= releases
             sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.total.sure")
             if st.form_submit_button("Set the budget", icon=":material/savings:"):
                 if not sure:
                     st.warning("Tick the box: a budget is set once.", icon=":material/warning:")
                 else:
-                    set_total(account.dataset, float(total))
-    if dear := over_budget_message(account, epsilon):
+                    set_total(account.dataset, float(total), least_delta)
+    if dear := over_budget_message(account, epsilon, delta):
         seen = " See “What was spent” below." if account.left == 0 else ""
         st.warning(dear + seen, icon=":material/lock:")
     if account.spends:
@@ -65,10 +73,10 @@ def account_form(prefix: str, account: Account, epsilon: float) -> None:
             st.dataframe([payment_row(spend) for spend in account.spends], hide_index=True)
 
 
-def set_total(dataset: str, total: float) -> None:
+def set_total(dataset: str, total: float, delta: float) -> None:
     """Set the lifetime budget; another tab may have set it, or spent, since the form was shown."""
     with ErrorsShown():
-        Ledger().set_total(dataset, total)
+        Ledger().set_total(dataset, total, delta)
         st.rerun()
 
 
@@ -76,16 +84,18 @@ def review(source: PointSource, choice: Choice) -> None:
     """Show all decisions of a plan, and the guarantee of its release."""
     handle = source.data
     bounds = ", ".join(sides_in_words(handle.domain))
+    unit = handle.unit if choice.slots is None else choice.slots.unit(handle)
     st.markdown(
         f"- **Data:** {plain(source.title)}, in the ledger “{plain(handle.name)}”\n"
-        f"- **Hides:** {plain(handle.unit)}\n"
+        f"- **Hides:** {plain(unit)}\n"
         f"- **Area:** {bounds} ({plain(handle.domain.crs)})\n"
-        f"- **Method:** {plain(title_of(choice.name))}, ε = {choice.epsilon:g}\n"
+        f"- **Method:** {plain(title_of(choice.name))}, "
+        f"{price_words(choice.epsilon, choice.delta)}\n"
         + "".join(f"- {line}\n" for line in _beside(source, choice))
     )
-    delta = method(choice.name, **choice.parameters).delta
+    delta = choice.delta or method(choice.name, **choice.parameters).delta
     st.markdown(
-        f"**The guarantee.** {plain(protection(handle.unit, choice.epsilon, delta))} The release "
+        f"**The guarantee.** {plain(protection(unit, choice.epsilon, delta))} The release "
         "reveals nothing else about the records, and nothing of the check before it."
     )
 
@@ -107,6 +117,8 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
         )
     if choice.prior is not None:
         lines.append(f"**Public prior:** {plain(choice.prior.name)}")
+    if choice.slots is not None:
+        lines.append(f"**Counts** {plain(choice.slots.words.partition(' of ')[2])}")
     if areas is not None:
         levels = ", ".join(map(level_title, areas.areas.levels))
         step = "" if areas.every is None else f", for each {step_words(areas.every)}"
@@ -124,6 +136,7 @@ def code_for(source: PointSource, choice: Choice) -> Code:
     reading |= {} if builtin else {"name": handle.name}
     building: dict[str, Any] = {"wishes": list(choice.wishes)} if choice.wishes else {}
     building |= {} if choice.sum_share is None else {"sum_share": choice.sum_share}
+    building |= {} if choice.slots is None else {"delta": choice.slots.delta}
     return code_of_places(
         handle.domain,
         method=choice.name,

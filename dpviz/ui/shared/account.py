@@ -15,7 +15,7 @@ from dpviz.errors import PrivacyError
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
-from dpviz.releases.header import WEAKER, longer_words
+from dpviz.releases.header import WEAKER, longer_words, price_words
 from dpviz.ui.shared.access import may_publish, with_user_name
 from dpviz.ui.shared.presentation import text_fields
 from dpviz.ui.shared.releases import visitor
@@ -192,7 +192,8 @@ def paid_release(
     Args:
         prefix: prefix of the page's keys.
         source: has ``key`` and ``account``, its name in the ledger.
-        choice: has ``epsilon``; its ``repr`` says all of it: other terms are asked for again.
+        choice: has ``epsilon``, and ``delta`` if it may cost some; its ``repr`` says all of it:
+            other terms are asked for again.
         build: (source, choice, ledger=…, purpose=…, progress=…, conclude=…); it runs in a thread
             and must not touch the page. Its exceptions are raised here.
         store: puts the paid release where the page keeps it. An interaction with the page may stop
@@ -206,7 +207,7 @@ def paid_release(
     Raises:
         Exception: of the build that failed, in every run until the button is pressed again.
     """
-    place, epsilon = f"{prefix}.job|{source.key}", getattr(choice, "price", choice.epsilon)
+    place, cost = f"{prefix}.job|{source.key}", (choice.epsilon, getattr(choice, "delta", 0.0))
     owner, purpose = visitor(), with_user_name(purpose or f"page {prefix.title()}")
     if not may_publish():
         return None
@@ -221,9 +222,9 @@ def paid_release(
     account = ledger.account(source.account)
     turn, job = st.session_state.get(place, (0, None))
     over = job is not None and job.ended  # read once: a job ending later is for the next run
-    offer = (turn, f"{source.key}|{choice!r}", epsilon)
+    offer = (turn, f"{source.key}|{choice!r}", *cost)
     agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
-    if job is None and agreed and not over_budget_message(account, epsilon):
+    if job is None and agreed and not over_budget_message(account, *cost):
         job = Job(make)
         st.session_state[place] = (turn + 1, job)  # a second press must not confirm this offer
     _confirm_payment(prefix, account, offer, place, job is not None and not over)
@@ -242,13 +243,14 @@ def paid_release(
 
 
 def _confirm_payment(
-    prefix: str, account: Account, offer: tuple[int, str, float], place: str, runs: bool
+    prefix: str, account: Account, offer: tuple[int, str, float, float], place: str, runs: bool
 ) -> None:
     """Ask for confirmation in another place, so that a double click does not confirm.
 
     While the build runs it asks nothing, and does not show what is spent, since that changes.
     """
-    (turn, _, epsilon), dear = offer, over_budget_message(account, offer[2])
+    turn, _, *cost = offer
+    price, dear = price_words(*cost), over_budget_message(account, *cost)
     asked = st.session_state.get(f"{prefix}.asked") == offer
 
     def ask(answer: object) -> None:
@@ -264,7 +266,7 @@ def _confirm_payment(
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
     st.button(
-        f"Publish: spend ε = {epsilon:g}",
+        f"Publish: spend {price}",
         type="primary",
         icon=":material/lock:",
         key=f"{prefix}.build.{turn}",
@@ -281,7 +283,7 @@ def _confirm_payment(
             st.warning(f"Nothing was spent. {dear}" if asked else dear, icon=":material/lock:")
         elif asked:
             left = "" if account.left is None else f" of {account.left:g} left"
-            warning = f"This spends ε = {epsilon:g}{left}; it cannot be undone."
+            warning = f"This spends {price}{left}; it cannot be undone."
             st.markdown(f":material/lock: **{warning}**", width="content")
             st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
             st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
@@ -297,14 +299,16 @@ def _wait(job: Job) -> None:
     st.rerun()
 
 
-def over_budget_message(account: Account, epsilon: float) -> str:
-    """Sentence on why epsilon cannot be spent; empty if it can."""
+def over_budget_message(account: Account, epsilon: float, delta: float = 0.0) -> str:
+    """Sentence on why this cannot be spent; empty if it can."""
     if account.frame:
         each, _, zone = account.frame.partition(" ")
         return (
             f"“{plain(shown_name(account.dataset))}” has a calendar by {each} in {plain(zone)}: "
             f"publish its records every day in the last step, or with “dpviz build --per {each}”."
         )
+    if delta and account.left_delta is not None and delta > account.left_delta:
+        return f"δ = {delta:g} is more than the {account.left_delta:g} that is left."
     if account.left is None or epsilon <= account.left:
         return ""
     if account.left <= 0:
@@ -318,10 +322,12 @@ def over_budget_message(account: Account, epsilon: float) -> str:
 
 def account_summary(account: Account) -> str:
     """Spent and remaining ε of a data set in words."""
-    spent = f"“{plain(shown_name(account.dataset))}” has spent ε = {account.spent:g}"
+    price = price_words(account.spent, account.spent_delta)
+    spent = f"“{plain(shown_name(account.dataset))}” has spent {price}"
     if account.frame:
         each = account.frame.partition(" ")[0]
         spent += f" for a person's records of one {each} ({WEAKER}{longer_words(account.longer)})"
     if account.total is None or account.left is None:
         return f"{spent} in all. No budget limit is set."
-    return f"{spent} of {account.total:g}; {account.left:g} is left."
+    total = f"{account.total:g}" + (f" and {account.total_delta:g}" if account.total_delta else "")
+    return f"{spent} of {total}; {account.left:g} is left."

@@ -10,6 +10,8 @@ import streamlit as st
 
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method, Parameter
+from dpviz.private.blocks import BlockNoise
+from dpviz.private.slots import SlotNoise
 from dpviz.releases.areas.source import ChosenAreas
 from dpviz.trees.prior import Prior
 from dpviz.ui.shared import permalink
@@ -62,7 +64,8 @@ class Choice:
     """Visitor's choice: method name or alias, parameters other than the defaults, epsilon.
 
     ``areas``: public areas that are counted in place of cells. ``sum_share``: the share of epsilon
-    for sums of values. ``prior``: public data that the method follows.
+    for sums of values. ``prior``: public data that the method follows. ``slots``: noise at (ε, δ)
+    for persons of several records; None for pure ε.
     """
 
     name: str
@@ -72,6 +75,12 @@ class Choice:
     areas: ChosenAreas | None = None
     sum_share: float | None = None
     prior: ChosenPrior | None = None
+    slots: SlotNoise | BlockNoise | None = None
+
+    @property
+    def delta(self) -> float:
+        """The δ that the release costs."""
+        return 0.0 if self.slots is None else self.slots.spent_delta
 
     @property
     def title(self) -> str:

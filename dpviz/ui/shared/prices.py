@@ -41,6 +41,7 @@ def payment_row(spend: Spend) -> dict[str, Any]:
     return {
         "when": f"{at:%Y-%m-%d %H:%M} UTC",
         "ε": spend.epsilon,
+        **({"δ": f"{spend.delta:g}"} if spend.delta else {}),
         "method": method_title(spend.what),
         "purpose": spend.purpose.split(USER_SEPARATOR)[0],
         "outcome": spend.outcome,

@@ -74,6 +74,8 @@ def build_choice(source: Any, choice: Choice, **how: Any) -> Any:
         how["sum_share"] = choice.sum_share
     if choice.prior is not None:
         how["prior"] = choice.prior.data
+    if choice.slots is not None:
+        how["delta"] = choice.slots.delta
     return build(source.data, choice.name, choice.epsilon, **choice.parameters, **how)
 
 

@@ -1,0 +1,86 @@
+"""Choice of the guarantee for persons of many records: pure ε, or ε and δ."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from dpviz.errors import DpvizError
+from dpviz.methods import method
+from dpviz.methods.request import by_area
+from dpviz.private.blocks import BlockNoise
+from dpviz.private.slots import SlotNoise, slot_noise
+from dpviz.ui.points.source_form import PointSource
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.memory import cached
+from dpviz.ui.shared.method_form import Choice
+
+PURE = "Pure ε"
+DELTAS = {
+    "": PURE,
+    "1e-06": "ε and δ = one in a million",
+    "1e-09": "ε and δ = one in a billion",
+    "1e-12": "ε and δ = one in a trillion",
+}
+"""Titles of the deltas on offer, by their text."""
+
+DELTA = permalink.choice("delta", DELTAS, "")
+
+Noise = SlotNoise | BlockNoise | None
+
+
+def guarantee_form(prefix: str, source: PointSource, choice: Choice) -> tuple[Choice, Noise]:
+    """Ask for the guarantee of a release that hides persons of several records.
+
+    Args:
+        prefix: prefix of the widgets' keys.
+        source: source of the points.
+        choice: choice of the method and its ε.
+
+    Returns:
+        The choice with its guarantee, and the noise at (ε, δ) if that is on offer.
+    """
+    bound, place = source.data.max_per_unit, DELTA.place(prefix)
+    if bound == 1:
+        return choice, None
+    permalink.set_initial(place, "")
+    delta, offered = float(st.session_state[place] or next(filter(None, DELTAS))), None
+    try:
+        asked = (source.key, repr(choice), delta)
+        noise = cached(f"{prefix}.slots", asked, lambda: _noise(source, choice, delta))
+    except DpvizError:
+        words = (
+            f"Only {PURE} here: a δ is for counts, not sums, of hexagons or districts, of a "
+            "uniform grid with its cells, of a quadtree with its top level, or by category."
+        )
+    else:
+        words = f"{PURE} has the least noise at K = {bound:,}: a δ helps with a larger K."
+        if noise.gain > 1.0:
+            offered, paid = noise, "" if noise.spent_delta else " So few categories cost no δ."
+            words = (
+                f"Recommended at K = {bound:,}: ε and δ, with {noise.gain:.2g} times less noise. "
+                f"It counts persons, each once in a cell or area, step and category.{paid}"
+            )
+    if offered is None:
+        st.session_state[place] = ""
+    chosen = st.selectbox(
+        "Guarantee",
+        list(DELTAS),
+        format_func=DELTAS.__getitem__,
+        key=place,
+        disabled=offered is None,
+        help="δ: the probability that the guarantee of ε fails. It must be far smaller than one "
+        "over the number of persons, and has a lifetime budget of its own.",
+    )
+    st.caption(words)
+    return dataclasses.replace(choice, slots=offered if chosen else None), offered
+
+
+def _noise(source: PointSource, choice: Choice, delta: float) -> SlotNoise | BlockNoise:
+    """Noise of the chosen method at (ε, δ); from public facts alone."""
+    data, areas = source.data, choice.areas
+    if areas is not None:
+        data = by_area(data, areas.areas, areas.every)
+    chosen = method(choice.name, **choice.parameters)
+    return slot_noise(data, chosen, choice.epsilon, delta, data.max_per_unit, weighted=False)
