@@ -10,12 +10,14 @@ import shapely
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.ui.shared.shelf import receipt_of
 from tests.commands import run
 from tests.geojson import collection, feature
 from tests.private.load.stability import workbook
 from tests.ui.files import bounded, uploaded
-from tests.ui.opening import app_of, metrics, opened_page, table, tables, texts
-from tests.ui.paying import pay
+from tests.ui.opening import app_of, metrics, named, open_tab, opened_page, table, tables, texts
+from tests.ui.paying import pay, price
 
 pytestmark = pytest.mark.slow
 
@@ -25,10 +27,10 @@ def rides():
     places = random.uniform(0, 4, (400, 2))
     modes = random.choice(["bike", "walk", "sled"], 400)
     rows = [
-        f"{x:.6f},{y:.6f},{mode},{at % 9},2024-03-{1 + at % 28:02d}T12:00"
+        f"{x:.6f},{y:.6f},{mode},{at % 9},2024-03-{1 + at % 28:02d}T12:00,r{at % 9}"
         for at, ((x, y), mode) in enumerate(zip(places, modes, strict=True))
     ]
-    return "\n".join(["lon,lat,mode,fare,start", *rows]).encode()
+    return "\n".join(["lon,lat,mode,fare,start,rider", *rows]).encode()
 
 
 def wards(*, overlap=0.0):
@@ -180,6 +182,60 @@ def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_
     assert made.release.frame.levels == again.frame.levels == ("side", "ward")
     assert made.release.frame.names == again.frame.names
     assert made.release.header.budget == again.header.budget
+
+
+def test_sums_of_areas_are_expected_paid_for_and_shown_on_map_and_table(tmp_path):
+    app = opened("publish")
+    chosen(app, "selectbox", "values.column").set_value("fare").run()
+    app.number_input(key="publish.values.low").set_value(0.0)
+    app.number_input(key="publish.values.high").set_value(9.0).run()
+    app.selectbox(key="publish.method").set_value("areas").run()
+    app.slider(key="publish.sum_share").set_value(0.25).run()
+    at_budget(app)
+    expected = table(app, "sum of fare ± (95 %)")
+    made = published(app)
+    shown = made.release.to_geopandas(None)["sum_sd"].median() * INTERVAL_SDS
+    assert float(expected["sum of fare ± (95 %)"].iloc[-1]) == pytest.approx(shown, rel=0.05)
+    assert made_again(made, tmp_path).header.budget == made.release.header.budget
+    app.session_state["publish.step"] = 3
+    open_tab(app, "Table", "publish")
+    assert {"sum of fare", "± of the sum"} <= {*table(app, "rank").columns}
+    chosen(app, "toggle", "publish.sums").set_value(True).run()
+    assert app.session_state["publish.areas"][1].legend.title == "Sum of fare per km² by area"
+
+
+def test_a_delta_for_persons_of_many_records_is_recommended_paid_for_and_made_again(tmp_path):
+    app = opened("publish")
+    app.selectbox(key="publish.unit").set_value("rider").run()
+    app.number_input(key="publish.bound").set_value(30).run()
+    assert app.selectbox(key="publish.delta").disabled
+    assert "Only Pure ε here" in texts(app)
+    app.selectbox(key="publish.method").set_value("areas").run()
+    assert "Recommended at K = 30: ε and δ, with 1.8 times less noise" in texts(app)
+    at_budget(app)
+    assert tables(app, "pure ε ± (95 %)", "ε and δ ± (95 %)")
+    app.number_input(key="publish.bound").set_value(5).run()
+    assert app.selectbox(key="publish.delta").disabled
+    assert "Pure ε has the least noise at K = 5" in texts(app)
+    app.number_input(key="publish.bound").set_value(30).run()
+    app.selectbox(key="publish.delta").set_value("1e-06").run()
+    app.number_input(key="publish.total.value").set_value(3.0)
+    app.checkbox(key="publish.total.sure").check()
+    named(app.button, "Set the budget").click().run()
+    assert "Hides:** one rider with at most 30 slots" in texts(app)
+    assert price(app).label == "Publish: spend ε = 1, δ = 1e-06"
+    release = (made := published(app)).release
+    account = dpviz.Ledger().account("rides")
+    assert (account.total_delta, account.spent_delta) == (1e-5, 1e-6)
+    assert release.header.persons.startswith("Counts are of persons")
+    assert receipt_of(release)["delta"] == 1e-6
+    assert made_again(made, tmp_path).header.guarantee == release.header.guarantee
+
+
+@pytest.mark.parametrize("delta", ["0", "1"])
+def test_a_delta_that_is_none_is_left_out_and_said(delta):
+    app = opened_page("publish", data="Your own file", delta=delta)
+    assert f"asks for delta '{delta}', which is not available" in texts(app).replace("\\", "")
 
 
 def test_of_several_layers_one_is_chosen_and_named_in_the_command(tmp_path):

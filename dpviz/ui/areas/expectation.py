@@ -36,9 +36,7 @@ def areas_expectation(
     assert chosen is not None
     each, share = choice.epsilon / max_per_unit, choice.sum_share or 0.0
     noise = {f"{'noise' if offered is None else 'pure ε'} ± (95 %)": (each * (1.0 - share), 1.0)}
-    if (
-        values is not None
-    ):  # its noise is as continuous as that of counts at FINE
+    if values is not None:  # its noise is as continuous as that of counts at FINE
         steps = values.reach * FINE / (each * share)
         noise[f"sum of {values.column} ± (95 %)"] = FINE, steps * values.grid
 

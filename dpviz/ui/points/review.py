@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import streamlit as st
@@ -55,10 +56,9 @@ def account_form(prefix: str, account: Account, epsilon: float, delta: float) ->
             )
             least_delta = account.spent_delta + delta
             if least_delta:
-                releases = st.number_input(
-                    f"Releases with δ = {least_delta:g} (permanent)", 1, 1000, 10
-                )
-                least_delta *= releases
+                label = f"Releases with δ = {least_delta:g} (permanent)"
+                many = st.number_input(label, 1, 1000, 10, key=f"{prefix}.total.releases")
+                least_delta = float(many * Decimal(repr(least_delta)))  # ten times 1e-6 is 1e-5
             sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.total.sure")
             if st.form_submit_button("Set the budget", icon=":material/savings:"):
                 if not sure:
