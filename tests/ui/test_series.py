@@ -50,18 +50,27 @@ def test_a_series_states_the_price_of_a_day_a_week_a_month_and_for_ever_before_i
         ({"time_column": ""}, "choose the column of the time"),
         ({"method": "ladder_tree", "areas": ""}, "choose hexagons or districts"),
         ({"set": "budget:uniform"}, "choose the method's own parameters"),
-        ({"zone": "UTC"}, "has a calendar by day in Europe/Berlin, not by day in UTC"),
+        ({"delta": "1e-06", "bound": "30"}, "choose pure ε"),
+        ({"zone": "UTC"}, "calendar is by day in Europe/Berlin, not by day in UTC"),
         ({"zone": "Europe/Berlin", "time_step": "1h"}, "choose a smaller ε"),
     ],
-    ids=["no persons", "no time", "no areas", "parameters", "another zone", "a smaller total"],
+    ids=[
+        "no persons",
+        "no time",
+        "no areas",
+        "parameters",
+        "a delta",
+        "another zone",
+        "a smaller total",
+    ],
 )
 def test_what_refuses_a_series_is_one_line_and_nothing_is_paid(changed, line):
     Ledger().begin_calendar("visits", "day", "Europe/Berlin")
     Ledger().set_total("visits", 0.75)
     app = every_day(**changed)
-    (refusal,) = [each.value for each in app.error if line in each.value]
+    (refusal,) = [each.value for each in (*app.error, *app.warning) if line in each.value]
     assert "\n" not in refusal
-    assert not [each for each in app.button if each.label.startswith("Publish: spend")]
+    assert all(each.disabled for each in app.button if each.label.startswith("Publish: spend"))
     assert Ledger().account("visits").spends == ()
 
 

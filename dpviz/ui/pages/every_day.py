@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.ui.series.view import accounts_with_series, own_series, show_series
+from dpviz.ui.series.view import series_accounts, show_series
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import shown_name
 
@@ -17,19 +17,13 @@ def page() -> None:
     """The page."""
     permalink.restore_address(KEY)
     asked = permalink.parameter(PARAMETER)
-    linked = [each for each in accounts_with_series() if each == asked]  # perhaps another's
-    offered = [*dict.fromkeys([*linked, *own_series()])]
-    if not linked:
+    offered = series_accounts(asked)
+    if asked not in offered:
         permalink.refused("the series", asked)
     if not offered:
         st.info("No series yet: set one up on page Publish, in its last step.")
         return
-    account = st.selectbox(
-        "Series",
-        offered,
-        format_func=shown_name,
-        key=f"{KEY}.account",
-        width=320,
-    )
+    key = f"{KEY}.account"
+    account = st.selectbox("Series", offered, format_func=shown_name, key=key, width=320)
     show_series(KEY, account)
     permalink.write_address(KEY, (), {PARAMETER: account})

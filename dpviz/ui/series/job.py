@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -17,32 +19,20 @@ from dpviz.domain.units import TimeUnits
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.planning.code import option_words
 from dpviz.private.ledger import Account, Ledger, account_key
+from dpviz.progress import Progress
+from dpviz.releases import series
 from dpviz.releases.header import WEAKER
-from dpviz.releases.series import (
-    Node,
-    day_text,
-    file_name,
-    finished_nodes,
-    node_files,
-    require_frame,
-    series_frame,
-)
+from dpviz.releases.series import day_text
 from dpviz.ui.points.review import code_for
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.series.view import folder_of, show_series
 from dpviz.ui.shared.access import access, may_publish, only_local_visitors
-from dpviz.ui.shared.account import shown_name
+from dpviz.ui.shared.account import Order, ordered, shown_name
 from dpviz.ui.shared.method_form import Choice
-from dpviz.ui.shared.panels import ErrorsShown, refuse
+from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
-
-ONCE = {"period", "cycle", "every", "wishes", "sum_share"}
-"""Options of a single release: those of a series follow from its days."""
-
-LENGTHS = {"day": 1, "week": 7, "month": 31}
-"""Most days of a person's longer times."""
 
 
 @dataclass(frozen=True)
@@ -65,24 +55,23 @@ class SeriesPlan:
         """The series of a page's source and choice.
 
         Raises:
-            DpvizError: a series needs persons, times and areas, and a file.
+            DpvizError: a series needs persons, times and areas, or its frame has changed.
         """
         domain, areas = source.data.domain, choice.areas
         needed = {
-            "your own file, in step Data": source.name is None,
             "the column that names the person, in step Data": source.unit is not None,
-            "the column of the time and its first day, in step Data": domain.time is not None,
-            "dates and not hours of a cycle, in step Data": domain.cycle is None,
+            "the column of the time and its dates, in step Data": domain.time and not domain.cycle,
+            "no value to add up, in step Data": domain.values is None,
             "hexagons or districts as the method, in step Budget": areas is not None,
             "the method's own parameters, in step Budget": not choice.parameters,
+            "pure ε, in step Budget": choice.slots is None,
         }
         if missing := [each for each, there in needed.items() if not there]:
             raise DpvizError(f"a series counts persons' days by area: choose {missing[0]}")
         assert areas is not None
-        units, code = TimeUnits("day", domain.zone), code_for(source, choice)
+        units, code, kinds = TimeUnits("day", domain.zone), code_for(source, choice), domain.kinds
         start = int(units.of_moments([domain.period[0]])[0])
-        kinds = domain.kinds
-        frame = series_frame(
+        frame = series.series_frame(
             areas.areas,
             dataset=account_key(source.account),
             epsilon=choice.epsilon,
@@ -94,23 +83,23 @@ class SeriesPlan:
             kind=kinds and kinds.column,
             kinds=list(kinds.names) if kinds else [],
         )
-        require_frame(folder_of(source.account), frame)
+        series.require_frame(folder_of(source.account), frame)
         given = {**code.options, **code.reading, **code.building, "name": source.account}
-        records = upload_path(f"{prefix}.file", st.session_state[f"{prefix}.file"])
-        files = [(source.title, str(records))]
+        files = [(source.title, str(source.path))]
         if areas.uploaded:
             shown = st.session_state[f"{prefix}.areas.file"]
             layer = areas.source.removeprefix(shown.name)
             files.append((areas.source, f"{upload_path(f'{prefix}.areas', shown)}{layer}"))
-        options = {name: value for name, value in given.items() if name not in ONCE}
-        return cls(source.account, choice.epsilon, units, start, options, tuple(files))
+        for once in ("period", "every", "wishes"):  # those of a series follow from its days
+            given.pop(once, None)
+        return cls(source.account, choice.epsilon, units, start, given, tuple(files))
 
     @property
-    def due(self) -> list[Node]:
-        """Finished nodes without a file."""
-        today = int(self.units.of_moments([time.time()])[0])
-        folder, nodes = folder_of(self.account), finished_nodes(self.start, today)
-        return [node for node in nodes if not (folder / file_name(node)).exists()]
+    def due(self) -> int:
+        """Number of finished nodes without a file."""
+        nodes = series.finished_nodes(self.start, int(self.units.of_moments([time.time()])[0]))
+        folder = folder_of(self.account)
+        return sum(not (folder / series.file_name(node)).exists() for node in nodes)
 
     def command(self, source: str, *areas: str) -> list[str]:
         """Words after ``dpviz`` that release what is due, from these files."""
@@ -120,6 +109,17 @@ class SeriesPlan:
         typed = [word for each in given.items() for word in option_words(*each)]
         return ["series", "update", str(folder_of(self.account)), source, *typed]
 
+    def order(self, account: Account) -> Order:
+        """What the price button buys now, and why it may be refused."""
+        refused, days = "", str(self.units)
+        if account.total is not None and account.total < self.epsilon:
+            refused = f"The lifetime budget of a day is {account.total:g}: choose a smaller ε."
+        if account.frame != days:
+            now, here = (plain(each.replace(" ", " in ")) for each in (account.frame, days))
+            refused = f"The calendar is by {now}, not by {here}: choose that zone in step Data."
+        price, about = f"ε = {self.epsilon:g} on each day", f"{self.due:,} releases are due."
+        return Order(repr(self), price, refused=refused, about=about)
+
 
 def series_panel(prefix: str, source: PointSource, choice: Choice) -> None:
     """Price and account of a series, the button that releases what is due, and what it holds."""
@@ -127,10 +127,17 @@ def series_panel(prefix: str, source: PointSource, choice: Choice) -> None:
         plan = SeriesPlan.of(prefix, source, choice)
         account = Ledger().account(plan.account)
         _price(plan, account)
-        if may_publish() and _has_calendar(prefix, plan, account):
-            _release(f"{prefix}.series", plan)
+        if may_publish() and account.frame:
+            outcome, run = "Every finished day is released.", partial(_released, plan)
+            if plan.due:
+                key, order = f"{prefix}.series", plan.order(account)
+                outcome = ordered(key, plan.account, order, run, lambda _: None) or ""
+            if outcome:
+                st.success(outcome, icon=":material/check_circle:")
             _daily_job(prefix, plan)
-        if node_files(folder_of(plan.account)):
+        elif may_publish():
+            _begin_calendar(prefix, plan, account)
+        if series.node_files(folder_of(plan.account)):
             show_series(f"{prefix}.series", account_key(plan.account))
 
 
@@ -141,109 +148,59 @@ def _price(plan: SeriesPlan, account: Account) -> None:
         "released once, when the last day is over. All of them together cost a person's day "
         f"ε = {plan.epsilon:g}. {WEAKER}a person's week or month costs the sum of its days."
     )
-    planned = {each: f"{days * plan.epsilon:g}" for each, days in LENGTHS.items()}
+    longest = {"day": 1, "week": 7, "month": 31}
+    planned = {each: f"{days * plan.epsilon:g}" for each, days in longest.items()}
     rows = [{"ε for a person's": "planned", **planned, "for ever": f"+ {plan.epsilon:g} a day"}]
-    spent = {
-        each: "unbounded" if price is None else f"{price:g}"
-        for each, price in account.longer.items()
-    }
+    prices = account.longer.items()
+    spent = {each: "unbounded" if price is None else f"{price:g}" for each, price in prices}
     rows += [{"ε for a person's": "spent so far", **spent}] if spent else []
     st.dataframe(rows, hide_index=True)
 
 
-def _has_calendar(prefix: str, plan: SeriesPlan, account: Account) -> bool:
-    """Return whether the account has the calendar of the series; else say why, or offer it."""
-    name, days = shown_name(account.dataset), str(plan.units)
-    if account.frame == days and (account.total is None or account.total >= plan.epsilon):
-        return True
-    if account.frame == days:
-        refuse(f"“{name}” has a total of {account.total:g} a day: choose a smaller ε")
-        return False
-    if account.frame:
-        now, here = (each.replace(" ", " in ") for each in (account.frame, days))
-        refuse(f"“{name}” has a calendar by {now}, not by {here}: choose that zone in step Data")
-        return False
+def _begin_calendar(prefix: str, plan: SeriesPlan, account: Account) -> None:
+    """Offer the calendar that charges single days."""
     twice = " What it has spent counts twice on every day." if account.spent else ""
     st.caption(
-        f"“{plain(name)}” needs a calendar by day in {plain(plan.units.zone)}, so that a release "
-        f"charges only the days that it reads. It is permanent.{twice}"
+        f"“{plain(shown_name(account.dataset))}” needs a calendar by day in "
+        f"{plain(plan.units.zone)}, so that a release charges only the days that it reads. It is "
+        f"permanent.{twice}"
     )
     sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.calendar.sure")
     label, key = "Begin the calendar", f"{prefix}.calendar"
     if st.button(label, icon=":material/calendar_month:", key=key, disabled=not sure):
         Ledger().begin_calendar(plan.account, "day", plan.units.zone)
         st.rerun()
-    return False
 
 
-def _release(prefix: str, plan: SeriesPlan) -> None:
-    """Ask to release what is due, ask again, and release it."""
-    due, place = plan.due, f"{prefix}.asked"
-    if outcome := st.session_state.pop(f"{prefix}.outcome", ""):
-        st.success(outcome, icon=":material/check_circle:")
-    offer = (repr(plan), len(due))
-    asked = st.session_state.get(place) == offer
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            f"Publish: spend ε = {plan.epsilon:g} on each day",
-            type="primary",
-            icon=":material/lock:",
-            key=f"{prefix}.build",
-            disabled=asked or not due,
-            help="Cannot be undone. You will be asked to confirm.",
-            on_click=st.session_state.__setitem__,
-            args=(place, offer),
-        )
-        st.caption(f"{len(due):,} releases are due." if due else "Every finished day is released.")
-    if not asked or not due:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(":material/lock: **It cannot be undone.**", width="content")
-        sure = st.button("Spend it", type="primary", key=f"{prefix}.sure")
-        st.button("Not now", key=f"{prefix}.not", on_click=st.session_state.pop, args=(place, None))
-    if sure:
-        st.session_state[f"{prefix}.outcome"] = _outcome(plan)
-        st.rerun()
-
-
-def _outcome(plan: SeriesPlan) -> str:
-    """Run the command, show how far it is, and return what it has done in words.
-
-    A touch of the page waits for its end; a second run changes nothing.
+def _released(plan: SeriesPlan, progress: Progress) -> str:
+    """Run the command, which pays, and return what it has done in words.
 
     Raises:
         ReleaseError: it was refused.
     """
     Shelf().ready()
     command = plan.command(*(path for _, path in plan.files))
+    many, pipe = plan.due, subprocess.PIPE
     words = [sys.executable, "-m", "dpviz", *command, "--json"]
-    folder, many = folder_of(plan.account), len(plan.due)
-    before, bar = len(node_files(folder)), st.progress(0.0, "Publishing …")
-    pipe = subprocess.PIPE
     with subprocess.Popen(words, stdout=pipe, stderr=pipe, encoding="utf-8") as job:
         while True:
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 output, errors = job.communicate(timeout=0.3)
                 break
-            except subprocess.TimeoutExpired:
-                done = len(node_files(folder)) - before
-                bar.progress(min(done / many, 1.0), f"{done:,} of {many:,} releases …")
-    if job.returncode:
-        lines = [each for each in errors.splitlines() if each.startswith("error: ")]
-        raise ReleaseError(
-            _without_paths(plan, lines[-1]) if lines else "it ended early: try again"
-        )
-    facts = json.loads(output)
-    lost = f" Lost, and paid before: {', '.join(facts['lost'])}." if facts["lost"] else ""
-    return f"{len(facts['released']):,} new releases.{lost}"
-
-
-def _without_paths(plan: SeriesPlan, line: str) -> str:
-    """A line of the command with the visitor's names in place of paths of this server."""
-    line = line.removeprefix("error: ").replace(str(folder_of(plan.account)), plan.account)
+            done = many - plan.due
+            progress(done / many, f"{done:,} of {many:,} releases")
+    if not job.returncode:
+        facts = json.loads(output)
+        lost = f" Lost, and paid before: {', '.join(facts['lost'])}." if facts["lost"] else ""
+        return f"{len(facts['released']):,} new releases.{lost}"
+    lines = [each for each in errors.splitlines() if each.startswith("error: ")]
+    line = lines[-1].removeprefix("error: ") if lines else "it ended early: try again"
+    paths = {str(folder_of(plan.account)): plan.account}  # those of this server
     for name, path in plan.files:
-        line = line.replace(path, name).replace(path.rpartition("/")[2], name)
-    return line
+        paths |= {path: name, path.rpartition("/")[2]: name}
+    for path, name in paths.items():
+        line = line.replace(path, name)
+    raise ReleaseError(line)
 
 
 def _daily_job(prefix: str, plan: SeriesPlan) -> None:

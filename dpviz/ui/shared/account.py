@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +24,7 @@ from dpviz.ui.shared.shelf import kept_release
 from dpviz.ui.shared.text import plain
 
 Data = TypeVar("Data", bound=Any)
+T = TypeVar("T")
 
 HELP = (
     "The ledger keeps what every data set has spent, under this name, over all visits. Use one "
@@ -140,10 +141,10 @@ class Job(threading.Thread):
         make: builds; it is given where to report how far it is.
     """
 
-    def __init__(self, make: Callable[[Progress], Paid]) -> None:
+    def __init__(self, make: Callable[[Progress], Any]) -> None:
         super().__init__(daemon=True)
         self.fraction, self.what = 0.0, "Publishing"
-        self.made: Paid | None = None
+        self.made: Any = None
         self.error: Exception | None = None
         self._make = make
 
@@ -207,7 +208,7 @@ def paid_release(
     Raises:
         Exception: of the build that failed, in every run until the button is pressed again.
     """
-    place, cost = f"{prefix}.job|{source.key}", (choice.epsilon, getattr(choice, "delta", 0.0))
+    cost = choice.epsilon, getattr(choice, "delta", 0.0)
     owner, purpose = visitor(), with_user_name(purpose or f"page {prefix.title()}")
     if not may_publish():
         return None
@@ -220,14 +221,55 @@ def paid_release(
         return Paid(source.key, release, problem, note)
 
     account = ledger.account(source.account)
+    order = Order(
+        terms=f"{source.key}|{choice!r}",
+        price=price_words(*cost),
+        left="" if account.left is None else f" of {account.left:g} left",
+        refused=over_budget_message(account, *cost),
+        about=account_summary(account),
+    )
+    return ordered(prefix, source.key, order, make, store)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a press of the price button buys.
+
+    Attributes:
+        terms: all of it: other terms are asked for again.
+        price: in words; ``left`` what there is of it.
+        refused: why it cannot be bought; empty if it can.
+        about: line beside the button.
+    """
+
+    terms: str
+    price: str
+    left: str = field(default="", compare=False)
+    refused: str = field(default="", compare=False)
+    about: str = field(default="", compare=False)
+
+
+def ordered(
+    prefix: str, key: str, order: Order, make: Callable[[Progress], T], store: Callable[[T], None]
+) -> T | None:
+    """Draw the price button and its confirmation, and run what it buys in a thread.
+
+    Args:
+        prefix: prefix of the page's keys.
+        key: of what the job is for.
+        order: what is bought.
+        make: pays, in a thread, and must not touch the page.
+        store: see :func:`paid_release`, as for the result and errors.
+    """
+    place = f"{prefix}.job|{key}"
     turn, job = st.session_state.get(place, (0, None))
     over = job is not None and job.ended  # read once: a job ending later is for the next run
-    offer = (turn, f"{source.key}|{choice!r}", *cost)
+    offer = (turn, order)
     agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
-    if job is None and agreed and not over_budget_message(account, *cost):
+    if job is None and agreed and not order.refused:
         job = Job(make)
         st.session_state[place] = (turn + 1, job)  # a second press must not confirm this offer
-    _confirm_payment(prefix, account, offer, place, job is not None and not over)
+    _confirm_payment(prefix, offer, place, job is not None and not over)
     if job is None:
         return None
     if not over:
@@ -236,21 +278,18 @@ def paid_release(
         _wait(job)
     if job.error is not None:
         raise job.error
-    made: Paid = job.made
+    made: T = job.made
     store(made)
     st.session_state[place] = (turn, None)  # only now: a click may stop the run anywhere
     return made
 
 
-def _confirm_payment(
-    prefix: str, account: Account, offer: tuple[int, str, float, float], place: str, runs: bool
-) -> None:
+def _confirm_payment(prefix: str, offer: tuple[int, Order], place: str, runs: bool) -> None:
     """Ask for confirmation in another place, so that a double click does not confirm.
 
     While the build runs it asks nothing, and does not show what is spent, since that changes.
     """
-    turn, _, *cost = offer
-    price, dear = price_words(*cost), over_budget_message(account, *cost)
+    turn, order = offer
     asked = st.session_state.get(f"{prefix}.asked") == offer
 
     def ask(answer: object) -> None:
@@ -266,11 +305,11 @@ def _confirm_payment(
 
     # Each payment makes new buttons: a second click on an old one presses nothing.
     st.button(
-        f"Publish: spend {price}",
+        f"Publish: spend {order.price}",
         type="primary",
         icon=":material/lock:",
         key=f"{prefix}.build.{turn}",
-        disabled=runs or bool(dear) or asked,
+        disabled=runs or bool(order.refused) or asked,
         help="Cannot be undone. You will be asked to confirm.",
         on_click=ask,
         args=(offer,),
@@ -279,15 +318,14 @@ def _confirm_payment(
     if runs:
         return
     with question.container(horizontal=True, vertical_alignment="center"):
-        if dear:
-            st.warning(f"Nothing was spent. {dear}" if asked else dear, icon=":material/lock:")
+        if why := order.refused:
+            st.warning(f"Nothing was spent. {why}" if asked else why, icon=":material/lock:")
         elif asked:
-            left = "" if account.left is None else f" of {account.left:g} left"
-            warning = f"This spends {price}{left}; it cannot be undone."
+            warning = f"This spends {order.price}{order.left}; it cannot be undone."
             st.markdown(f":material/lock: **{warning}**", width="content")
             st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
             st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
-        st.caption(account_summary(account), width="content")
+        st.caption(order.about, width="content")
 
 
 def _wait(job: Job) -> None:
