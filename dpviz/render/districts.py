@@ -35,6 +35,9 @@ HAIRLINE: dict[str, Any] = {"color": LAND.faint(115), "width": 0.5}
 """Line between cells of a mesh, whose borders have no meaning on the ground; blank cells, which may
 be on water, have none."""
 
+LETTER_PIXELS = 5.0
+"""Approximate width of a letter of a name on the map."""
+
 MAX_LABELS = 2_000
 """Most districts with a name on the map: each zoom has room for a few."""
 
@@ -211,15 +214,21 @@ def _marks(
 
 
 def _names(regions: Regions, answers: Answers, drawn: Choropleth, id: str) -> Mark:  # noqa: A002
-    """Names of districts with their counts and larger errors, those with most records first."""
+    """Names of districts with their counts and larger errors, those with most records first.
+
+    A name is shown from the zoom on at which its district is about as wide.
+    """
     order = np.argsort(-answers.count, kind="stable")
     order = order[~shapely.is_empty(drawn.shapes[order])][:MAX_LABELS]
     half = INTERVAL_SDS * _error(answers)
     points = shapely.get_coordinates(shapely.point_on_surface(drawn.shapes[order]))
+    west, _, east, _ = shapely.bounds(shapely.transform(drawn.shapes[order], world)).T
     rows = []
     for place, (row, (lon, lat)) in enumerate(zip(order.tolist(), points.tolist(), strict=True)):
         words = with_noise(float(answers.count[row]), float(half[row]))
-        rows.append((f"{regions.names[row]}: {words}", lon, lat, 1.5 + place / 1e5, 0.0))
+        name = f"{regions.names[row]}: {words}"
+        fits = np.log2(LETTER_PIXELS * len(name) / max(east[place] - west[place], 1e-9))
+        rows.append((name, lon, lat, 1.5 + place / 1e5, float(fits)))
     return places(id, rows)
 
 

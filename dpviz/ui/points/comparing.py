@@ -56,7 +56,8 @@ def compare_panel(
         ends = f"{ratio.low:.3g} to {ratio.high:.3g}"
         lines.append(f"**95 % of the ratio:** {ends}")
     st.markdown("  \n".join(lines))
-    st.caption(ABOUT.get(difference.basis, ABOUT[EXACT]))
+    equal = "The two may be equal. " if difference.low <= 0 <= difference.high else ""
+    st.caption(equal + ABOUT.get(difference.basis, ABOUT[EXACT]))
 
 
 def _subset(

@@ -24,7 +24,7 @@ from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.navigation import page_of
 from dpviz.ui.shared.panels import file_button, file_bytes, rows_in_words, sortable, table_panel
 from dpviz.ui.shared.shelf import Shelf
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import level_title, plain
 from dpviz.ui.shared.timeline import marked_timeline
 
 ENDING = ".series"
@@ -98,7 +98,7 @@ def _timeline(rows: pd.DataFrame, of: str) -> None:
         "Noisy count of each window by its last day; the band is the 95 % interval of the noise. "
         "Later releases may revise it."
     )
-    columns = ["start", "end", "count", "low", "high", "known_on"]
+    columns = ["start", "end", "count", "low", "high"]
     table_panel("The timeline as a table", rows[columns].round(1))
 
 
@@ -107,11 +107,13 @@ def _latest(rows: pd.DataFrame, labels: list[str]) -> None:
     order = np.argsort(-rows["count"].to_numpy(), kind="stable")[:MAX_ROWS]
     top = rows.iloc[order]
     columns: dict[str, Any] = {"area": [labels[row % len(labels)] for row in order.tolist()]}
-    columns |= {name: top[name].tolist() for name in ("level", "kind") if name in top}
+    columns["level"] = [*map(level_title, top["level"])]
+    columns |= {"category": top["kind"].tolist()} if "kind" in top else {}
     counts = count_columns(top["count"].to_numpy(), ((top["high"] - top["low"]) / 2).to_numpy())
-    columns |= counts | {name: top[name].tolist() for name in ("start", "end", "known_on")}
+    columns |= counts | {name: top[name].tolist() for name in ("start", "end")}
+    columns["read on"] = top["known_on"].tolist()
     st.dataframe(columns, hide_index=True, column_config=sortable(*counts))
     st.caption(
-        f"{rows_in_words(len(top), len(rows), 'rows', 'largest counts')} “known_on”: the day on "
+        f"{rows_in_words(len(top), len(rows), 'rows', 'largest counts')} “Read on”: the day on "
         "which the records were last read."
     )
