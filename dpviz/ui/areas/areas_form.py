@@ -129,7 +129,7 @@ def _step(prefix: str, domain: Domain) -> str | None:
         _offer_step(prefix, domain)
         return None
     asked = permalink.parameter("every")
-    start = asked if asked in able else able[len(able) // 2]
+    start = permalink.one_of("the step", asked, able, able[len(able) // 2])
     chosen = st.selectbox(
         STEP_LABEL,
         able,

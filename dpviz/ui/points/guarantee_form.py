@@ -55,12 +55,13 @@ def guarantee_form(prefix: str, source: PointSource, choice: Choice) -> tuple[Ch
             "uniform grid with its cells, of a quadtree with its top level, or by category."
         )
     else:
-        words = f"{PURE} has the least noise at K = {bound:,}: a δ helps with a larger K."
+        words = f"{PURE} has the least noise with {bound:,} records of each person."
         if noise.gain > 1.0:
             offered, paid = noise, "" if noise.spent_delta else " So few categories cost no δ."
             words = (
-                f"Recommended at K = {bound:,}: ε and δ, with {noise.gain:.2g} times less noise. "
-                f"It counts persons, each once in a cell or area, step and category.{paid}"
+                f"Recommended with {bound:,} records of each person: ε and δ, for {noise.gain:.2g} "
+                f"times less noise. Persons are counted, each once in a cell or area, step and "
+                f"category.{paid}"
             )
     if offered is None:
         st.session_state[place] = ""
