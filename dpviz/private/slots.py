@@ -191,9 +191,13 @@ class DrawBudget(Budget):
         return share
 
 
+PersonNoise = SlotNoise | BlockNoise
+"""Noise of a build that counts persons."""
+
+
 def slot_noise(
     data: Handle[Any], method: Any, epsilon: float, delta: float, steps: int, weighted: bool
-) -> SlotNoise | BlockNoise:
+) -> PersonNoise:
     """Noise of a build that counts slots; refuses what cannot be built, before payment.
 
     Args:
@@ -230,7 +234,7 @@ def slot_noise(
     if weighted and data.kind != "areas":
         raise ParameterError(f"weighted=True is for tables of areas, not for {data.kind}")
     most = data.max_per_unit
-    noise: SlotNoise | BlockNoise
+    noise: PersonNoise
     if shares:
         noise = SlotNoise(epsilon, delta, steps, most, len(shares), shares[-1], weighted)
     else:

@@ -15,13 +15,13 @@ from dpviz.evaluation.synthetic_proxy import (
     proxy_size_note,
     retained_share,
 )
+from dpviz.private.slots import PersonNoise
 from dpviz.render import half_width_words, rounded, short
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import percent
 from dpviz.render.projection import areas
 from dpviz.trees.prior import Prior
 from dpviz.ui.areas.expectation import areas_expectation
-from dpviz.ui.points.guarantee_form import Noise
 from dpviz.ui.shared.charts import bounds_chart
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import table_panel, worded_numbers
@@ -68,7 +68,7 @@ def expectation_panel(
     domain: Domain,
     choice: Choice,
     max_per_unit: int,
-    offered: Noise,
+    offered: PersonNoise | None,
     *,
     people: bool,
     shown: bool,

@@ -9,8 +9,7 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.methods import method
 from dpviz.methods.request import by_area
-from dpviz.private.blocks import BlockNoise
-from dpviz.private.slots import SlotNoise, slot_noise
+from dpviz.private.slots import PersonNoise, slot_noise
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import cached
@@ -27,10 +26,10 @@ DELTAS = {
 
 DELTA = permalink.choice("delta", DELTAS, "")
 
-Noise = SlotNoise | BlockNoise | None
 
-
-def guarantee_form(prefix: str, source: PointSource, choice: Choice) -> tuple[Choice, Noise]:
+def guarantee_form(
+    prefix: str, source: PointSource, choice: Choice
+) -> tuple[Choice, PersonNoise | None]:
     """Ask for the guarantee of a release that hides persons of several records.
 
     Args:
@@ -78,7 +77,7 @@ def guarantee_form(prefix: str, source: PointSource, choice: Choice) -> tuple[Ch
     return dataclasses.replace(choice, slots=offered if chosen else None), offered
 
 
-def _noise(source: PointSource, choice: Choice, delta: float) -> SlotNoise | BlockNoise:
+def _noise(source: PointSource, choice: Choice, delta: float) -> PersonNoise:
     """Noise of the chosen method at (ε, δ); from public facts alone."""
     data, areas = source.data, choice.areas
     if areas is not None:

@@ -80,7 +80,7 @@ def show_series(prefix: str, account: str) -> None:
     one = (at % len(labels) == area) & (at // len(labels) % len(kinds) == kinds.index(str(kind)))
     _timeline(rows[one], ", ".join(map(plain, filter(None, (labels[int(area)], str(kind))))))
     _latest(rows[rows["end"].eq(rows["end"].max())], labels)
-    write = partial(file_bytes, lambda rows, path: rows.to_csv(path, index=False), table, "all.csv")
+    write = partial(file_bytes, _write, table, "all.csv")
     file_button("All days (CSV)", write, f"{shown_name(account)}.csv", f"{prefix}.csv")
 
 
@@ -100,6 +100,10 @@ def _timeline(rows: pd.DataFrame, of: str) -> None:
     )
     columns = ["start", "end", "count", "low", "high"]
     table_panel("The timeline as a table", rows[columns].round(1))
+
+
+def _write(table: pd.DataFrame, temporary: Path) -> None:
+    table.to_csv(temporary, index=False)
 
 
 def _latest(rows: pd.DataFrame, labels: list[str]) -> None:

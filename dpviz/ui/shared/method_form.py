@@ -10,8 +10,7 @@ import streamlit as st
 
 from dpviz.methods import METHODS, names, of_kind
 from dpviz.methods.registry import Method, Parameter
-from dpviz.private.blocks import BlockNoise
-from dpviz.private.slots import SlotNoise
+from dpviz.private.slots import PersonNoise
 from dpviz.releases.areas.source import ChosenAreas
 from dpviz.trees.prior import Prior
 from dpviz.ui.shared import permalink
@@ -75,7 +74,7 @@ class Choice:
     areas: ChosenAreas | None = None
     sum_share: float | None = None
     prior: ChosenPrior | None = None
-    slots: SlotNoise | BlockNoise | None = None
+    slots: PersonNoise | None = None
 
     @property
     def delta(self) -> float:
