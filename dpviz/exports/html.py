@@ -140,7 +140,7 @@ def words_of_page(
         "title": presentation.title or default_title(one),
         "subtitle": presentation.subtitle,
         "notes": presentation.notes,
-        "records": presentation.noun or "records",
+        "records": presentation.noun or getattr(maps[0], "records", "records"),
         "kind": kind,
         "sentence": sentence,
         "totals": [each.total for each in described if each.total],
@@ -232,7 +232,7 @@ def packed_map(
         "domainBox": {"lower": domain.lower, "upper": domain.upper},
         "side": domain.side,
         "rects": [list(on_map(rect, domain)) for rect in rects],
-        "records": presentation.noun or "records",
+        "records": presentation.noun or first.records,
         "places": findable(first) if live else None,
         **content,
     }

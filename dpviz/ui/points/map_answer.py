@@ -249,7 +249,7 @@ def drawn_answer(
             asked = asked_rectangle(release, source, rect, window)
         else:
             if window is None:  # of a window the row above the map says it
-                noun = words_of(prefix, release).noun or "records"
+                noun = words_of(prefix, release).noun or release.records
                 st.metric(f"All {plain(noun)} (noisy)", total_words(release), help=LARGER)
             draw_hint(prefix, then, title)
             return []

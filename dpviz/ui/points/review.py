@@ -54,17 +54,17 @@ def account_form(prefix: str, account: Account, epsilon: float, delta: float) ->
                 key=f"{prefix}.total.value",
                 help="ε adds up over all releases about these people. Decide before the first.",
             )
-            least_delta = account.spent_delta + delta
-            if least_delta:
-                label = f"Releases with δ = {least_delta:g} (permanent)"
+            total_delta = Decimal(repr(account.spent_delta))  # ten times 1e-6 is 1e-5
+            if delta:
+                label = f"Further releases with δ = {delta:g} (permanent)"
                 many = st.number_input(label, 1, 1000, 10, key=f"{prefix}.total.releases")
-                least_delta = float(many * Decimal(repr(least_delta)))  # ten times 1e-6 is 1e-5
+                total_delta += many * Decimal(repr(delta))
             sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.total.sure")
             if st.form_submit_button("Set the budget", icon=":material/savings:"):
                 if not sure:
                     st.warning("Tick the box: a budget is set once.", icon=":material/warning:")
                 else:
-                    set_total(account.dataset, float(total), least_delta)
+                    set_total(account.dataset, float(total), float(total_delta))
     if dear := over_budget_message(account, epsilon, delta):
         seen = " See “What was spent” below." if account.left == 0 else ""
         st.warning(dear + seen, icon=":material/lock:")
