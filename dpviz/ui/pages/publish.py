@@ -160,9 +160,8 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
             choice = points_choice(KEY, source, start=start, saved=saved, more=True)
             if choice is not None:
                 choice, offered = guarantee_form(KEY, source, choice)
-        cost = (choice.epsilon, choice.delta) if choice else (0.0, 0.0)
-        if publication(KEY, source):
-            cost = 0.0, 0.0
+        paid = choice is None or publication(KEY, source) is not None
+        cost = (0.0, 0.0) if choice is None or paid else (choice.epsilon, choice.delta)
         account_form(KEY, account, *cost)
     with right:
         if choice is not None:
