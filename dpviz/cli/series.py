@@ -29,7 +29,7 @@ Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="Folder of the ser
 
 TAKES = {
     "a series": "unit max_per_unit table columns crs decimal thousands time_format order bounds "
-    "time zone areas levels name kind kinds"
+    "time zone areas levels name kind kinds sum clip grid"
 }
 """Options of the records; those of the period follow from the node."""
 
@@ -38,7 +38,9 @@ TAKES = {
 @grouped
 def update(
     folder: Folder,
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File of records.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="File or folder of records, or a database.")
+    ],
     data: Data,
     start: str = option("First day of the series, such as 2024-03-01.", default=MISSING),
     until: str | None = option("First day that is not released yet (default: today)."),
@@ -82,7 +84,8 @@ def update(
     data = replace(data, units=replace(data.units, per="day"))
     areas, how = data.arguments(source)
     how["name"] = dataset
-    kinds = data.attributes.axis()
+    axis = data.attributes.axis()
+    values = {name: axis[name] for name in ("value", "clip", "grid") if name in axis}
     frame = nodes.series_frame(
         areas,
         dataset=account_key(dataset),
@@ -92,8 +95,9 @@ def update(
         start=day_text(first),
         zone=units.zone,
         time=data.clock.time,
-        kind=kinds.get("kind"),
-        kinds=list(kinds.get("kinds", ())),
+        kind=axis.get("kind"),
+        kinds=list(axis.get("kinds", ())),
+        **values,
     )
     with _folder(folder), locked(str(Path(folder) / "series.parquet")):
         nodes.require_frame(folder, frame)
@@ -181,5 +185,6 @@ def _records(data: Data, source: str, areas: Any, how: dict[str, Any], node: Nod
     first, days = node
     period = f"{day_text(first)},{day_text(first + days)}"
     timed = replace(data, clock=replace(data.clock, period=period, every=EVERY[days]))
-    points = dpviz.load(source, timed.record_domain(areas), progress=progress(), **how)
+    domain = timed.record_domain(areas)
+    points = dpviz.load(source, domain, progress=progress(), bits=domain.bits, **how)
     return AreaData(points, areas, EVERY[days])

@@ -25,7 +25,7 @@ from dpviz.errors import DomainError, ParameterError, ReleaseError
 from dpviz.lazy import pd, shapely
 from dpviz.releases.answers import INTERVAL_SDS, MAX_SHOWN_ROWS, interval
 from dpviz.releases.areas.partition import Areas
-from dpviz.releases.areas.table import part_counts, row_named
+from dpviz.releases.areas.table import SUM_COLUMNS, part_counts, part_sums, row_named
 from dpviz.releases.counts import AreaRelease
 from dpviz.releases.files import reading
 from dpviz.releases.joint import EXACT, Estimate
@@ -200,6 +200,7 @@ class Series:
         nodes: first day since 1970 and number of days of each node, int64 (n, 2).
         counts: estimates, float64 (n, kinds or 1, areas).
         variance: noise variances, float64 (n, areas).
+        sums: sums of values and the variances of their noise, likewise; None without values.
         known_on: the day on which each node's records were read: later records are not in it.
     """
 
@@ -209,6 +210,7 @@ class Series:
     nodes: Int
     counts: Float
     variance: Float
+    sums: tuple[Float, Float] | None
     known_on: tuple[str, ...]
 
     @property
@@ -257,7 +259,8 @@ class Series:
         """Counts of windows and running totals of every area and kind, by the day they end on.
 
         Columns: level, name; kind; window (``7 days``, or ``running total``), start and end
-        (exclusive); count, noise_sd, low, high; known_on. Windows that no release answers are left
+        (exclusive); count, noise_sd, low, high; with values also sum, sum_sd, sum_low, sum_high;
+        known_on. Windows that no release answers are left
         out.
 
         Args:
@@ -275,9 +278,7 @@ class Series:
         weight = weights(self.nodes, self.variance[:, -1], windows, final=final)
         answered = ~np.isnan(weight).any(axis=0)
         weight, windows = weight[:, answered], windows[answered]
-        n, kinds, areas = self.counts.shape
-        counts = weight.T @ self.counts.reshape(n, -1)
-        sd = np.repeat(np.sqrt((weight**2).T @ self.variance)[:, None], kinds, axis=1)
+        _, kinds, areas = self.counts.shape
         read_on = np.array(self.known_on, dtype=object)
         last_read = [str(read_on[np.abs(each) > 1e-9].max()) for each in weight.T]
         times, every = len(windows) * kinds, kinds * areas
@@ -288,8 +289,20 @@ class Series:
         columns["window"] = name
         for at, side in enumerate(("start", "end")):
             columns[side] = np.repeat([*map(day_text, windows[:, at].tolist())], every)
-        columns |= interval(counts.ravel(), sd.ravel())
+        columns |= _added(weight, self.counts, self.variance)
+        if self.sums is not None:
+            added = _added(weight, *self.sums, whole=False)
+            columns |= {each: added[of_count] for each, of_count in SUM_COLUMNS.items()}
         return pd.DataFrame(columns | {"known_on": np.repeat(np.array(last_read, object), every)})
+
+
+def _added(
+    weight: Float, values: Float, variance: Float, *, whole: bool = True
+) -> dict[str, Float]:
+    """Windows as weighted sums of nodes, with their intervals: (w·kinds·areas,) each."""
+    n, kinds, _ = values.shape
+    sd = np.repeat(np.sqrt((weight**2).T @ variance)[:, None], kinds, axis=1)
+    return interval((weight.T @ values.reshape(n, -1)).ravel(), sd.ravel(), whole=whole)
 
 
 def read_series(folder: str | os.PathLike[str]) -> Series:
@@ -318,5 +331,14 @@ def read_series(folder: str | os.PathLike[str]) -> Series:
             nodes=np.array([(day_number(day), int(days)) for day, _, days in names]),
             counts=np.concatenate([part_counts(each).swapaxes(0, 1) for each in releases]),
             variance=np.stack([each.parts[0].nodes.variance for each in releases]),
+            sums=_sums(releases),
             known_on=tuple(str(each["known_on"]) for each in stated),
         )
+
+
+def _sums(releases: list[AreaRelease]) -> tuple[Float, Float] | None:
+    firsts = [each.parts[0].sums for each in releases]
+    known = [each.variance for each in firsts if each is not None]
+    if len(known) < len(firsts):
+        return None
+    return np.concatenate([part_sums(each).swapaxes(0, 1) for each in releases]), np.stack(known)

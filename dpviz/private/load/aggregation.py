@@ -27,7 +27,7 @@ from dpviz.private.load.projection import crs_name, same_crs
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, column_list, pick, refuse_other_types
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.trees.lattice import Int, morton
+from dpviz.trees.lattice import Codes, Int, morton
 
 BLOCK = 1 << 22
 """Number of cells interleaved at once, to limit memory."""
@@ -98,6 +98,7 @@ def _query(
         raise DataError(
             f"column {shown(unit)} of {name} holds lists or structs: an id must be a number or text"
         )
+    numbers = set() if domain.values is None else {domain.values.column}
     for column in existing:
         if column.floating and column.name in (unit, domain.kinds and domain.kinds.column):
             raise DataError(
@@ -105,11 +106,13 @@ def _query(
                 "number or a text, write it as one"
             )
     clock = _clock(existing, domain, engine, chosen.notation)
-    query = CellQuery(domain, named, chosen.grid_bits(domain), unit, chosen.max_per_unit, clock)
+    bits, most = chosen.grid_bits(domain), chosen.max_per_unit
+    query = CellQuery(domain, named, bits, unit, most, clock, chosen.charged)
     if query.of_geometry:
         _check_points(existing, named[0], domain, engine)
     else:
-        _refuse_other_types(existing, named, engine)
+        numbers |= {*named}
+    _refuse_other_types(existing, numbers, engine)
     return query
 
 
@@ -154,27 +157,32 @@ def engine_tally(
 def layers_of_rows(rows: Rows, domain: Domain, bits: int) -> Layers:
     """The indexes of (cell, count) rows, by kind.
 
-    ``rows``: cell numbers, which begin with the kind, and counts, in any order.
+    ``rows``: cell numbers, which begin with the kind, counts, and sums if any, in any order.
     """
-    cell, number = rows
+    cell, *columns = rows
     width = domain.dims * bits
     kinds = 1 if domain.kinds is None else len(domain.kinds.names)
-    every = [(cell, number)]
+    every = [rows]
     if kinds > 1:
         kind, cell = cell >> width, cell & ((1 << width) - 1)
-        every = [(cell[kind == each], number[kind == each]) for each in range(kinds)]
-    return Layers(tuple(_index(*each, domain.counts_only, bits) for each in every))
+        every = [tuple(each[kind == at] for each in (cell, *columns)) for at in range(kinds)]
+    plain, counts, sums = domain.counts_only, [], []
+    for cell, number, *totals in every:
+        codes = _codes(cell, domain, bits)
+        sums += [PointIndex.of_sums(plain, codes, total, bits) for total in totals]
+        counts.append(PointIndex.from_codes(plain, codes, number, bits))  # overwrites codes
+    return Layers(tuple(counts), tuple(sums))
 
 
-def _index(cell: Int, number: Int, domain: Domain, bits: int) -> PointIndex:
-    """An index of cells, numbered as in the query, and their counts."""
+def _codes(cell: Int, domain: Domain, bits: int) -> Codes:
+    """Morton codes of cells, numbered as in the query."""
     mask, places = (1 << bits) - 1, range(domain.dims - 1, -1, -1)
     codes = np.empty(len(cell), dtype=np.uint64)
     for start in range(0, len(cell), BLOCK):
         block = slice(start, start + BLOCK)
         steps = np.column_stack([(cell[block] >> (bits * place)) & mask for place in places])
         codes[block] = morton(steps)
-    return PointIndex.from_codes(domain, codes, number, bits)
+    return codes
 
 
 def too_many(bits: int) -> DataError:
@@ -208,7 +216,7 @@ def _clock(existing: Sequence[Column], domain: Domain, engine: Engine, notation:
     )
 
 
-def _refuse_other_types(existing: Sequence[Column], named: Sequence[str], engine: Engine) -> None:
+def _refuse_other_types(existing: Sequence[Column], named: set[str], engine: Engine) -> None:
     """Raise if a numeric column has another declared type: engines parse text differently."""
     for column in existing:
         if column.name in named and column.kind != "number":
@@ -224,7 +232,8 @@ def _names(
     """Names of the columns to read: the coordinates and any others."""
     named = _columns(existing, chosen.columns, domain.without_time, name)
     kind = None if domain.kinds is None else domain.kinds.column
-    others = (chosen.unit, domain.time, kind)
+    value = None if domain.values is None else domain.values.column
+    others = (chosen.unit, domain.time, kind, value)
     return named, tuple(each for each in others if each is not None)
 
 

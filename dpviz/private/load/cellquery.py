@@ -18,26 +18,37 @@ cell where two hashes are equal: a function of the unit's own records alone. So 
 most K records WHATEVER THE SALT, however often an engine evaluates the query; and over a random
 salt the K are chosen uniformly, as records of one unit in one cell are alike.
 
-Sums of values, cycles of time, and local times of a zone other than UTC are not written in SQL:
-such records are read from a file.
+With values, each cell also has the sum of its records' values, each clipped and rounded to a whole
+number of steps by itself, as in :meth:`Values.steps`. Records of one unit in one cell are then
+numbered in the order of their values.
+
+Where a unit's records of each day, week or month are bounded separately, the id of the unit is
+followed by the number of that time. Cycles of time are not written in SQL: such records are read
+from a file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from dpviz.domain import Domain
-from dpviz.domain.attributes import OTHER, Kinds
+from dpviz.domain.attributes import OTHER, Kinds, Values
 from dpviz.domain.crs import known_crs
-from dpviz.domain.zones import ZONE
+from dpviz.domain.units import ChargedPeriod
+from dpviz.domain.zones import ZONE, offsets
 from dpviz.errors import DataError, ParameterError
 from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.dialects import (
     as_axes,
     as_column,
+    as_double,
     as_number,
     as_seconds,
     as_text,
@@ -51,34 +62,36 @@ MAX_BITS = 63
 
 Clock = Literal["number", "milliseconds", "time", "instant"]
 
+NEAR = 2 * 86_400.0
+"""Changes of clocks further from the period, in seconds, than any clocks differ, do not matter."""
 
 COUNT = """
-SELECT cell, COUNT(*) AS {number} FROM (
-  SELECT :cell AS cell FROM source WHERE :inside
+SELECT cell, COUNT(*) AS {number}{total} FROM (
+  SELECT :cell AS cell{steps} FROM source WHERE :inside
 ) AS records GROUP BY cell
 """
 
 COUNT_BOUNDED = """
 WITH dpviz_records AS (
-  SELECT :unit AS unit_value, :cell AS cell FROM source WHERE :inside
+  SELECT :unit AS unit_value, :cell AS cell{steps} FROM source WHERE :inside
 ),
 dpviz_copies AS (
-  SELECT unit_value, cell,
-    ROW_NUMBER() OVER (PARTITION BY unit_value, cell ORDER BY cell) AS copy_number
+  SELECT *,
+    ROW_NUMBER() OVER (PARTITION BY unit_value, cell ORDER BY {order}) AS copy_number
   FROM dpviz_records
 ),
 dpviz_keys AS (
-  SELECT unit_value, cell, copy_number, SUBSTRING(MD5(CONCAT(
+  SELECT *, SUBSTRING(MD5(CONCAT(
     :salt, unit_value, ' ', CAST(cell AS VARCHAR), ' ', CAST(copy_number AS VARCHAR)
     )), 1, 12) AS sort_key
   FROM dpviz_copies
 ),
 dpviz_places AS (
-  SELECT cell,
+  SELECT *,
     ROW_NUMBER() OVER (PARTITION BY unit_value ORDER BY sort_key, cell, copy_number) AS place
   FROM dpviz_keys
 )
-SELECT cell, COUNT(*) AS {number} FROM dpviz_places WHERE place <= :most GROUP BY cell
+SELECT cell, COUNT(*) AS {number}{total} FROM dpviz_places WHERE place <= :most GROUP BY cell
 """
 
 RECORDS = """
@@ -99,6 +112,7 @@ class CellQuery:
         unit: column of the privacy unit; None if a record is the unit.
         clock: declared content of the time column: seconds or milliseconds since 1970, times
             without a zone, or times with their zone.
+        charged: with ``unit``, the units of time in each of which its records are bounded.
 
     Raises:
         DataError: the number of columns does not match the domain, an invalid bound, or a bound
@@ -112,6 +126,7 @@ class CellQuery:
     unit: str | None = None
     max_per_unit: int = 1
     clock: Clock = "number"
+    charged: ChargedPeriod | None = None
 
     def __post_init__(self) -> None:
         dims = self.domain.without_time.dims
@@ -144,18 +159,26 @@ class CellQuery:
         return "n_" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
 
     def sql(self, relation: Any, dialect: str, salt: str = "") -> str:
-        """The query in a dialect, as rows ``cell`` and :attr:`count_column`, in no order.
+        """The query in a dialect, as rows of numbers in no order.
 
-        ``relation`` is a sqlglot expression to select from, ``salt`` a fresh random text, with
-        ``unit``. Raises DataError: a domain with values or a cycle, or local times of a zone other
-        than UTC.
+        Its columns are ``cell``, :attr:`count_column`, and ``dpviz_total`` with values. ``relation``
+        is a sqlglot expression to select from, ``salt`` a fresh random text, with ``unit``. Raises
+        DataError: a domain with a cycle.
         """
         template = COUNT if self.unit is None else COUNT_BOUNDED
-        template = template.format(number=self.count_column)
+        words = {"total": "", "steps": "", "order": "cell"}
         places = self._coordinates(dialect)
         values = {"cell": self._cell(places, dialect), "inside": self._inside(places, dialect)}
+        if self.domain.values is not None:
+            values["steps"] = self._steps(self.domain.values, dialect)
+            words = {
+                "total": ", CAST(SUM(dpviz_steps) AS BIGINT) AS dpviz_total",
+                "steps": ", :steps AS dpviz_steps",
+                "order": "dpviz_steps",
+            }
+        template = template.format(number=self.count_column, **words)
         if self.unit is not None:
-            values["unit"] = as_unit(as_column(self.unit), dialect)
+            values["unit"] = self._unit(self.unit, places, dialect)
             values["salt"] = exp.Literal.string(salt)
             values["most"] = exp.Literal.number(self.max_per_unit)
         return _written(template, relation, values, dialect)
@@ -169,8 +192,16 @@ class CellQuery:
         return _written(RECORDS, relation, {"inside": inside}, dialect)
 
     def _coordinates(self, dialect: str) -> list[Any]:
-        """Each coordinate as a double."""
-        self._require_plain()
+        """Each coordinate as a double.
+
+        Raises:
+            DataError: a domain with a cycle, which only the readers of files serve.
+        """
+        if self.domain.cycle is not None:
+            raise DataError(
+                f"cycle={self.domain.cycle!r}: an engine counts records by plain time only: export "
+                "the rows to one file, or leave it out"
+            )
         columns = [as_column(name) for name in self.columns]
         if self.of_geometry:
             srid = known_crs(self.domain.crs).to_epsg() if self.domain.crs else None
@@ -178,22 +209,34 @@ class CellQuery:
         else:
             places = [as_number(each, dialect) for each in columns]
         if self.domain.time is not None:
-            places.append(as_seconds(as_column(self.domain.time), dialect, self.clock))
+            seconds = as_seconds(as_column(self.domain.time), dialect, self.clock)
+            if self.clock == "time":  # as Offsets.to_moments
+                ahead = self._ahead(seconds, "borders", dialect)
+                seconds = sql(":x - :ahead", dialect, x=seconds, ahead=ahead)
+            places.append(seconds)
         return places
 
-    def _require_plain(self) -> None:
-        """Refuse a domain that only the readers of files serve."""
-        domain = self.domain
-        for wrong, what in (
-            (domain.values is not None, f"values={domain.values and domain.values.column!r}"),
-            (domain.cycle is not None, f"cycle={domain.cycle!r}"),
-            (self.clock == "time" and domain.zone != ZONE, f"zone={domain.zone!r}, local times"),
-        ):
-            if wrong:
-                raise DataError(
-                    f"{what}: an engine counts records by place, kind and UTC time only: export "
-                    "the rows to one file, or leave it out"
-                )
+    def _ahead(self, seconds: Any, borders: str, dialect: str) -> Any:
+        """Seconds that the zone's clocks are ahead of UTC, for times in the domain's period."""
+        zone, (start, end) = offsets(self.domain.zone), self.domain.period
+        first, last = np.searchsorted(zone.since, [start - NEAR, end + NEAR])
+        limits = getattr(zone, borders)[first:last]
+        return _stepped(seconds, limits, zone.ahead[first : last + 1], dialect)
+
+    def _unit(self, column: str, places: list[Any], dialect: str) -> Any:
+        """Id of the privacy unit of a record, with the number of its unit of time if charged."""
+        unit = as_unit(as_column(column), dialect)
+        if self.charged is None:
+            return unit
+        whole = sql("FLOOR(:x)", dialect, x=places[-1])
+        ahead = self._ahead(places[-1], "since", dialect)
+        day = sql("FLOOR((:x + :ahead) / :day)", dialect, x=whole, ahead=ahead, day=86_400.0)
+        units, numbers = self.charged.units, range(*self.charged.span)
+        if units.each != "day":
+            borders = [float(units.first_day(each)) for each in numbers[1:]]
+            day = _stepped(day, borders, [float(each) for each in numbers], dialect)
+        text = "CONCAT(:unit, ' ', CAST(CAST(:day AS BIGINT) AS VARCHAR))"
+        return as_text(sql(text, dialect, unit=unit, day=day), dialect)
 
     def _kind(self, kinds: Kinds, dialect: str) -> Any:
         """Index of a record's kind in the public list; NULL for unlisted kinds."""
@@ -206,6 +249,13 @@ class CellQuery:
             some = exp.NEQ(this=written.copy(), expression=exp.Literal.string(""))
             place = place.when(some, exp.Literal.number(kinds.number(OTHER)))
         return exp.cast(place, "bigint")
+
+    def _steps(self, values: Values, dialect: str) -> Any:
+        """A finite value as steps of its grid, evaluated in the order of :meth:`Values.steps`."""
+        steps = "CAST(FLOOR(LEAST(GREATEST(:x, :low), :high) / :grid + :half) AS BIGINT)"
+        x = as_number(as_column(values.column), dialect)
+        given = {"low": values.low, "high": values.high, "grid": values.grid, "half": 0.5}
+        return sql(steps, dialect, x=x, **given)
 
     def _inside(self, places: list[Any], dialect: str) -> Any:
         """Condition for a record that is complete and inside the box (half open in time).
@@ -223,6 +273,10 @@ class CellQuery:
         if domain.kinds is not None:
             kind = self._kind(domain.kinds, dialect)
             conditions.append(sql(":kind >= 0", dialect, kind=kind))
+        if domain.values is not None:
+            value = as_number(as_column(domain.values.column), dialect)
+            finite, most = ":x >= :low AND :x <= :high", sys.float_info.max
+            conditions.append(sql(finite, dialect, x=value, low=-most, high=most))
         if self.unit is not None:
             written = as_text(as_column(self.unit), dialect)
             conditions.append(sql(":unit <> ''", dialect, unit=written))
@@ -250,6 +304,14 @@ class CellQuery:
                 number = ":cell * CAST(:side AS BIGINT) + :step"
                 cell = sql(number, dialect, cell=cell, side=side, step=step)
         return cell
+
+
+def _stepped(x: Any, borders: Sequence[float], values: Sequence[float], dialect: str) -> Any:
+    """The value that belongs to the last border that x reaches; before all of them the first."""
+    place = exp.case()
+    for border, value in zip(borders[::-1], values[:0:-1], strict=True):
+        place = place.when(sql(":x >= :border", dialect, x=x, border=border), as_double(value))
+    return place.else_(as_double(values[0])) if len(borders) else as_double(values[0])
 
 
 def _written(template: str, relation: Any, values: dict[str, Any], dialect: str) -> str:

@@ -65,10 +65,6 @@ def read_points(source: Source, chosen: Selection) -> DataHandle:
     """Read points into a handle."""
     if chosen.domain is not None:  # refuses invalid options before anything is read
         _ = chosen.charged, chosen.bits is None or chosen.grid_bits(chosen.domain)
-    if chosen.per is not None and isinstance(source, Database | Folder):
-        raise DataError(
-            f"{source.name}: per={chosen.per!r} is for one file, or a table in memory: export it"
-        )
     match source:
         case InMemory():
             name = chosen.name or source.name

@@ -53,8 +53,7 @@ def table_of(
     counts = part_counts(release)[..., part]
     sums = None
     if first.sums is not None:
-        total = np.reshape([each.sums.sum[part] for each in release.parts], counts.shape)
-        sums = total, first.sums.variance[part]
+        sums = part_sums(release)[..., part], first.sums.variance[part]
     variance = first.nodes.variance[part]
     frame = tidy(by, columns, counts, variance, sds, margins=margins, sums=sums)
     times = len(frame) // max(len(names), 1)
@@ -156,6 +155,12 @@ def part_counts(release: Any) -> Float:
     """Counts of all nodes of a release, float64 (kinds, steps, n)."""
     shape = (release.by or Axis()).shape
     return np.array([part.nodes.count for part in release.parts]).reshape(*shape, -1)
+
+
+def part_sums(release: Any) -> Float:
+    """Sums of values in all nodes of a release with values, float64 (kinds, steps, n)."""
+    shape = (release.by or Axis()).shape
+    return np.array([part.sums.sum for part in release.parts]).reshape(*shape, -1)
 
 
 def rank_limits(count: Float, half: Float) -> tuple[Int, Int]:

@@ -89,6 +89,29 @@ def test_another_day_is_the_same_whatever_a_person_did_on_this_one(case):
     assert changed == 5 * K  # everyone exceeds the bound on each day
 
 
+@pytest.mark.parametrize("per", ["day", "week", "month"])
+@pytest.mark.parametrize("case", DAYS)
+def test_an_engine_bounds_each_day_as_a_file_is_bounded(case, per, tmp_path):
+    """A folder of daily files: by local clocks, and the same records of each cell if all stay."""
+    zone, day = DAYS[case]
+    frame = visits(day, zone)
+    frame["person"] = frame.person % 4 if per == "month" else frame.person
+    typed = frame.assign(time=pd.to_datetime(frame.time))
+    for date, rows in typed.groupby(typed.time.dt.date):
+        rows.to_parquet(tmp_path / f"{date}.parquet")
+    ends = [(pd.Timestamp(day) + pd.Timedelta(n, "D")).strftime("%Y-%m-%d") for n in (-1, 2)]
+    how = {"domain": None, "per": per, "bits": 12}
+    assert (
+        moved(*(load(each, *ends, zone, max_per_unit=999, **how) for each in (frame, tmp_path)))
+        == 0
+    )
+    totals = [
+        layers_of(load(each, *ends, zone, max_per_unit=25, **how)).counts[0].total
+        for each in (frame, tmp_path)
+    ]
+    assert totals[0] == totals[1] < len(frame)
+
+
 def test_a_bound_over_both_days_is_refused_by_a_calendar(ledger):
     """T13: by a person's records of both days, one day more changes what is kept of the other."""
     frame = visits("2024-03-05", "UTC")
@@ -123,16 +146,11 @@ def test_a_late_record_counts_on_its_own_day_which_pays_again(ledger):
     [
         ({"unit": None, "max_per_unit": 1}, "name the column of persons too"),
         ({"per": "hour"}, "unit of time 'hour': choose one of day, week, month"),
-        ({"source": "folder"}, "folder: per='day' is for one file, or a table in memory"),
         ({"domain": BOX}, "name the column of times and the public period too"),
         # Trips may last several days.
         ({"domain": grid(3)}, "per goes with points, the data are trips"),
     ],
 )
-def test_a_bound_that_no_calendar_has_is_refused(how, line, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
-    frame = visits("2024-03-05", "UTC")
-    frame.to_parquet(tmp_path / "folder" / "a.parquet")
+def test_a_bound_that_no_calendar_has_is_refused(how, line):
     with pytest.raises(DpvizError, match=line):
-        load(how.pop("source", frame), "2024-03-05", "2024-03-06", "UTC", **how)
+        load(visits("2024-03-05", "UTC"), "2024-03-05", "2024-03-06", "UTC", **how)

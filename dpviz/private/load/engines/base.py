@@ -18,8 +18,8 @@ from dpviz.private.load.dialects import table
 from dpviz.private.load.tables.base import Column, Kind
 from dpviz.progress import Progress
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Cells and counts, int64 of shape (n,) each."""
+Rows = tuple[NDArray[np.int64], ...]
+"""Cells, counts, and sums if values are added up: int64 of shape (n,) each."""
 
 _ALMOST = 0.99
 """Largest progress that is reported before the rows have arrived."""
@@ -44,7 +44,7 @@ class Engine(ABC):
 
     @abstractmethod
     def rows(self, query: str) -> Rows:
-        """Run a query that returns two columns of whole numbers."""
+        """Run a query that returns columns of whole numbers."""
 
     def fraction(self) -> float:
         """Progress of the running query, from 0 to 1, as far as the engine reports it."""

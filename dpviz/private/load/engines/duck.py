@@ -158,10 +158,10 @@ class Duck(Engine):
         ]
 
     def rows(self, query: str) -> Rows:
-        """Run a query that returns two columns of whole numbers."""
+        """Run a query that returns columns of whole numbers."""
         with engine_errors(self.title, NOT_NUMBERS):
-            first, second = self._engine.execute(query).fetchnumpy().values()
-        return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+            columns = self._engine.execute(query).fetchnumpy().values()
+        return tuple(np.asarray(each, dtype=np.int64) for each in columns)
 
     def fraction(self) -> float:
         """DuckDB's own estimate."""

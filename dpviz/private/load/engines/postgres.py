@@ -18,8 +18,8 @@ _UNREACHABLE = (
 )
 
 _IN_BLOCKS = """
-SELECT string_agg(int8send(cell) || int8send(n), ''::bytea) FROM (
-  SELECT cell, n, (row_number() OVER () - 1) / 65536 AS block FROM ({query}) AS counted (cell, n)
+SELECT string_agg({row}, ''::bytea) FROM (
+  SELECT {names}, (row_number() OVER () - 1) / 65536 AS block FROM ({query}) AS counted ({names})
 ) AS numbered GROUP BY block
 """
 """Rows as blocks of big-endian numbers: the driver would fetch rows one by one."""
@@ -62,19 +62,19 @@ class Postgres(Engine):
         return column_of(name, kind, self.dialect, f"EPSG:{srid}" if srid else None)
 
     def rows(self, query: str) -> Rows:
-        """Run a query that returns two columns of whole numbers."""
+        """Run a query that returns columns of whole numbers."""
         with (
             engine_errors(self.title, f"{NOT_NUMBERS}, or are points"),
             self._engine.cursor("dpviz", binary=True) as cursor,
         ):
+            first = self._engine.execute(f"SELECT * FROM ({query}) AS counted LIMIT 0".encode())
+            names = [f"c{at}" for at in range(len(first.description or ()))]
+            row = " || ".join(f"int8send({name})" for name in names)
             cursor.itersize = 16
-            cursor.execute(_IN_BLOCKS.format(query=query).encode())
-            blocks = [np.frombuffer(block, dtype=">i8").reshape(-1, 2) for (block,) in cursor]
-        cells, counts = (
-            np.concatenate([np.empty(0, np.int64), *(block[:, axis] for block in blocks)])
-            for axis in (0, 1)
-        )
-        return cells.astype(np.int64, copy=False), counts.astype(np.int64, copy=False)
+            text = _IN_BLOCKS.format(query=query, row=row, names=", ".join(names))
+            cursor.execute(text.encode())
+            blocks = [np.empty(0, ">i8"), *(np.frombuffer(each, ">i8") for (each,) in cursor)]
+        return tuple(np.concatenate(blocks).reshape(-1, len(names)).T.astype(np.int64))
 
     def cancel(self) -> None:
         """Ask the server to cancel."""

@@ -62,9 +62,6 @@ def java():
     """Only for tests that ask for it, or have a parameter spark: they come together."""
     if not servers.has_java():
         pytest.skip(servers.NO_JAVA)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", servers.SHORT_LIVED)
-        yield
 
 
 @pytest.fixture(scope="session")

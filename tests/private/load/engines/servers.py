@@ -28,13 +28,6 @@ NO_JAVA = (
     "it by itself"
 )
 
-SHORT_LIVED = (
-    "-XX:+IgnoreUnrecognizedVMOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-)
-"""Options of a Java that lives for a minute: most of its time went into compiling its own code, and
-into proving Spark's thousands of classes sound once more."""
-
 
 def postgres_programs():
     """The folder of the newest PostgreSQL that has PostGIS; None without."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pv
 import pyarrow.parquet as pq
 import pytest
 
@@ -11,13 +12,20 @@ from dpviz.errors import DataError, ParameterError
 from dpviz.private.areas import AreaData
 from dpviz.releases.areas.table_steps import record_domain
 from dpviz.roads.steps import Steps
+from tests.commands import run
 from tests.private.load.engines.servers import connected, create
 from tests.private.load.stability import database, layers_apart
 from tests.vault import counts_of, layers_of
 from tests.wards import voronoi
 
 BOX = dpviz.Domain.from_bounds(
-    [0, 0, 1, 1], ("x", "y"), kind="mode", kinds=["bike", 'it\'s \\ "new"', "other"]
+    [0, 0, 1, 1],
+    ("x", "y"),
+    kind="mode",
+    kinds=["bike", 'it\'s \\ "new"', "other"],
+    value="stars",
+    clip=(-2, 20),
+    grid=0.3,
 )
 READ = {"columns": ("x", "y"), "bits": 4, "public": True}
 
@@ -79,6 +87,9 @@ def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     layers = layers_of(dpviz.load(url, BOX, table=name, **READ))
     assert all(index.total for index in wanted.counts)
     assert layers_apart(wanted.counts, layers.counts) == 0
+    for one, other in zip(wanted.sums, layers.sums, strict=True):
+        assert one.codes.tolist() == other.codes.tolist()
+        assert one.weights.tolist() == other.weights.tolist()
     # The salt of public data is fixed, so that every engine keeps the same records of a unit.
     read = {**READ, "unit": "who", "max_per_unit": 1}
     by_folder = layers_of(dpviz.load(records, BOX, **read))
@@ -86,6 +97,8 @@ def test_every_engine_gives_the_layers_of_a_file(engine, records, request):
     total = sum(index.total for index in bounded.counts)
     assert 0 < total <= 90
     assert layers_apart(by_folder.counts, bounded.counts) == 0
+    sums = [[index.weights.tolist() for index in each.sums] for each in (by_folder, bounded)]
+    assert sums[0] == sums[1]
 
 
 def tables_of(*modes):
@@ -119,6 +132,29 @@ def test_floats_are_no_ids_and_no_kinds(engine, column, records, request):
     """Each engine writes them in its own way, and NaN too: refused by the type of the column."""
     url, name = ENGINES[engine](records, request)
     box = dpviz.Domain.from_bounds([0, 0, 1, 1], ("x", "y"), kind=column, kinds=("1", "2"))
-    for domain, unit in ((box, None), (BOX.without_time, column)):
+    for domain, unit in ((box, None), (BOX, column)):
         with pytest.raises(DataError, match=f"column '{column}' of rides holds floats"):
             dpviz.load(url, domain, table=name, columns=("x", "y"), unit=unit)
+
+
+def test_a_table_with_sums_from_duckdb_is_the_release_of_the_csv(records, tmp_path):
+    """With the noise of one seed, by area, day, category and clipped value."""
+    rides = table().drop_columns(["stars", "size", "at"])
+    hours = pa.array(np.arange(len(rides)) * 3_600_000_000, pa.timestamp("us", "UTC"))
+    rides = rides.append_column("at", hours)
+    rides = rides.append_column("fare", pa.array(np.linspace(-3, 30, len(rides))))
+    pq.write_table(rides, tmp_path / "rides.parquet")
+    pv.write_csv(rides, tmp_path / "rides.csv")
+    url = database(tmp_path / "rides.duckdb", rides=tmp_path / "rides.parquet")
+    areas = ["--areas=rect=0,0,0.5,1;rect=0.5,0,1,1", "--bounds=0,0,1,1", "--columns=x,y"]
+    areas += ["--public", "--seed=1"]
+    frame = ["--time=at", "--every=1w", "--period=1970-01-01,1970-01-29", "--kind=mode"]
+    frame += ["--kinds=bike,other", "--sum=fare", "--clip=0,20", "--unit=who", "--max-per-unit=40"]
+    built = []
+    for source in ([tmp_path / "rides.csv"], [url, "--table=rides"]):
+        output = tmp_path / f"{len(built)}.parquet"
+        code, _, errors = run("build", *source, *areas, *frame, "-o", output)
+        assert code == 0, errors
+        built.append(dpviz.read(output).table())
+    assert built[0]["sum"].abs().sum() > 1000
+    assert built[0].equals(built[1])
