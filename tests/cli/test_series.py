@@ -77,6 +77,30 @@ def test_a_month_costs_epsilon_once_and_a_second_run_nothing(folder):
 KEYS = ["name", "kind", "window"]
 
 
+def test_a_folder_of_daily_files_gives_the_series_of_one_file_with_sums(folder):
+    """The noise is 0 at this ε; a folder is counted in an engine, by local clocks."""
+    begin(1e11)
+    table = pd.read_csv("visits.csv", parse_dates=["time"])
+    table["fare"] = np.linspace(-5, 60, len(table))
+    table.to_csv("visits.csv", index=False)
+    for day, rows in table.groupby(table.time.dt.date):
+        (folder / "days").mkdir(exist_ok=True)
+        rows.to_parquet(folder / "days" / f"{day}.parquet")
+    words = ["--sum=fare", "--clip=0,50", "--max-per-unit=99", "--epsilon=1e10"]
+    update("03-25", *words, to="one")
+    update("03-25", *words, "--again", to="many", source="days")
+    one, many = (dpviz.read_series(each).table() for each in ("one", "many"))
+    pd.testing.assert_frame_equal(one, many, atol=1e-3)
+    whole = one[(one.window == "7 days") & (one.end == "2024-03-25")]
+    records = table[table.time < "2024-03-25"]
+    assert whole["count"].sum() == pytest.approx(len(records), abs=0.1)
+    assert whole["sum"].sum() == pytest.approx(records.fare.clip(0, 50).sum(), abs=2)
+    assert "holds a series with clip [0.0, 50.0]" in fails(
+        *("series", "update", "one", "visits.csv", *WORDS, "--until=2024-03-25"),
+        *(*words[2:], "--sum=fare", "--clip=0,9"),
+    )
+
+
 def test_a_run_that_is_killed_after_the_payment_leaves_a_lost_release(folder):
     begin(2)
     killed = patch.object(series, "save_release", side_effect=KilledError)

@@ -48,7 +48,6 @@ from dpviz.lazy import exp, sqlglot
 from dpviz.private.load.dialects import (
     as_axes,
     as_column,
-    as_double,
     as_number,
     as_seconds,
     as_text,
@@ -161,9 +160,9 @@ class CellQuery:
     def sql(self, relation: Any, dialect: str, salt: str = "") -> str:
         """The query in a dialect, as rows of numbers in no order.
 
-        Its columns are ``cell``, :attr:`count_column`, and ``dpviz_total`` with values. ``relation``
-        is a sqlglot expression to select from, ``salt`` a fresh random text, with ``unit``. Raises
-        DataError: a domain with a cycle.
+        Its columns are ``cell``, :attr:`count_column`, and with values ``dpviz_total``.
+        ``relation`` is a sqlglot expression to select from, ``salt`` a fresh random text, with
+        ``unit``. Raises DataError: a domain with a cycle.
         """
         template = COUNT if self.unit is None else COUNT_BOUNDED
         words = {"total": "", "steps": "", "order": "cell"}
@@ -308,10 +307,11 @@ class CellQuery:
 
 def _stepped(x: Any, borders: Sequence[float], values: Sequence[float], dialect: str) -> Any:
     """The value that belongs to the last border that x reaches; before all of them the first."""
+    first, *others = (sql(":value", dialect, value=each) for each in values)
     place = exp.case()
-    for border, value in zip(borders[::-1], values[:0:-1], strict=True):
-        place = place.when(sql(":x >= :border", dialect, x=x, border=border), as_double(value))
-    return place.else_(as_double(values[0])) if len(borders) else as_double(values[0])
+    for border, value in reversed([*zip(borders, others, strict=True)]):
+        place = place.when(sql(":x >= :border", dialect, x=x, border=border), value)
+    return place.else_(first) if others else first
 
 
 def _written(template: str, relation: Any, values: dict[str, Any], dialect: str) -> str:
