@@ -224,6 +224,7 @@ def build(
             neighbours=neighbours,
             declare_public=declare_public,
             conclude=conclude,
+            rho=getattr(price.slots, "rho", None),
         ) as receipt,
     ):
         release, facts = _measured(

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import dpviz
-from dpviz.cli.attributes import cut_words
 from dpviz.cli.groups import grouped, option
 from dpviz.cli.root import Json, ReleaseFile, app, emit, escaped_line, numbers
 from dpviz.errors import ParameterError
@@ -82,11 +81,10 @@ def compare(
     else:
         answer, name = opened.compare(one, other, **basis), "A − B"
     facts = {key: _plain(getattr(answer, key)) for key in ("value", "low", "high")}
-    facts |= {"half_width": _plain(answer.half_width), "uniformity_sd": answer.uniformity_sd}
-    noun = "areas" if opened.kind == "areas" else "cells"
+    facts["half_width"] = _plain(answer.half_width)
     lines = [
         *(f"{label}: {_title(given, which)}" for which, label in enumerate("A" if trend else "AB")),
-        f"{name} = {_interval(answer, ratio)}{cut_words(answer.uniformity_sd, noun)}",
+        f"{name} = {_interval(answer, ratio)}",
         opened.header.guarantee,
     ]
     emit(facts | {"basis": answer.basis}, as_json, "\n".join(lines))

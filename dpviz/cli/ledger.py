@@ -122,6 +122,8 @@ def _lines(account: Account, pieces: Sequence[Piece] = ()) -> str:
         )
     if account.public:
         head += ", declared public by its owner although it was sensitive"
+    if account.rho is not None:
+        head += f"; together {account.rho:.4g}-zCDP (ρ)"
     rows = [
         f"  {row.at}  {_price(row.epsilon, row.delta):<20} {row.what:<20} {row.outcome:<9}"
         f" {row.release[:8]} {row.period} {row.purpose}".rstrip()

@@ -86,7 +86,7 @@ def data_use(release: Release) -> dict[str, Any]:
                 "privacy_parameters": {
                     "epsilon": header.epsilon if private else None,
                     "delta": (header.delta or None) if private else None,
-                    "rho": None,
+                    "rho": header.extra.get("rho") if private else None,
                 },
                 "privacy_parameters_details": _budget(header)
                 if private

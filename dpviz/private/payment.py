@@ -53,6 +53,7 @@ def payment(
     neighbours: str = "add-remove",
     declare_public: bool = False,
     conclude: bool = True,
+    rho: float | None = None,
 ) -> Iterator[dict[str, str]]:
     """Pay before the body runs, and record its outcome in the ledger.
 
@@ -66,6 +67,7 @@ def payment(
         what: the thing that is bought, for instance the method.
         neighbours: the relation that the price is for, "add-remove" or "replace".
         conclude: record that it was released; if False, the caller does so later.
+        rho: the ρ of zCDP, where the release has one beside epsilon and delta.
 
     Raises:
         BudgetError: not enough is left; nothing was spent.
@@ -92,6 +94,7 @@ def payment(
             neighbours=neighbours,
             release=release,
             period=data.charged,
+            rho=rho,
         )
         paid = True
         yield {"release_id": release}

@@ -52,7 +52,7 @@ class Comparisons:
 
         The interval is exact for areas and streets, but for areas in whole numbers from 0
         (``whole=True``): there it is of the noise only. Elsewhere standard deviations of counts of
-        one tree add up, which is never too little.
+        one tree add up, which is never too little for the noise.
 
         Raises DpvizError: as :func:`~dpviz.releases.joint.joint`.
 

@@ -33,8 +33,9 @@ from dpviz.trees.lattice import Float, Int
 EXACT, INDEPENDENT = "exact", "independent parts"
 ADDED, QUADRATURE, REPLICATES = "added sds", "quadrature", "replicates"
 NOISE_ONLY = "noise only"
-"""Bases of an interval. The first three are never too narrow; the next two are estimates. The last
-is of whole numbers from 0: exact for the noise before they were made, silent on what that moved."""
+"""Bases of an interval. The first three are never too narrow for the noise; the next two are
+estimates. The last is of whole numbers from 0: exact for the noise before they were made, silent on
+what that moved."""
 
 VARIANCE_ROUNDING = 1e-9
 """Relative difference of variances that is rounding."""
@@ -46,9 +47,7 @@ class Estimate(Tabular):
 
     Attributes:
         value: the estimate; NaN where there are not enough records for a ratio.
-        low, high: the interval: for the noise, and in a ratio for cut cells and areas too.
-        uniformity_sd: standard deviation of the error from uneven records in cut cells or areas,
-            for a difference or a trend; see :class:`~dpviz.releases.answers.RangeAnswers`.
+        low, high: the interval, for the noise and for uneven records in cut cells and areas.
         basis: basis of the interval: "exact" covariances, "independent parts", "added sds" (a
             bound), "quadrature" or "replicates" (estimates), "noise only" (no bias of whole
             numbers).
@@ -57,7 +56,6 @@ class Estimate(Tabular):
     value: float
     low: float
     high: float
-    uniformity_sd: float
     basis: str
 
     @property
@@ -99,10 +97,11 @@ class Joint:
         """Weighted sum of the counts."""
         weight = np.asarray(weights, dtype=np.float64)
         size = np.abs(weight)
-        variance = max(float(weight @ self.known @ weight + size @ self.bound @ size), 0.0)
-        value, half = float(weight @ self.count), INTERVAL_SDS * float(np.sqrt(variance))
+        noise = max(float(weight @ self.known @ weight + size @ self.bound @ size), 0.0)
+        # What one count of a cut cell has too much the other may have too little.
         cut = float(size @ self.uniformity_sd)
-        return Estimate(value, value - half, value + half, cut, self.basis)
+        value, half = float(weight @ self.count), INTERVAL_SDS * float(np.hypot(noise**0.5, cut))
+        return Estimate(value, value - half, value + half, self.basis)
 
 
 def joint(
@@ -180,7 +179,7 @@ def ratio_of(both: Joint) -> Estimate:
         both.count[:1], both.count[1:], (of_above, of_below, of_both), limits=(0.0, np.inf)
     )
     value, low, high = (float(each[0]) for each in (answer.value, answer.low, answer.high))
-    return Estimate(value, low, high, 0.0, both.basis)
+    return Estimate(value, low, high, both.basis)
 
 
 def trend_of(release: Any, subset: Any, weights: ArrayLike | None = None) -> Estimate:

@@ -210,8 +210,8 @@ class Series:
     nodes: Int
     counts: Float
     variance: Float
-    sums: tuple[Float, Float] | None
     known_on: tuple[str, ...]
+    sums: tuple[Float, Float] | None = None
 
     @property
     def until(self) -> int:
@@ -253,7 +253,7 @@ class Series:
             )
         value = float(weight @ self.counts[:, which, row].sum(axis=1))
         half = INTERVAL_SDS * float(np.sqrt(len(which) * (weight**2 @ self.variance[:, row])))
-        return Estimate(value, value - half, value + half, 0.0, EXACT)
+        return Estimate(value, value - half, value + half, EXACT)
 
     def table(self, *, last: bool = False, final: bool = False) -> pd.DataFrame:
         """Counts of windows and running totals of every area and kind, by the day they end on.

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import dpviz
+from dpviz.exports.data_use import data_use
 from dpviz.exports.facts import guarantee_sentence, statement
 from dpviz.planning.calls import code_of
 from dpviz.private.load import bounding
@@ -49,6 +50,30 @@ def build(file, period, out, *words, epsilon=1):
     code, shown, err = run("build", file, *how, "-o", out)
     assert code == 0, err
     return shown
+
+
+def test_gaussian_releases_add_up_by_rho_and_state_it(files):
+    """Pure releases count by ε²/2; another day has none of it."""
+    assert run("ledger", "calendar", "visits", "--unit=day", "--zone=Europe/Berlin")[0] == 0
+    assert run("ledger", "set", "visits", "--epsilon=9", "--delta=1e-5")[0] == 0
+    build("more.csv", "2024-10-26,2024-10-27", "pure.parquet", *AREAS)
+    build(
+        "more.csv",
+        "2024-10-26,2024-10-27",
+        "a.parquet",
+        *AREAS,
+        "--max-per-unit=40",
+        "--delta=1e-6",
+    )
+    release = dpviz.read("a.parquet")
+    rho = release.header.extra["rho"]
+    (account,) = as_json("ledger", "show", "visits")["datasets"]
+    assert account["rho"] == pytest.approx(rho + 0.5)
+    assert f"together {rho + 0.5:.4g}-zCDP (ρ)" in run("ledger", "show", "visits")[1]
+    other = ["ledger", "show", "visits", "--period=2024-10-27,2024-10-28"]
+    assert as_json(*other)["datasets"][0]["rho"] is None
+    loss = data_use(release)["deployment"]["privacy_loss"]
+    assert loss["privacy_parameters"] == {"epsilon": 1.0, "delta": 1e-6, "rho": rho}
 
 
 @pytest.mark.parametrize("words", [[], ["--delta=1e-6"]], ids=["records", "persons"])

@@ -207,7 +207,19 @@ class Balance:
             public=self.public,
             frame=str(self.frame or ""),
             longer={} if self.frame is None else self.profile.longer(self.frame),
+            rho=self._rho(span) if spent[1] else None,
         )
+
+    def _rho(self, span: Span | None) -> float | None:
+        """Largest total ρ of the units of a span; two steps to a person's unit cost 2² times ρ."""
+        profile, zero = Profile(), Fraction(0)
+        for entry in self.spends:
+            rho = entry.zcdp
+            if rho is None:
+                return None
+            steps = 1 if self.frame is None or entry.frame else 2
+            profile = profile.added(entry.units, (steps**2 * rho, zero))
+        return float(profile.largest(span)[0])
 
 
 def _in_zone(frame: TimeUnits) -> str:

@@ -148,6 +148,7 @@ class Ledger:
         release: str = "",
         period: ChargedPeriod | None = None,
         beside: Sequence[str] = (),
+        rho: float | None = None,
     ) -> str:
         """Pay; when this returns, the entry is on disk.
 
@@ -164,6 +165,7 @@ class Ledger:
             release: its id, a new one by default. A caller who chose it can conclude the release
                 even if an interrupt came between the entry and the return.
             period: with a calendar, the period of the records; all its units of time are charged.
+            rho: the ρ of zCDP, where the release has one beside epsilon and delta.
             beside: names of further data sets that the release reads: all pay the price, or none.
 
         Returns:
@@ -182,6 +184,8 @@ class Ledger:
             _require_line(field, text)
         price = {"epsilon": amount(epsilon, "epsilon"), "delta": probability(delta)}
         bought: dict[str, Any] = {**price, **texts, "neighbours": neighbours}
+        if rho is not None:
+            bought["rho"] = amount(rho, "rho")
         if period is not None:
             bought |= {"frame": str(period.units), "units": period.span, "time": period.column}
         names = {account_key(each): each for each in (dataset, *beside)}

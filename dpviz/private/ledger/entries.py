@@ -56,7 +56,8 @@ class Account:
 
     With a calendar, the unit is a person's records of one unit of time, ``spent`` is the largest
     charge of such a unit, and ``longer`` has the ε of that unit, of longer times of a person and of
-    all their records (None: unbounded); it is empty if δ was spent.
+    all their records (None: unbounded); it is empty if δ was spent. ``rho`` is the total ρ of zCDP,
+    the largest of a unit, if δ was spent; None where a release with δ has none.
     """
 
     dataset: str
@@ -71,6 +72,7 @@ class Account:
     public: bool = False
     frame: str = ""
     longer: dict[str, float | None] = field(default_factory=dict)
+    rho: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,7 @@ class Entry:
         frame: unit of time and zone of a calendar; empty for a plain account.
         units: numbers of the units of time that a spend charges; None for all.
         time: column of the time that decides the unit of a record.
+        rho: the ρ of zCDP that a release with δ has; else empty.
     """
 
     kind: str
@@ -100,6 +103,14 @@ class Entry:
     frame: str = ""
     units: Span | None = None
     time: str = ""
+    rho: str = ""
+
+    @property
+    def zcdp(self) -> Fraction | None:
+        """The ρ for adding or removing one unit; of pure ε-DP ε²/2 (Bun and Steinke, TCC 2016)."""
+        if self.rho:
+            return Fraction(self.rho) / NEIGHBOURS[self.neighbours]
+        return None if Fraction(self.delta) else self.charged**2 / 2
 
     @property
     def charged(self) -> Fraction:

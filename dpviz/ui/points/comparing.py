@@ -19,7 +19,7 @@ ALWAYS = "All steps"
 
 ABOUT = {
     EXACT: "The interval follows from the noise of both counts, which may have a part in common.",
-    ADDED: "The noise of both counts is added up: the interval is never too narrow.",
+    ADDED: "The noise of both counts is added up, with what cut cells may cost.",
     NOISE_ONLY: "The interval is for the noise only: whole numbers from 0 also have a bias.",
 }
 """Sentence on an interval, by its basis."""
