@@ -159,7 +159,8 @@ def table(
         emit({"output": output, "rows": len(windows)}, as_json, f"{output}: {len(windows):,} rows")
         return
     rows = as_rows({name: windows[name].tolist() for name in windows.columns})
-    shown = windows.round({"count": 1, "noise_sd": 2}).to_string(index=False)
+    rounded = windows.round({"count": 1, "noise_sd": 2})
+    shown = rounded.to_string(index=False, float_format="{:.6g}".format)
     emit({"rows": rows}, as_json, shown)
 
 

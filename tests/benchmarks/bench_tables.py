@@ -59,6 +59,7 @@ def write(rows):
     """The records and 1,000 wards in 32 districts, in the current folder."""
     table = records(rows)
     pq.write_table(table, "visits.parquet")
+    pq.write_table(table.slice(0, 1), "one.parquet")
     pv.write_csv(table, "visits.csv")
     with duckdb.connect("visits.duckdb") as db:
         db.execute("CREATE TABLE visits AS FROM 'visits.parquet'")
@@ -127,6 +128,8 @@ def report():
         copy(url)
         children = ["pgrep", "-P", str(os.getpid()), "postgres"]
         postgres = subprocess.run(children, capture_output=True, text=True).stdout.split()[0]
+        spark = "spark://local", f'--table=parquet."{folder}/visits.parquet"'
+        start = "spark://local", f'--table=parquet."{folder}/one.parquet"'
         duck, remote = ("duckdb:///visits.duckdb", "--table=visits"), (url, "--table=visits")
         for name, words, beside in (
             ("CSV", ("visits.csv",), None),
@@ -137,7 +140,8 @@ def report():
             ("DuckDB, 10 records per person", (*duck, *PERSONS), None),
             ("PostgreSQL", remote, postgres),
             ("PostgreSQL, 10 records per person", (*remote, *PERSONS), postgres),
-            ("Spark", ("spark://local", f'--table=parquet."{folder}/visits.parquet"'), None),
+            ("Spark", spark, None),
+            ("Spark, a single record: its start", start, None),
         ):
             Path("table.parquet").unlink(missing_ok=True)
             dataset = name.replace(",", "")
