@@ -35,6 +35,11 @@ def plan(
     records: int | None = option(
         "Your guess of the number of records (default: 100,000, or as many as in --like)."
     ),
+    prior: str | None = option(
+        "PUBLIC data that the map follows, see 'dpviz build'; requires --like, which shows how "
+        "closely."
+    ),
+    prior_weight: str | None = option("Column of weights of --prior, such as inhabitants."),
     at_most: float = option("Largest epsilon that you would spend.", default=10),
     crs: str = option("CRS of the bounds.", default="EPSG:4326"),
     unit: str | None = option("Column of the privacy unit, for the printed command."),
@@ -56,6 +61,12 @@ def plan(
             f"--like {like!r} is the source itself, which a plan must not read: give another file "
             "of public records"
         )
+    if prior is None and prior_weight is not None:
+        raise ParameterError("--prior-weight requires --prior: give both, or neither")
+    if prior is not None and like is not None and Path(prior).resolve() == Path(like).resolve():
+        raise ParameterError(
+            f"--prior {prior!r} is the file of --like, which it would follow exactly: give another"
+        )
     planned = dpviz.plan(
         domain,
         want,
@@ -67,6 +78,7 @@ def plan(
         max_per_unit=max_per_unit,
         seed=seed,
         as_map=as_map,
+        prior=None if prior is None else dpviz.prior(prior, domain, prior_weight),
         progress=progress(),
     )
     values = "".join(f", {name}={value:g}" for name, value in planned.parameters.items())

@@ -23,6 +23,8 @@ UNITS_PER_DEGREE = 1_000  # coordinates are stored as integers; the sources are 
 COARSE, FINE, NAMES = "basemap.parquet", "shores.parquet", "places.parquet"
 SQUARE_DEGREES = 5
 """Side in degrees of the squares that fine land is cut into."""
+FINE_DEGREES = 5.0
+"""Largest width in degrees that is shown with the finer outlines."""
 SHAPES = "Natural Earth"
 PLACES = "GeoNames (CC BY 4.0)"
 """Credits that a map with these shapes or names shows."""

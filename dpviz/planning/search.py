@@ -21,6 +21,7 @@ from dpviz.private.handle import DataHandle
 from dpviz.progress import Progress, silent
 from dpviz.queries.wishes import Wish, parse_all, squares
 from dpviz.releases.counts import PointRelease
+from dpviz.trees.prior import Prior
 
 MIN_EPSILON = 0.001
 """Smallest ε tried."""
@@ -42,6 +43,12 @@ AREAS_ASSUMPTION = (
     "map of cells, in which any other place can be asked too."
 )
 """Assumption stated if the cells are the areas of the wishes."""
+
+FOLLOWED = (
+    "They follow the prior as closely as those of the public table do. Without it a map would need "
+    "ε = {}."
+)
+"""Assumption stated with a prior."""
 
 WIDENING_FACTORS = tuple(EPSILON_RATIO**power for power in range(146))
 """Factors that widen tolerances, to find feasible ones: up to a million."""
@@ -103,6 +110,7 @@ def plan(
     max_per_unit: int = 1,
     seed: int = 0,
     as_map: bool = False,
+    prior: Prior | None = None,
     progress: Progress | None = None,
 ) -> Plan:
     """Find the method and the least ε for which wishes hold, without reading the records.
@@ -122,6 +130,8 @@ def plan(
         as_map: consider only methods whose cells cover the box, so that other places can be
             queried too. Otherwise, if all wishes name areas of one file, or rectangles that do not
             overlap, only these are counted.
+        prior: PUBLIC data from :func:`dpviz.prior` that a map follows; requires ``like``, other
+            public records that show how closely.
         progress: called with (fraction, what); may raise to cancel.
 
     Raises:
@@ -151,24 +161,28 @@ def plan(
         raise DomainError(
             f"a plan is for places in two dimensions, the domain has {domain.dims}: give W,S,E,N"
         )
+    if prior is not None and not isinstance(like, DataHandle):
+        raise ParameterError(
+            "a prior (--prior) needs like (--like), public records that lie to it as yours do: "
+            "without them a plan would take your records to lie exactly as it says"
+        )
     asked = parse_all(wishes)
     scenes, times, assumed = scenes_of(domain, records, like, seed, asked)
-    trial = Trial(
-        scenes,
-        asked,
-        times=times,
-        max_per_unit=max_per_unit,
-        seed=seed,
-        sampled=like is not None,
-        anywhere=like is None,
-        as_map=as_map,
-    )
+    how: dict[str, Any] = {"times": times, "max_per_unit": max_per_unit, "seed": seed}
+    how |= {"sampled": like is not None, "anywhere": like is None}
+    how |= {"as_map": as_map or prior is not None}
+    trial = Trial(scenes, asked, **how, prior=prior)
     if trial.no_areas:
         why = f"The areas are answered by other cells, not counted themselves: {trial.no_areas}."
         assumed = (*assumed, why)
     candidate, epsilon = cheapest_candidate(trial, prices(at_most), progress)
     if candidate.areas:
         assumed = (*assumed, AREAS_ASSUMPTION)
+    if prior is not None:
+        bare, grid = Trial(scenes, asked, **how), prices(at_most)
+        row = min(first_row(bare, each, grid) for each in _candidates(bare))
+        other = f"{grid[row]:g}" if row < len(grid) else f"more than {at_most:g}"
+        assumed = (*assumed, FOLLOWED.format(other))
     odds = trial.probabilities(candidate, epsilon).tolist()
     header = trial.release(candidate, epsilon).header
     price = trial.price(epsilon)
@@ -183,6 +197,7 @@ def plan(
         source=source,
         reading={"unit": unit, "max_per_unit": max_per_unit} if unit else {},
         areas=area_source(asked) if candidate.areas else None,
+        prior=None if prior is None else prior.stated,
         building={"wishes": [str(wish) for wish in asked]},
     )
     return Plan(

@@ -25,6 +25,7 @@ from dpviz.releases.areas.source import areas_of
 from dpviz.releases.points.promises import answers_at, places_of, success_probability
 from dpviz.trees.consistency import geometric_variance
 from dpviz.trees.lattice import Float
+from dpviz.trees.prior import Prior
 
 EPSILON_LIMIT = 1_000.0
 """Largest ε that may be tried or spent."""
@@ -100,6 +101,7 @@ class Trial:
         anywhere: the scenes' towns are at other places than the owner's, so that a rectangle is
             also tested where records of the scene lie at its edge.
         as_map: only methods whose cells cover the box, so that other places can be queried too.
+        prior: public data that builds of cells follow.
     """
 
     def __init__(
@@ -113,8 +115,9 @@ class Trial:
         sampled: bool = False,
         anywhere: bool = False,
         as_map: bool = False,
+        prior: Prior | None = None,
     ) -> None:
-        self.scenes, self.wishes = scenes, wishes
+        self.scenes, self.wishes, self.prior = scenes, wishes, prior
         self.times, self.max_per_unit = times, max_per_unit
         self.seed, self.sampled = seed, sampled
         self.builds = max(BUILDS, len(scenes))
@@ -137,6 +140,7 @@ class Trial:
             candidate.name,
             self.price(epsilon),
             areas=self.areas if candidate.areas else None,
+            prior=None if candidate.areas else self.prior,
             seed=self.seed + row,
             ledger=None,
             **candidate.parameters,

@@ -154,7 +154,7 @@ PriorFit = Annotated[list[NotNegative], Field(min_length=4, max_length=4)]
 class PriorEntry(Strict):
     """A public prior: kind, hash, weights; of each tree and level γ, a, misfit and gain."""
 
-    kind: Literal["points", "cells", "polygons", "release"]
+    kind: Literal["points", "cells", "polygons", "release", "land"]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     weight: Word | None = None
     fits: list[Annotated[list[PriorFit], Field(max_length=64)]] = []

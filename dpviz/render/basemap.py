@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpviz.datasets.basemap import FILLED, LINES, base_map, countries, towns
+from dpviz.datasets.basemap import FILLED, FINE_DEGREES, LINES, base_map, countries, towns
 from dpviz.datasets.geography import BOUNDS, CITY, TOWNS, river_outline, sea_outline, to_lonlat
 from dpviz.datasets.streets import city_graph
 from dpviz.errors import ParameterError
@@ -26,9 +26,6 @@ FADE = (8.0, 9.0)
 
 FINE_FADE = (10.5, 11.5)
 """The same for the outlines of 1:10m, which are off by 200 m."""
-
-FINE_DEGREES = 5.0
-"""Largest width in degrees that is shown with the finer outlines."""
 
 VARIABLE = "DPVIZ_BASEMAP"
 """Environment variable with an owner's base map file: see :mod:`dpviz.render.basemap_file`."""

@@ -16,11 +16,8 @@ from dpviz.trees.lattice import Codes, Float, Int
 from dpviz.trees.prior import Fit, Fitting, Prior
 from dpviz.trees.shrinkage import project, shrink_level
 
-MIN_LOG2, MAX_LOG2 = -6.0, 6.0
-"""Smallest and largest class of expectations: log2 of their number of standard deviations."""
-
-MIN_CLASS_NODES = 60
-"""Least nodes of a class: smaller classes join the next lower one."""
+MIN_VARIANCE = 1e-9
+"""Least variance of a count, so that certain ones can be weighed."""
 
 MIN_RECORDS = 5.0
 """Records below which no cell is divided further."""
@@ -33,7 +30,7 @@ MAX_CELLS = 1_000_000
 
 
 def level_fits(
-    codes: list[Codes], parent: Int, raw: tuple[Float, Float], prior: Prior, least: float = 1.0
+    codes: list[Codes], parent: Int, raw: tuple[Float, Float], prior: Prior
 ) -> tuple[list[Fit], Float]:
     """Fits of the levels below the root, and shares of nodes in their parents.
 
@@ -42,7 +39,6 @@ def level_fits(
         parent: breadth-first parents.
         raw: each node's estimate from its own subtree, and its variance.
         prior: public.
-        least: gain up to which a fit is not used.
 
     Returns:
         The fits, and the share of each node, NaN on levels where the prior is not used.
@@ -52,7 +48,6 @@ def level_fits(
         mass = prior.masses(codes[depth], depth).reshape(-1, 4)
         count, variance = (each[level.part].reshape(-1, 4) for each in raw)
         fit = fitting.add(count, variance, mass)
-        fit = fit if fit.gain > least else Fit()
         fits.append(fit)
         if fit.used:
             share[level.part] = fit.shares(mass).ravel()
@@ -60,45 +55,25 @@ def level_fits(
 
 
 def guided_estimates(parent: Int, raw: tuple[Float, Float], fits: list[Fit], share: Float) -> Float:
-    """Non-negative, consistent estimates, shrunk among nodes with similar expected counts.
+    """Non-negative, consistent estimates, which move towards what a trusted fit expects.
 
-    As :func:`~dpviz.trees.shrinkage.shrink_tree`, but on levels with a trusted fit the distribution
-    of true counts is fitted to each class of expectations: share × parent's final estimate.
+    As :func:`~dpviz.trees.shrinkage.shrink_tree`, but on levels with a trusted fit a true count is
+    normal around share q × its parent's final total T, with the variance q(1 − q)(T + φT²).
     """
     leaf, final = is_leaf(parent), np.maximum(raw[0], 0.0)
     for level, fit in zip(families(parent), fits, strict=True):
         part, total = level.part, final[level.inner]
-        estimates = raw[0][part], raw[1][part], leaf[part]
+        count, variance = raw[0][part], raw[1][part]
         if fit.trusted:
-            wanted, spread = _by_class(*estimates, share[part] * level.each(total))
+            whole, q = level.each(total), share[part]
+            known = q * (1.0 - q) * whole * (1.0 + fit.misfit * whole)
+            known, variance = np.maximum((known, variance), MIN_VARIANCE)
+            spread = known * variance / (known + variance)
+            wanted = spread * (count / variance + q * whole / known)
         else:
-            wanted, spread = shrink_level(*estimates)
+            wanted, spread = shrink_level(count, variance, leaf[part])
         final[part] = project(wanted, spread, level, total)
     return final
-
-
-def _by_class(
-    estimate: Float, variance: Float, leaf: NDArray[np.bool_], expected: Float
-) -> tuple[Float, Float]:
-    """Posterior means and variances of nodes of a level, by class of their expected counts.
-
-    Inside a class, counts are compared as multiples of their expected counts.
-    """
-    wanted, spread = estimate.copy(), variance.copy()
-    least = 2.0**MIN_LOG2 * np.sqrt(np.maximum(variance, 1e-9))
-    expected = np.maximum(expected, least)
-    power = np.floor(np.log2(expected / least) + MIN_LOG2)
-    of_class = np.minimum(power, MAX_LOG2)
-    rows = np.zeros(0, dtype=np.int64)
-    for each in np.unique(of_class)[::-1]:
-        rows = np.concatenate([rows, np.flatnonzero(of_class == each)])
-        if len(rows) < MIN_CLASS_NODES and each > of_class.min():
-            continue
-        scale = np.exp(np.log(expected[rows]).mean()) / expected[rows]
-        mean, square = shrink_level(estimate[rows] * scale, variance[rows] * scale**2, leaf[rows])
-        wanted[rows], spread[rows] = mean / scale, square / scale**2
-        rows = rows[:0]
-    return wanted, spread
 
 
 def tree_with_sub_cells(

@@ -22,17 +22,17 @@ FINEST_LEVEL = 13
 KINDS = ((0.0, 1.0), *itertools.product((1 / 3, 2 / 3, 1.0), (0.1, 1.0, 10.0)))
 """Candidates (γ, a): children share as (mass + a)^γ; the first is area."""
 
-MIN_EVIDENCE_SDS = 2.5
-"""z: a prior is used if it describes noisy counts better than area by this many deviations."""
-
-MIN_FAMILIES = 6.0
-"""A level with fewer families, including those from the level above, is not fitted."""
+MIN_EVIDENCE_SDS, MIN_GAIN = 2.5, 1.15
+"""z and least gain: a prior is used if its misfit, z deviations up, is this much below area's."""
 
 NEXT_LEVEL_WEIGHT = 0.5
 """Weight of the families of a level in the fit of the next one."""
 
-MAX_MISFIT, MIN_GAIN = 0.2, 1.25
-"""A fit is trusted with a misfit below the first and a gain above the second."""
+MAX_MISFIT = 0.2
+"""Misfit from which on a fit is not trusted."""
+
+LAND = "land"
+"""Source, and kind, of a prior from the bundled shapes of land."""
 
 STATED = ("kind", "sha256", "weight")
 """Facts of a prior that the header of a release states."""
@@ -123,7 +123,7 @@ class Fit(NamedTuple):
     @property
     def trusted(self) -> bool:
         """True if the fit is close enough to decide what is measured, and to move estimates."""
-        return self.used and self.misfit < MAX_MISFIT and self.gain > MIN_GAIN
+        return self.used and self.misfit < MAX_MISFIT
 
     @property
     def times(self) -> float:
@@ -140,7 +140,6 @@ class Fitting:
     """Sums over families, level after level, from which each level's fit follows."""
 
     def __init__(self) -> None:
-        self.families = 0.0
         self.misfit, self.doubt, self.weight = np.zeros((3, len(KINDS)))
         self.fit = Fit()
 
@@ -167,7 +166,6 @@ class Fitting:
             away = ((count - share * total[:, None]) ** 2).sum(axis=1)
             away -= (variance * (1.0 - 2.0 * share)).sum(axis=1) + noise * even
             terms[kind], weights[kind] = scale * away, square * (1.0 - even)
-        self.families = NEXT_LEVEL_WEIGHT * self.families + len(count)
         self.misfit = NEXT_LEVEL_WEIGHT * self.misfit + terms.sum(axis=1)
         self.weight = NEXT_LEVEL_WEIGHT * self.weight + weights.sum(axis=1)
         self.doubt = NEXT_LEVEL_WEIGHT**2 * self.doubt + ((terms[0] - terms) ** 2).sum(axis=1)
@@ -176,8 +174,8 @@ class Fitting:
 
     def _best(self) -> Fit:
         best = int(np.argmin(self.misfit))
-        doubt = MIN_EVIDENCE_SDS * math.sqrt(self.doubt[best])
         area, misfit = self.misfit[0], max(self.misfit[best], 0.0)
-        if self.families < MIN_FAMILIES or area - misfit <= doubt or self.weight[best] <= 0:
+        limit = misfit + MIN_EVIDENCE_SDS * math.sqrt(self.doubt[best])
+        if area <= MIN_GAIN * limit or self.weight[best] <= 0:
             return Fit()
-        return Fit(*KINDS[best], misfit / self.weight[best], area / (misfit + doubt))
+        return Fit(*KINDS[best], misfit / self.weight[best], area / limit)

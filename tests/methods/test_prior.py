@@ -30,7 +30,7 @@ from tests.strategies import share
 from .cases import handle, path_totals, same_columns, skewed_points, two_sided, unit_domain
 
 SQUARE = unit_domain(2)
-ALWAYS = {"MIN_FAMILIES": 0.0, "MIN_EVIDENCE_SDS": 1e-9, "MAX_MISFIT": math.inf, "MIN_GAIN": 0.0}
+ALWAYS = {"MIN_EVIDENCE_SDS": 1e-9, "MAX_MISFIT": math.inf, "MIN_GAIN": 0.0}
 """Constants with which every prior that fits at all decides what is measured."""
 
 

@@ -305,6 +305,24 @@ def test_a_plan_accepts_an_earlier_release(handle, tmp_path):
     assert "earlier release" in planned["assumed"][0]
 
 
+def test_a_plan_with_a_prior_needs_records_that_show_how_closely_it_is_followed(
+    tmp_path, monkeypatch
+):
+    """Half of the records of towns are like the private ones, the other half is the prior."""
+    monkeypatch.setattr(search, "candidates_for", lambda domain, wishes: FEW[1:])
+    points = places_of_records(towns(1), 20_000, 3)
+    for name, part in (("like", points[:10_000]), ("homes", points[10_000:])):
+        np.savetxt(tmp_path / f"{name}.csv", part, "%.6f", ",", header="lon,lat", comments="")
+    words = ["plan", f"--bounds={BOUNDS}", "--want", "any 25 km² ±25% or ±20 at 80%"]
+    words += ["--prior", tmp_path / "homes.csv"]
+    planned = as_json(*words, "--like", tmp_path / "like.csv")
+    assert planned["method"] == "ladder_tree"
+    assert planned["epsilon"] < 0.9 * float(planned["assumed"][-1].split()[-1].rstrip("."))
+    assert "--prior PRIOR" in planned["command"]
+    assert "needs like" in fails(*words)
+    assert "the file of --like" in fails(*words, "--like", tmp_path / "homes.csv")
+
+
 @pytest.mark.slow
 def test_areas_are_counted_by_themselves_at_the_price_of_the_theory(handle, tmp_path, monkeypatch):
     """Four wards of one level: the noise is one draw each, whose 95 % are ln(20)/ε."""

@@ -40,9 +40,6 @@ PLANE_DIMS = 2
 MAX_DEPTH = 52
 """Public cap on the depth, which the lattice reaches with one axis at a time."""
 
-MIN_USED_GAIN = 1.06
-"""Gain up to which a prior is not used: it is fitted to cells that split, and used in others."""
-
 _FITS: WeakKeyDictionary[Decomposition, list[Fit]] = WeakKeyDictionary()
 
 Split = Callable[[Int, int], NDArray[np.bool_]]
@@ -228,7 +225,7 @@ class ShrunkTree(PointMethod):
             column.flags.writeable = False  # no other reference, so that it is not copied
         fits: list[Fit] = []
         if self.prior is not None:
-            fits, share = level_fits(tree.codes, parent, raw, self.prior, MIN_USED_GAIN)
+            fits, share = level_fits(tree.codes, parent, raw, self.prior)
             if self.shrink and any(fit.trusted for fit in fits):
                 count = guided_estimates(parent, raw, fits, share)
         nodes = nodes.replace(count=count, variance=spread)

@@ -6,6 +6,7 @@ Public, so its errors may name what is wrong with it.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Sequence
 from filecmp import cmp
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpviz.checks import NUMPY_ERRORS, require, texts
+from dpviz.datasets.basemap import FINE_DEGREES, base_map
 from dpviz.domain import Domain
 from dpviz.errors import DataError, ShapesError
 from dpviz.files import arrow
@@ -32,16 +34,16 @@ from dpviz.releases.counts import CountRelease
 from dpviz.releases.points.region_file import opened_shapes, parsed, projected
 from dpviz.releases.store import read, stated_kind
 from dpviz.trees.lattice import Float
-from dpviz.trees.prior import FINEST_LEVEL, Prior
+from dpviz.trees.prior import FINEST_LEVEL, LAND, Prior
 
 MAX_CELLS = 10_000_000
 """Most rows of a table, or cells of other sources."""
 
-SIDE = 4
-"""Places along each side of a leaf, for leaves of another domain."""
-
 PLACES = 64
 """Approximate number of grid places in each polygon; fewer where there are many polygons."""
+
+LAND_LEVEL = 9
+"""Level of the cells on land."""
 
 Masses = tuple[Float, NDArray[np.int64] | int, Float]
 """Places (m, 2) in the domain's CRS, the level of the cell around each, and its mass."""
@@ -64,7 +66,7 @@ def prior(
     Args:
         source: a file or table of points, as for :func:`dpviz.load`; of cells, each by a place in
             it and its ``weight``; a file of polygons, whose weights are spread evenly; an array
-            (n, 2) in the domain's CRS; a release, or its file.
+            (n, 2) in the domain's CRS; a release, or its file; ``"land"``, for records on land.
         domain: the public box of the records.
         weight: name of the column of weights, from 0; for an array, its weights (n,). By default
             each point weighs 1, and a polygon too. Weights in records or inhabitants do best.
@@ -83,10 +85,15 @@ def prior(
     if domain.dims != 2:
         raise DataError(f"a prior needs two coordinates, the domain has {domain.dims} axes")
     named = None if columns is None else texts(columns, "columns", DataError)
-    path = Path(source) if isinstance(source, str | os.PathLike) else None
-    if isinstance(source, CountRelease) or (path and path.is_file() and stated_kind(path)):
+    land = isinstance(source, str) and source == LAND
+    path = Path(source) if isinstance(source, str | os.PathLike) and not land else None
+    if land and weight is None:
+        kind, masses = LAND, _on_land(domain)
+    elif (
+        land or isinstance(source, CountRelease) or (path and path.is_file() and stated_kind(path))
+    ):
         if weight is not None:
-            raise DataError("a release as a prior has its own counts: leave the weight out")
+            raise DataError("land, or a release, has its own weights: leave the weight out")
         kind, masses = "release", _of_release(read(path) if path else source, domain)
     elif path is None and not hasattr(source, "columns"):
         kind, masses = "points", _of_array(source, domain, weight)
@@ -121,6 +128,20 @@ def refuse_own_records(source: Path, records: Path) -> None:
         raise DataError(
             f"{source.name} holds the records themselves: a prior must be PUBLIC, leave it out"
         )
+
+
+def _on_land(domain: Domain) -> Masses:
+    """Cells whose middles are on land, by the bundled shapes; each weighs 1."""
+    side = 1 << LAND_LEVEL
+    step = (np.indices((side, side)).reshape(2, -1).T + 0.5) / side
+    places = domain.lower + step * _widths(domain)
+    degrees = in_crs(places, domain.crs, "EPSG:4326")
+    places, degrees = (each[finite_rows(degrees)] for each in (places, degrees))
+    box = *degrees.min(axis=0).tolist(), *degrees.max(axis=0).tolist()
+    shapes = base_map(box, fine=max(np.subtract(box[2:], box[:2])) <= FINE_DEGREES)["features"]
+    land, water = (shapely.from_geojson(json.dumps(shape["geometry"])) for shape in shapes[:2])
+    on_land = shapely.contains_xy(land, *degrees.T) & ~shapely.contains_xy(water, *degrees.T)
+    return places[on_land], LAND_LEVEL, np.ones(int(on_land.sum()))
 
 
 def _of_array(points: ArrayLike, domain: Domain, weight: Any) -> Masses:
@@ -181,23 +202,19 @@ def _placed(table: Table, how: Layout, weight: str | None) -> tuple[Float, Float
 
 
 def _of_release(release: Any, domain: Domain) -> Masses:
-    """Leaves of a release of points, each with a grid of places."""
+    """Leaves of a release of points, each as a cell of its size around its middle."""
     if not isinstance(release, CountRelease) or release.kind != "points":
         raise DataError("as a prior, give a release of points without kinds")
     first, nodes = release.domain, release.nodes
     if first.dims != 2:
         raise DataError(f"a prior needs a release in two dimensions, not in {first.dims}")
     rows = np.flatnonzero(nodes.leaf & (nodes.count > 0))
-    _check_size(len(rows) * SIDE**2)
-    step = (np.indices((SIDE, SIDE)).reshape(2, -1).T + 0.5) / SIDE
-    low, high = nodes.lo[rows, None], nodes.hi[rows, None]
-    places = first.to_coordinates((low + step * (high - low)).reshape(-1, 2))
-    share = (nodes.hi - nodes.lo)[rows] / first.side / SIDE
+    low, high = nodes.lo[rows], nodes.hi[rows]
+    share = (high - low) / first.side
     if first.crs == domain.crs:
         share *= _widths(first) / _widths(domain)
-    levels = np.repeat(_levels(share.min(axis=1)), SIDE**2)
-    mass = np.repeat(nodes.count[rows] / SIDE**2, SIDE**2)
-    return in_crs(places, first.crs, domain.crs), levels, mass
+    places = in_crs(first.to_coordinates((low + high) / 2), first.crs, domain.crs)
+    return places, _levels(share.min(axis=1)), nodes.count[rows]
 
 
 def polygon_places(

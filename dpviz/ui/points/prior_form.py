@@ -16,6 +16,7 @@ from dpviz.releases.store import stated_kind
 from dpviz.render import Camera, Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.priors import prior_scene
+from dpviz.trees.prior import LAND
 from dpviz.ui.points.map_answer import cached_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.memory import cached
@@ -45,11 +46,13 @@ def with_prior(prefix: str, source: PointSource | None) -> PointSource | None:
         st.button(TITLE, key=f"{place}.no", icon=":material/public:", disabled=True)
         st.caption(f"Not with {more}: a public prior is followed by counts of places alone.")
         return source
-    given = st.session_state.get(f"{place}.file") is not None
+    given = any(st.session_state.get(f"{place}.{each}") for each in ("file", "land"))
     with st.expander(TITLE, expanded=given, icon=":material/public:"):
         st.caption(MUST_BE_PUBLIC)
-        label = "Points, cells or polygons, in the CRS of the area; or a release"
+        label = "Points, cells or polygons, in their CRS or that of the area; or a release"
         file = st.file_uploader(label, key=f"{place}.file")
+        if file is None and st.checkbox("My records are on land", key=f"{place}.land"):
+            return replace(source, prior=_on_land(place, source))
         if file is None:
             return source
         path = upload_path(place, file)
@@ -78,6 +81,13 @@ def _chosen(place: str, path: Path, file: Any, source: PointSource) -> ChosenPri
         data = cached(f"{place}.read", asked, lambda: prior(path, domain, weight))
     st.caption(f"Read as {data.facts['kind']}. “Show the prior” above the map draws it.")
     return ChosenPrior(file.name, data)
+
+
+def _on_land(place: str, source: PointSource) -> ChosenPrior:
+    """The bundled shapes of land as a prior."""
+    domain = source.data.domain
+    with st.spinner("Reading the land …"):
+        return ChosenPrior(LAND, cached(f"{place}.read", domain, lambda: prior(LAND, domain)))
 
 
 def _columns(path: Path) -> list[str]:

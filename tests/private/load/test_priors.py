@@ -4,10 +4,14 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import shapely
 
 import dpviz
 from dpviz.errors import DataError
+from dpviz.planning.calls import code_of
 from dpviz.private.load import priors
 from tests.commands import as_json, fails, refused, run
 from tests.strategies import UNIT_SQUARE
@@ -101,6 +105,38 @@ def test_coordinates_are_moved_to_the_crs_of_the_domain(tmp_path):
         dpviz.prior(tmp_path / "metres.parquet", box)
 
 
+def test_the_crs_of_a_file_is_read_or_it_is_refused(tmp_path):
+    """A page has no selector for it."""
+    london = dpviz.Domain((520_000, 150_000), (570_000, 200_000), crs="EPSG:27700")
+    point = {"type": "Point", "coordinates": [0, 51.5]}
+    feature = {"type": "Feature", "properties": {}, "geometry": point}
+    path = tmp_path / "points.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    np.testing.assert_allclose(quarters(dpviz.prior(path, london)), [0, 1, 0, 0])
+    path = tmp_path / "points.parquet"
+    pq.write_table(pa.table({"geometry": [shapely.to_wkb(shapely.Point(0, 51.5))]}), path)
+    with pytest.raises(DataError, match="their order and CRS"):
+        dpviz.prior(path, london)
+
+
+def test_records_on_land_follow_the_bundled_shapes(tmp_path):
+    """The Strait of Dover: France in the south-east, England in the north-west, sea between."""
+    points = np.random.default_rng(0).uniform([1.7, 50.7], [2.5, 50.95], (3_000, 2))
+    np.savetxt(tmp_path / "records.csv", points, "%.5f", ",", header="lon,lat", comments="")
+    words = ["build", tmp_path / "records.csv", "--bounds=1,50.7,2.5,51.3", "--public"]
+    code, _, err = run(*words, "--epsilon=1", "--prior=land", "-o", tmp_path / "map.parquet")
+    assert code == 0, err
+    release = dpviz.read(tmp_path / "map.parquet")
+    assert release.header.extra["prior"]["kind"] == "land"
+    assert "prior='land'" in code_of(release).python()
+    public = dpviz.prior("land", release.domain)
+    share = quarters(public) / 4**8
+    assert 0.1 < share[1] < 0.4 < share[2]
+    assert share[3] < 0.2
+    with pytest.raises(DataError, match="no mass inside"):
+        dpviz.prior("land", dpviz.Domain((-40, 30), (-39, 31)))
+
+
 @pytest.mark.parametrize(
     ("source", "weight", "message"),
     [
@@ -129,7 +165,7 @@ def test_files_that_are_no_prior_are_refused(table, tmp_path, monkeypatch):
     with pytest.raises(DataError, match="negative or missing"):
         dpviz.prior(path, UNIT_SQUARE, "people")
     release = dpviz.build(dpviz.from_points(PLACES, UNIT_SQUARE, public=True), seed=1)
-    with pytest.raises(DataError, match="own counts"):
+    with pytest.raises(DataError, match="own weights"):
         dpviz.prior(release, UNIT_SQUARE, "people")
     monkeypatch.setattr(priors, "MAX_CELLS", 3)
     for source in (table, PLACES):
