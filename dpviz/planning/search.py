@@ -180,7 +180,7 @@ def plan(
         assumed = (*assumed, AREAS_ASSUMPTION)
     if prior is not None:
         bare, grid = Trial(scenes, asked, **how), prices(at_most)
-        row = min(first_row(bare, each, grid) for each in _candidates(bare))
+        row = min(first_row(bare, each, grid) for each in candidates_for(domain, asked))
         other = f"{grid[row]:g}" if row < len(grid) else f"more than {at_most:g}"
         assumed = (*assumed, FOLLOWED.format(other))
     odds = trial.probabilities(candidate, epsilon).tolist()

@@ -19,6 +19,9 @@ from dpviz.trees.shrinkage import project, shrink_level
 MIN_VARIANCE = 1e-9
 """Least variance of a count, so that certain ones can be weighed."""
 
+MAX_OFF_SDS = 3.0
+"""Deviations off what the prior expects from which on a count is left as it is."""
+
 MIN_RECORDS = 5.0
 """Records below which no cell is divided further."""
 
@@ -58,7 +61,8 @@ def guided_estimates(parent: Int, raw: tuple[Float, Float], fits: list[Fit], sha
     """Non-negative, consistent estimates, which move towards what a trusted fit expects.
 
     As :func:`~dpviz.trees.shrinkage.shrink_tree`, but on levels with a trusted fit a true count is
-    normal around share q × its parent's final total T, with the variance q(1 − q)(T + φT²).
+    normal around share q × its parent's final total T, with the variance q(1 − q)(T + φT²). A few
+    cells may hold much more than any fit expects: a count far off is left as it is.
     """
     leaf, final = is_leaf(parent), np.maximum(raw[0], 0.0)
     for level, fit in zip(families(parent), fits, strict=True):
@@ -67,9 +71,11 @@ def guided_estimates(parent: Int, raw: tuple[Float, Float], fits: list[Fit], sha
         if fit.trusted:
             whole, q = level.each(total), share[part]
             known = q * (1.0 - q) * whole * (1.0 + fit.misfit * whole)
-            known, variance = np.maximum((known, variance), MIN_VARIANCE)
-            spread = known * variance / (known + variance)
-            wanted = spread * (count / variance + q * whole / known)
+            both = np.maximum(known + variance, MIN_VARIANCE)
+            near = (q * whole - count) ** 2 <= MAX_OFF_SDS**2 * both
+            trust = near * variance / both
+            wanted = count + trust * (q * whole - count)
+            spread = (1.0 - trust) * variance
         else:
             wanted, spread = shrink_level(count, variance, leaf[part])
         final[part] = project(wanted, spread, level, total)

@@ -51,22 +51,23 @@ def with_prior(prefix: str, source: PointSource | None) -> PointSource | None:
         st.caption(MUST_BE_PUBLIC)
         label = "Points, cells or polygons, in their CRS or that of the area; or a release"
         file = st.file_uploader(label, key=f"{place}.file")
-        if file is None and st.checkbox("My records are on land", key=f"{place}.land"):
-            return replace(source, prior=_on_land(place, source))
-        if file is None:
+        if file is None and not st.checkbox("My records are on land", key=f"{place}.land"):
             return source
-        path = upload_path(place, file)
-        with ErrorsShown(path.name):
-            return replace(source, prior=_chosen(place, path, file, source))
+        with ErrorsShown(LAND if file is None else file.name):
+            return replace(source, prior=_chosen(place, file, source))
     return None
 
 
-def _chosen(place: str, path: Path, file: Any, source: PointSource) -> ChosenPrior:
-    """Prior of an uploaded file, with the column of weights that the visitor chooses."""
-    if source.path is not None:
+def _chosen(place: str, file: Any, source: PointSource) -> ChosenPrior:
+    """Prior of an uploaded file, by the visitor's column of weights; of land without a file."""
+    path, weight, domain = (
+        None if file is None else upload_path(place, file),
+        None,
+        source.data.domain,
+    )
+    if path is not None and source.path is not None:
         refuse_own_records(path, source.path)
-    weight = None
-    if not stated_kind(path):
+    if path is not None and not stated_kind(path):
         weight = st.selectbox(
             "Column of weights",
             _columns(path),
@@ -75,19 +76,11 @@ def _chosen(place: str, path: Path, file: Any, source: PointSource) -> ChosenPri
             key=f"{place}.weight.{file.file_id}",
             help="Such as inhabitants or addresses, from 0.",
         )
-    domain = source.data.domain
     with st.spinner("Reading the prior …"):
-        asked = file.file_id, weight, domain
-        data = cached(f"{place}.read", asked, lambda: prior(path, domain, weight))
+        asked = file and file.file_id, weight, domain
+        data = cached(f"{place}.read", asked, lambda: prior(path or LAND, domain, weight))
     st.caption(f"Read as {data.facts['kind']}. “Show the prior” above the map draws it.")
-    return ChosenPrior(file.name, data)
-
-
-def _on_land(place: str, source: PointSource) -> ChosenPrior:
-    """The bundled shapes of land as a prior."""
-    domain = source.data.domain
-    with st.spinner("Reading the land …"):
-        return ChosenPrior(LAND, cached(f"{place}.read", domain, lambda: prior(LAND, domain)))
+    return ChosenPrior(LAND if file is None else file.name, data)
 
 
 def _columns(path: Path) -> list[str]:
