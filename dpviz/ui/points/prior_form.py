@@ -53,18 +53,15 @@ def with_prior(prefix: str, source: PointSource | None) -> PointSource | None:
         file = st.file_uploader(label, key=f"{place}.file")
         if file is None and not st.checkbox("My records are on land", key=f"{place}.land"):
             return source
-        with ErrorsShown(LAND if file is None else file.name):
-            return replace(source, prior=_chosen(place, file, source))
+        path = None if file is None else upload_path(place, file)
+        with ErrorsShown(LAND if path is None else path.name):
+            return replace(source, prior=_chosen(place, path, file, source))
     return None
 
 
-def _chosen(place: str, file: Any, source: PointSource) -> ChosenPrior:
+def _chosen(place: str, path: Path | None, file: Any, source: PointSource) -> ChosenPrior:
     """Prior of an uploaded file, by the visitor's column of weights; of land without a file."""
-    path, weight, domain = (
-        None if file is None else upload_path(place, file),
-        None,
-        source.data.domain,
-    )
+    weight, domain = None, source.data.domain
     if path is not None and source.path is not None:
         refuse_own_records(path, source.path)
     if path is not None and not stated_kind(path):
