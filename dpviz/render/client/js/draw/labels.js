@@ -43,7 +43,7 @@ export class Labels {
     const key = JSON.stringify([names, alone]);
     if (key !== this.named) {
       this.named = key;
-      heads.hidden = !names.length;
+      heads.hidden = names.length < 2; // the legend names a single map
       heads.replaceChildren(...names.map((name, i) => alone
         ? h('button', {type: 'button', onclick: () => app.bringToFront(i)}, name) : h('div', {class: 'head', title: name}, name)));
     }
