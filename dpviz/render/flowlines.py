@@ -60,7 +60,7 @@ def _arrow(start: Float, stop: Float, width: float) -> Float:
     length = max(float(np.hypot(*across)), 1e-9)
     along = across / length
     right = np.array([along[1], -along[0]])
-    head = min(0.12 + 1.5 * width, 0.5 * length)
+    head = min(0.08 + 1.3 * width, 0.5 * length)
     curve = _curve(start, stop) + 0.07 * right
     run = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(curve, axis=0).T))])
     gap = min(GAP, 0.2 * length)
@@ -72,7 +72,7 @@ def _arrow(start: Float, stop: Float, width: float) -> Float:
     normal = np.column_stack([way[:, 1], -way[:, 0]])
     # A shaft that widens towards its head shows the direction even if the head is tiny.
     half = (width / 2 * np.linspace(0.45, 1.0, BENDS))[:, None]
-    wing = (0.05 + 1.1 * width) * normal[-1]
+    wing = (0.04 + 0.8 * width) * normal[-1]
     return np.vstack(
         [
             shaft + half * normal,

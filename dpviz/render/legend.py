@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpviz.render.colors import QUIET, Color, Themed
+from dpviz.render.colors import Color, Themed
 from dpviz.render.numbers import short
 from dpviz.render.scale import Scale
 
@@ -25,10 +25,6 @@ class Swatch:
     hatch: bool = False
     raw: bool = False
     width: float = 0
-
-
-WITHIN_NOISE = Swatch("within the noise", QUIET, width=1.5)
-"""Swatch for lines (streets and moves) within the noise."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from dpviz.releases.flows.frame import Flows
 from dpviz.releases.flows.release import FlowRelease
 from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.flow_legends import move_legend
-from dpviz.render.flows import move_marks, standing
+from dpviz.render.flows import above_noise, move_marks
 from dpviz.render.marks import paths, polygons
 from dpviz.render.nearby import area_labels
 from dpviz.render.scene import Camera, Mark, Row, Scene
@@ -20,8 +20,8 @@ from dpviz.render.view import domain_scene
 from dpviz.sequences.moves import Strings
 from dpviz.trees.lattice import Int
 
-MAX_ARROWS = 300
-"""Most arrows of a map: those of the largest counts."""
+MAX_ARROWS = 30
+"""Most arrows of a map: those of the largest counts. More of them hide each other."""
 
 
 def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple[Int, Int, Answers]:
@@ -61,18 +61,19 @@ def flow_scene(
     origin, destination, answers = pairs_of(release, level, area)
     shapes, starts, names = _areas_of(flows, level, release.header.source)
     first = len(shapes[0])
-    ends = np.column_stack([origin - starts[0], destination - starts[1] + first])[:MAX_ARROWS]
-    moves = Strings(
-        tuple(map(tuple, ends.tolist())), answers.count[:MAX_ARROWS], answers.noise_sd[:MAX_ARROWS]
-    )
+    clear = np.flatnonzero(above_noise(answers.count, answers.noise_sd, len(names) ** 2))
+    rows = clear[:MAX_ARROWS]
+    ends = np.column_stack([origin - starts[0], destination - starts[1] + first])[rows]
+    moves = Strings(tuple(map(tuple, ends.tolist())), answers.count[rows], answers.noise_sd[rows])
     marks, rings, owner = _outlines(flows, shapes, names)
-    moves, hidden = standing(moves, len(names))
     marks += move_marks(shapely.bounds(np.concatenate(shapes)), names, moves)
     if area is not None:
         chosen = [ring for ring, row in zip(rings, owner, strict=True) if row == area - starts[0]]
         marks.append(paths("chosen", chosen, width=2.5))
     description = f"Flows between areas: {release.header.privacy_status[1]}"
-    legend = move_legend(moves, hidden, title="Trips between areas")
+    shown = f", the {MAX_ARROWS} largest of {len(clear):,}" if len(clear) > MAX_ARROWS else ""
+    hidden = len(origin) - len(clear)
+    legend = move_legend(moves, hidden, title=f"Trips between areas{shown}")
     return domain_scene(
         release.domain,
         marks,

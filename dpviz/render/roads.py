@@ -15,7 +15,7 @@ from dpviz.releases.counts import RoadRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET
 from dpviz.render.detail import NOISE_SDS
-from dpviz.render.legend import WITHIN_NOISE, Legend, Swatch, line_labels
+from dpviz.render.legend import Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.projection import is_degrees
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
@@ -227,7 +227,7 @@ def street_legend(top: float, records: str) -> Legend:
         colors=line_colors(),
         labels=line_labels(scale),
         widths=LINE_WIDTHS,
-        swatches=(WITHIN_NOISE,),
+        swatches=(Swatch("thin: under twice the noise of the street", QUIET, width=1.5),),
     )
 
 

@@ -43,6 +43,7 @@ def predicts(page, chapter):
             page.get_by_text(chapter.TAKEAWAY).wait_for(timeout=PATIENCE / 5)
             break
     expect(page.get_by_text(chapter.TAKEAWAY)).to_be_visible()
+    expect(page.locator(".st-key-learn-verdict")).to_be_focused()
 
 
 NAVIGATION = 52

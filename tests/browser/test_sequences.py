@@ -140,6 +140,7 @@ def synthetic_trips_move_pause_and_hurry(page):
     expect(speed).to_have_text("1×")
     speed.click()
     expect(speed).to_have_attribute("aria-label", "Speed: 2 times")
+    expect(page.get_by_test_id("dpviz-clock-name")).to_have_text("step 1 of 40")
     # With reduced motion it does not start by itself.
     page.get_by_test_id("dpviz-clock-play").click()
     handle = map_view.element_handle()

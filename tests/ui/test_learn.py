@@ -83,6 +83,23 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         assert last or "at" not in app.query_params
 
 
+def test_a_press_with_a_late_address_keeps_its_chapter_and_the_browsers_back_does_not():
+    """Regression: a quick guess after Next opened the chapter before, revealed."""
+    app = opened(chapter="leaks", at=f"guess:{SHOWN}")
+    app.button(key="learn.next").click().run()
+    late = {"chapter": "leaks", "at": f"guess:{SHOWN}"}
+    for key in ("learn.neighbour.guess-0", "learn.resample", "learn.next"):
+        app.query_params.update(late)
+        app.button(key=key).click().run()
+        name = "noise" if key == "learn.next" else "neighbour"
+        assert chapters()[name].QUESTION in texts(app)
+        assert app.query_params["chapter"] == name
+    assert "at" not in app.query_params
+    app.query_params.update(late)
+    app.run()
+    assert chapters()["leaks"].REVEAL in texts(app)
+
+
 def test_one_metre_finds_one_person():
     app = opened(chapter="leaks", at=f"guess:{SHOWN}")
     counts = []

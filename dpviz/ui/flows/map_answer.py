@@ -110,7 +110,7 @@ def pair_error(release: FlowRelease) -> tuple[str, str]:
     """Noise of a typical pair of the finest areas, and what it is."""
     nodes = release.parts[0].nodes
     half = INTERVAL_SDS * float(np.sqrt(np.median(nodes.variance[nodes.leaf])))
-    return f"**± {half_width_words(half)}** per pair", PAIR_ERROR_HELP
+    return f"**± {half_width_words(half)} trips** per pair", PAIR_ERROR_HELP
 
 
 def _answer(release: FlowRelease, area: int | None, names: list[str]) -> None:

@@ -12,11 +12,15 @@ from typing import Any
 import streamlit as st
 
 import dpviz.ui.lessons
-from dpviz.ui.lessons.room import Room
+from dpviz.ui.lessons.room import Room, trust_session
 from dpviz.ui.shared import method_form, permalink
+from dpviz.ui.shared.steps import INTO_IT
 
 UNANSWERED, SHOWN = "", "shown"
 """Values of a prediction that is not made yet, and of a chapter that is shown without one."""
+
+MOVED = "learn.moved"
+"""Session key set by a press that leads on: the focus moves to the question, or to the answer."""
 
 
 @cache
@@ -38,6 +42,8 @@ def headline(key: str, names: list[str], at: int, menu: Callable[[], None]) -> N
             key=f"{key}.epsilon",
             format_func="{:g}".format,
             width=220,
+            on_change=trust_session,
+            args=(key,),
         )
         st.button(
             "New noise",
@@ -69,6 +75,11 @@ def show(room: Room, chapter: ModuleType) -> None:
             st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
         with st.container(key="learn.symbols"):
             st.markdown(f"**In symbols.** {chapter.FORMULA}")
+    if st.session_state.pop(MOVED, False):
+        with st.container(key="dpviz-step"):
+            place, what = ("verdict", "Answer") if room.revealed else ("ask", "Question")
+            script = INTO_IT % (f"learn-{place}", f"{what}: {chapter.TITLE}")
+            st.html(f"<script>{{{script}}}</script>", unsafe_allow_javascript=True)
 
 
 def _restore_guess(room: Room, chapter: ModuleType) -> None:
@@ -97,11 +108,17 @@ def _answer_button(room: Room, label: str, guess: str, **look: Any) -> None:
     st.button(
         label,
         key=f"{room.key}.guess-{guess}",
-        on_click=st.session_state.__setitem__,
-        args=(f"{room.key}.guess", guess),
+        on_click=_give,
+        args=(room.key, guess),
         width="stretch",
         **look,
     )
+
+
+def _give(key: str, guess: str) -> None:
+    st.session_state[f"{key}.guess"] = guess
+    st.session_state[MOVED] = True
+    trust_session(key.partition(".")[0])
 
 
 def _verdict(room: Room, chapter: ModuleType) -> None:
@@ -113,7 +130,8 @@ def _verdict(room: Room, chapter: ModuleType) -> None:
         words = right
     else:
         words = f":orange-badge[Your guess: {chapter.CHOICES[int(room.guess)]}] {right}"
-    st.markdown(f"{words} {chapter.REVEAL}")
+    with st.container(key="learn.verdict"):
+        st.markdown(f"{words} {chapter.REVEAL}")
 
 
 def _sheet(chapter: ModuleType) -> None:
@@ -125,6 +143,7 @@ def _sheet(chapter: ModuleType) -> None:
 
 def _resample(key: str) -> None:
     st.session_state[f"{key}.seed"] += 1
+    trust_session(key)
 
 
 def _turn(key: str, label: str, names: list[str], at: int, by: int) -> None:
@@ -149,5 +168,7 @@ def _turn_page(key: str, names: list[str], by: int) -> None:
     """
     if f"{key}.chapter" not in st.session_state:
         return
+    st.session_state[MOVED] = True
+    trust_session(key)
     at = names.index(st.session_state[f"{key}.chapter"]) + by
     st.session_state[f"{key}.chapter"] = names[min(max(at, 0), len(names) - 1)]

@@ -12,9 +12,9 @@ from dpviz.evaluation.plots import COLOURS
 from dpviz.evaluation.points import PointBench
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis, layer, named
+from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, named, rule
 from dpviz.ui.points.source_form import built_in
-from dpviz.ui.shared.charts import DASHES
+from dpviz.ui.shared.charts import DASHES, LINES
 
 TITLE, ORDER = "Choosing ε", 11
 QUESTION = (
@@ -104,13 +104,15 @@ def _measure(room: Room, size: str) -> None:
     errors = [row["error"] for row in rows]
     titles = [_title(alias) for alias in ON_OFFER]
     method = named("method", dict(zip(titles, COLOURS, strict=False)))
+    method["legend"] |= LINES
     if room.presenting:
         method["legend"]["columns"] = 3  # large letters need two lines
     ends = [min(errors) / 1.2, max(errors) * 1.2]
+    x = axis("epsilon", "ε", scale={"type": "log"}, axis={"values": EPSILONS, "grid": False})
     lines = layer(
         "line",
         {"point": {"filled": True}},
-        x=axis("epsilon", "ε", scale={"type": "log"}, axis={"values": EPSILONS, "grid": False}),
+        x=x,
         y=axis(
             "error",
             "Relative error",
@@ -125,7 +127,7 @@ def _measure(room: Room, size: str) -> None:
         },
     )
     caption = f"Mean relative error of questions of {SIZES[size]} of the area"
-    room.chart(caption, rows, 235, lines)
+    room.chart(caption, rows, 235, lines, rule(LIMIT, [{"epsilon": room.epsilon}], x=x))
     room.note(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
         "or by 0.1 % of all records where that is more. New noise shows how much is luck; page "

@@ -226,6 +226,8 @@ class Room:
             return value
         st.session_state[key] = value
         ends = {st.toggle: (), st.slider: (offered[0], offered[-1])}
+        page = self.key.partition(".")[0]
+        look = {"on_change": trust_session, "args": (page,), **look}
         return widget(label, *ends.get(widget, (offered,)), key=key, **look)
 
     @property
@@ -284,6 +286,11 @@ def released(
 @st.cache_data(max_entries=8, show_spinner="Looking for somebody alone …")
 def _isolated(data: str) -> IsolatedRecord:
     return isolated_record(built_in(data))
+
+
+def trust_session(page: str) -> None:
+    """Keep the open chapter in the next run: a browser may send the address of the one before."""
+    st.session_state.pop(f"{page}.written", None)
 
 
 def middle(bounds: Rect) -> Rect:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.datasets import DATASETS
 from dpviz.ui.lessons.chapter import chapters, headline, show
-from dpviz.ui.lessons.room import Room
+from dpviz.ui.lessons.room import Room, trust_session
 from dpviz.ui.shared import method_form, permalink
 
 TITLE, ORDER = "Learn", 6
@@ -127,6 +127,8 @@ def _menu(names: list[str]) -> None:
         names,
         key=CHAPTER,
         format_func=lambda name: f"{names.index(name) + 1}. {chapters()[name].TITLE}",
+        on_change=trust_session,
+        args=(KEY,),
     )
     st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
     st.toggle("Presenter mode (large letters)", key=PRESENTING)

@@ -73,7 +73,7 @@ def _error(
 ) -> tuple[str, str] | None:
     """Noise of a frequent move; None for a method that states none."""
     error = _view(release, source).typical_error
-    return None if error is None else (f"**± {half_width_words(error)}** per move", ABOUT_ERROR)
+    return None if error is None else (f"**± {half_width_words(error)} moves**", ABOUT_ERROR)
 
 
 def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | None) -> None:

@@ -62,9 +62,10 @@ def _summary(release: RoadRelease, workload: Paths) -> None:
                 width="content",
             )
         st.metric(
-            "Streets above the noise",
+            "Streets above all noise",
             f"{seen:,} of {streets:,}",
-            help="Above what noise alone would reach on any of these streets.",
+            help="Above what noise alone would reach on any of these streets. The map colours "
+            "every street above twice its own noise: more of them, and some by chance.",
             width="content",
         )
         st.metric(

@@ -20,8 +20,9 @@ export class Film {
     this.key = key;
     this.film = film;
     this.clock = clock;
-    const names = film?.labels ?? Array.from({length: MOMENTS + 1}, (_, at) => `${Math.floor(100 * at / MOMENTS)} %`);
-    const how = film ? {what: 'Window'} : {what: 'Moment', pause: 1000 * clock?.seconds / MOMENTS, test: 'dpviz-clock'};
+    const steps = clock ? clock.end - clock.start : 0;
+    const names = film?.labels ?? Array.from({length: MOMENTS + 1}, (_, at) => `step ${Math.max(1, Math.ceil(at / MOMENTS * steps))} of ${steps}`);
+    const how = film ? {what: 'Window'} : {what: 'Moment', ends: [1, steps], pause: 1000 * clock?.seconds / MOMENTS, test: 'dpviz-clock'};
     this.app.player?.play(false);
     this.app.player = film || clock ? new Player(names, () => this.seen(), how) : null;
     this.element.hidden = !this.app.player;
