@@ -104,8 +104,11 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     both, colors = [*(-each for each in reversed(scale.bounds)), *scale.bounds], _colors()
     mark = boxes.mark("difference", density, both, colors, words, rows, signed=True)
     blank = f"blank: no difference beyond the errors ({least.max():g} sd)"
-    more = (f"more in A: {labels[0]}", f"more in B: {labels[1]}")
-    return mark, _legend(scale, colors, "A − B, records per km²", blank, *more)
+    swatches = (
+        Swatch(f"more in A: {labels[0]}", MORE_A.map(itemgetter(2))),
+        Swatch(f"more in B: {labels[1]}", MORE_B.map(itemgetter(2))),
+    )
+    return mark, replace(_legend(scale, colors, "A − B, records per km²", blank), swatches=swatches)
 
 
 def error_scene(
@@ -162,8 +165,7 @@ def error_scene(
         colors,
         "Error in each square, records",
         f"blank: off by less than {scale_labels(scale)[0]}",
-        "too many",
-        "too few",
+        ("too few", " too many"),
     )
     description = f"Map of errors, answer − exact: {'; '.join(labels)}"
     scene = domain_scene(domain, marks, legend, description, camera=camera, neutral=True)
@@ -275,16 +277,11 @@ def _colors() -> Themed:
     )
 
 
-def _legend(scale: Scale, colors: Themed, title: str, blank: str, more: str, fewer: str) -> Legend:
-    """Legend of a signed map, with words for either side."""
+def _legend(
+    scale: Scale, colors: Themed, title: str, blank: str, ends: tuple[str, str] = ("", "")
+) -> Legend:
+    """Legend of a signed map, with words at both ends."""
     words = scale_labels(scale)
-    return Legend(
-        title=title,
-        colors=colors,
-        labels=["", *(f"−{word}" for word in reversed(words)), *words],
-        blank=blank,
-        swatches=(
-            Swatch(more, MORE_A.map(itemgetter(2))),
-            Swatch(fewer, MORE_B.map(itemgetter(2))),
-        ),
-    )
+    labels = [ends[0], *(f"−{word}" for word in reversed(words)), *words]
+    labels[-1] += ends[1]
+    return Legend(title=title, colors=colors, labels=labels, blank=blank)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.ui.pages import publish
 from dpviz.ui.points.accuracy import accuracy_panel
 from dpviz.ui.points.compared_maps import (
     FIELDS,
@@ -32,6 +33,7 @@ from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.frame import PageFrame, Panels, share_button
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
+from dpviz.ui.shared.navigation import page_of
 from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
 from dpviz.ui.shared.releases import RELEASES, release_choice, unlisted_note
 from dpviz.ui.shared.skeleton import build_choice, describe
@@ -138,6 +140,7 @@ def _two_releases(frame: PageFrame) -> None:
             st.caption(
                 f"Choose two releases of the same area: your own, or files. {unlisted_note()}"
             )
+            st.page_link(page_of(publish), label="Publish one", icon=":material/publish:")
         return
     compared = Comparison((first.release, second.release), (first.title, second.title))
     names = (f"**{side}** {plain(name)}" for side, name in zip("AB", compared.labels, strict=True))

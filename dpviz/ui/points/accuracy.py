@@ -21,13 +21,17 @@ from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.charts import error_chart
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown, file_button, table_panel
+from dpviz.ui.shared.text import plain
 
 EPSILONS = (0.1, 0.4, 1.6, 6.4)
 SIZE, QUERIES = "medium", 300
 METRIC = "median_relative_error"
 
 
-TYPICAL = {2: (10, "in 1 % of the area"), 4: (4, "from one sixteenth of the area to another")}
+TYPICAL = {
+    2: (10, "in a rectangle of 1 % of the area"),
+    4: (4, "from one sixteenth of the area to another"),
+}
 """Parts per axis of the boxes whose typical error is shown, and the words for a box, by axes."""
 
 ABOUT_ERROR = (
@@ -36,8 +40,8 @@ ABOUT_ERROR = (
 )
 
 
-def typical_error(release: PointRelease | AreaRelease) -> tuple[str, str] | None:
-    """Error of a typical count in words, and a note; None in dimensions without a map."""
+def typical_error(release: PointRelease | AreaRelease, noun: str = "") -> tuple[str, str] | None:
+    """Error of a typical count of ``noun``, and a note; None in dimensions without a map."""
     place = release.domain.without_time
     if place.dims not in TYPICAL:
         return None
@@ -52,7 +56,8 @@ def typical_error(release: PointRelease | AreaRelease) -> tuple[str, str] | None
         return float(np.median(np.maximum(half, INTERVAL_SDS * answers.uniformity_sd)))
 
     error = cached("typical error", release, middle)
-    return f"**± {half_width_words(error)}** {words}", ABOUT_ERROR.format(words)
+    counted = plain(noun) or release.records
+    return f"**± {half_width_words(error)} {counted}** {words}", ABOUT_ERROR.format(words)
 
 
 def accuracy_panel(prefix: str, source: PointSource, methods: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.releases.counts import AreaRelease, PointRelease, is_points
-from dpviz.render import Camera, Mark, Scene
+from dpviz.render import Camera, Mark, Scene, density_scale
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scale import MAX_CLASSES, MIN_CLASSES, Scale
 from dpviz.render.scene import Bounds
@@ -95,8 +95,14 @@ def scene_of(
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
     look: Look | None = None,
 ) -> Scene:
-    """Scene of a 2-D release, rebuilt when the release, the look or a locked scale changes."""
+    """Scene of a 2-D release, rebuilt when the release, the look or the scale changes.
+
+    At another ε or seed it keeps its scale, unless the visitor has unlocked it.
+    """
     scale = locked_scale(prefix, source)
+    if scale is None and look is None and not st.session_state.get(f"{prefix}.unlocked"):
+        shown = source.key, release.header.method, release.domain, release.header.extra.get("kind")
+        scale = cached(f"{prefix}.scale.kept", shown, partial(density_scale, release))
 
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
@@ -296,6 +302,7 @@ def _lock(prefix: str) -> None:
     bounds = events(f"{prefix}.map").scale
     locked = LockedScale(Scale(tuple(bounds))) if bounds else None
     st.session_state[f"{prefix}.scale"] = locked
+    st.session_state[f"{prefix}.unlocked"] = locked is None
 
 
 def keep_camera(prefix: str, source: PointSource) -> None:

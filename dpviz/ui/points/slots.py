@@ -17,6 +17,7 @@ from dpviz.ui.points.prior_form import with_prior
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
+from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
 from dpviz.ui.shared.sources import NoRecords
 from dpviz.ui.shared.upload_form import UPLOAD
@@ -61,7 +62,11 @@ def point_slots(
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=partial(choose_domain, key),
         before=before,
-        error=lambda release, *_: (pair_error if is_flows(release) else typical_error)(release),
+        error=lambda release, *_: (
+            pair_error(release)
+            if is_flows(release)
+            else typical_error(release, words_of(key, release).noun)
+        ),
         show=partial(_show_on_map, show),
         link=lambda source, choice: {
             "data": source.name or UPLOAD,

@@ -309,7 +309,7 @@ export class MapApp {
     const controller = {dragPan: !busy, doubleClickZoom: !busy, dragRotate: false, touchRotate: false, keyboard: false};
     const panes = this.panes();
     const views = panes.map(pane => new MapView({...pane, controller}));
-    const viewState = Object.fromEntries(panes.map(({id}) => [id, this.camera]));
+    const viewState = Object.fromEntries(panes.map(({id}) => [id, {...this.camera, minZoom: this.sight.least}]));
     this.flat?.setProps({viewState}); // visible until deck.gl's first picture
     this.deck.setProps({
       views, viewState, layers: this.layers(),

@@ -9,20 +9,21 @@ export const NARROW = 560; // pixels: up to this width the camera leaves no room
 
 /**
  * A valid camera for deck.gl: an address may hold any numbers. Its longitude is within ±180 degrees, as
- * deck.gl reports it, or shifted by 360 to the side where bounds across the meridian of 180° lie.
+ * deck.gl reports it, or shifted by 360 to the side where bounds across the meridian of 180° lie. `least` is its least zoom.
  */
-function onEarth({longitude, latitude, zoom}, bounds) {
+function onEarth({longitude, latitude, zoom}, bounds, least) {
   const clamp = (value, most) => Math.min(Math.max(value, -most), most);
   const [west, , east] = bounds ?? [0, 0, 0];
   const middle = west < -180 || east > 180 ? (west + east) / 2 : 0;
   const turns = Math.abs(longitude - middle) > 180 ? Math.round((longitude - middle) / 360) : 0;
-  return {longitude: clamp(longitude - 360 * turns, 540), latitude: clamp(latitude, 85), zoom: Math.min(Math.max(zoom, 0), 22)};
+  return {longitude: clamp(longitude - 360 * turns, 540), latitude: clamp(latitude, 85), zoom: Math.min(Math.max(zoom, least), 22)};
 }
 
 export class Sight {
   constructor(app) {
     this.app = app;
     this.camera = null;
+    this.least = 0; // zoom at which the public area takes half of the map's width or height
     this.touched = false; // moved by the visitor: keep that view
     this.tell = debounce(({longitude, latitude, zoom}) => app.emit('camera', {longitude, latitude, zoom}), SETTLED_MS);
   }
@@ -43,13 +44,14 @@ export class Sight {
     this.app.paper.shape({width, height});
     const resized = before && (before.width !== width || before.height !== height);
     this.before = {width, height};
+    this.least = this.app.domain ? Math.max(this.fitted(this.app.domain).zoom - 1, 0) : 0;
     if (this.start && (!this.camera || resized && !this.touched && this.start.bounds)) {
       const {longitude, latitude, zoom, bounds} = this.start;
       this.touched = false;
-      this.camera = bounds ? this.fitted(bounds) : onEarth({longitude, latitude, zoom}, this.app.domain);
+      this.camera = bounds ? this.fitted(bounds) : onEarth({longitude, latitude, zoom}, this.app.domain, this.least);
     } else if (this.camera && resized) {
       const grown = Math.log2(Math.min(width / before.width, height / before.height));
-      this.camera = onEarth({...this.camera, zoom: this.camera.zoom + grown}, this.bounds);
+      this.camera = onEarth({...this.camera, zoom: this.camera.zoom + grown}, this.bounds, this.least);
     }
     this.app.render();
   }
@@ -80,11 +82,12 @@ export class Sight {
   moved({longitude, latitude, zoom}) {
     if (this.app.pointer.drag) return;
     const before = this.camera;
-    this.camera = onEarth({longitude, latitude, zoom}, this.bounds);
+    this.camera = onEarth({longitude, latitude, zoom}, this.bounds, this.least);
     this.app.render();
     const same = Object.entries(this.camera).every(([name, value]) => Math.abs(value - before[name]) < 1e-9);
     if (same) return;
     this.touched = true;
+    this.app.hover(null); // what was under the pointer has moved away
     this.tell(this.camera); // deck.gl also reports the camera that it was given
   }
 
