@@ -32,11 +32,7 @@ def test_the_chips_name_the_data_and_the_bar_the_error_to_expect():
     app = opened_page("explore", data="city-50k", method="ugrid")
     assert "**Synthetic city, 50,000 people**  :blue-badge[" in texts(app)
     few, many = (
-        next(
-            each.value
-            for each in opened.markdown
-            if "in a rectangle of 1 % of the area" in each.value
-        )
+        next(each.value for each in opened.markdown if "in a rectangle of 1 %" in each.value)
         for opened in (app, opened_page("explore", data="city-50k", method="ugrid", epsilon="0.1"))
     )
     assert few.startswith("**± ")
