@@ -224,13 +224,15 @@ def guarantee_sentence(
 
 
 def plain_guarantee(unit: str, epsilon: float, delta: float = 0.0, noun: str = "") -> str:
-    """State the guarantee in one sentence that promises no more than ε gives.
+    """State the guarantee in plain words, and with its price; neither promises more than ε gives.
 
     >>> plain_guarantee("one person with at most 3 records", 1.0, noun="crimes")
-    'Whether any one person is in these data remains uncertain: ε = 1 per person, at most 3 \
-crimes of each.'
-    >>> plain_guarantee("one record", 1.0, noun="crimes")
-    'Whether any one of the crimes is in these data remains uncertain: ε = 1 for each.'
+    'Counts are slightly wrong on purpose, so that one person more or less can hardly be noticed. \
+Whether any one person is in these data remains uncertain: ε = 1 per person, at most 3 crimes of \
+each.'
+    >>> plain_guarantee("one record", 5.0, noun="crimes")
+    'Counts are slightly wrong on purpose. The odds of any conclusion on whether any one of the \
+crimes is in these data change by a factor of at most 148, a weak guarantee: ε = 5 for each.'
     """
     who, _, bound = with_noun(unit, noun).partition(" with at most ")
     price = price_words(epsilon, delta)
@@ -239,12 +241,16 @@ crimes of each.'
     if noun and unit == "one record":
         who, budget = f"one of the {noun}", f"{price} for each"
     are = "are" if "'s records of one " in unit else "is"
+    wrong = "Counts are slightly wrong on purpose"
     if epsilon <= STRONG_EPSILON:
-        return f"Whether any {who} {are} in these data remains uncertain: {budget}."
+        return (
+            f"{wrong}, so that {who} more or less can hardly be noticed. Whether any {who} {are} "
+            f"in these data remains uncertain: {budget}."
+        )
     weak = "a weak guarantee" if epsilon > WEAK_EPSILON else "a moderate guarantee"
     return (
-        f"The odds of any conclusion on whether any {who} {are} in these data change by a factor "
-        f"of at most {odds(epsilon)}, {weak}: {budget}."
+        f"{wrong}. The odds of any conclusion on whether any {who} {are} in these data change by "
+        f"a factor of at most {odds(epsilon)}, {weak}: {budget}."
     )
 
 

@@ -187,6 +187,17 @@ def test_a_name_that_is_refused_leaves_the_area_as_it_was_typed_and_gives_no_ext
     assert price(app)
 
 
+def test_a_name_that_is_accounted_for_persons_is_refused_where_it_is_typed_for_single_records():
+    dpviz.Ledger().spend("visits", 2.0, what="x", unit="one person")
+    app = opened_upload("visits.csv")
+    shown = texts(app).replace("\\", "")
+    assert "'visits' is accounted for one person, not one record: choose the column" in shown
+    assert "Publish: spend" not in " ".join(each.label for each in app.button)
+    app.text_input(key="explore.dataset").set_value("others").run()
+    assert app.text_input(key="explore.bounds").value.startswith("14,")
+    assert price(app)
+
+
 def test_an_upload_that_the_ledger_knows_as_confidential_is_not_declared_public():
     dpviz.Ledger().spend("visits", 0.1, what="x")
     app = opened_upload("VISITS.csv", public=True)

@@ -104,7 +104,7 @@ def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
     app.text_input(key="publish.to").set_value("2024-04-01").run()
     shown = texts(app).replace("\\", "")
     assert "west 0, south 0, east 4, north 4" in shown
-    assert "**Time** in start: 2024-03-01 to 2024-04-01 UTC" in shown
+    assert "**Time** (column “start”): 2024-03-01 to 2024-04-01 UTC" in shown
     at_budget(app)
     assert "890 km² over 2.1 days" in list(table(app, "such as")["such as"])
     made = published(app)
@@ -133,7 +133,7 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     app.number_input(key="publish.values.low").set_value(0.0)
     app.number_input(key="publish.values.high").set_value(5.0).run()
     app.slider(key="publish.sum_share").set_value(0.25).run()
-    assert "**Categories** by mode: “bike”, “walk”, “other”" in texts(app)
+    assert "**Categories** (column “mode”): “bike”, “walk”, “other”" in texts(app)
     made = published(app)
     (spend,) = dpviz.Ledger().account("rides").spends
     assert (spend.epsilon, spend.unit, spend.outcome) == (1.0, "one record", "released")

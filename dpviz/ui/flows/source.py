@@ -15,6 +15,7 @@ from dpviz.domain.attributes import Kinds
 from dpviz.domain.crs import DEGREES
 from dpviz.lazy import pa
 from dpviz.private.flows import FlowData
+from dpviz.private.handle import unit_named
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.survey import time_forms
@@ -114,7 +115,7 @@ def _described(prefix: str, path: Path, file: Any, public: bool) -> FlowSource |
             unit, bound = unit_form(prefix, names, record="trip", without=without)
     name = None
     with ErrorsShown(path.name):  # the form below keeps its input if the name is refused
-        name = dataset_name(prefix, file, names, public=public)
+        name = dataset_name(prefix, file, names, unit_named(unit, "records"), public=public)
     areas = frame_areas(prefix, how.get("crs", DEGREES))
     clock = period_form(prefix, names, file_key, partial(time_forms, path, table=table), trips=True)
     stated = kinds_form(prefix, names, file_key)

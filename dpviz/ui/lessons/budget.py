@@ -32,7 +32,7 @@ CHOICES = (
     "Everything: the average has no noise",
 )
 ANSWER = 1
-REVEAL = "Each release multiplies the odds by up to e^ε, so the exponents add up."
+REVEAL = "Each release multiplies the odds by up to $e^{\\varepsilon}$, so the exponents add up."
 DO = (
     "Publish the count more than once, and watch the two worlds move apart. Then lower ε: you can "
     "spend the same total on one release or on many."

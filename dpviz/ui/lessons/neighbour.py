@@ -54,7 +54,7 @@ def body(room: Room) -> None:
         st.metric("Before", f"{before} of 100", width="content")
         st.metric("After: at most", f"{_people(most)} of 100", width="content")
         st.metric("After: at least", f"{_people(least)} of 100", width="content")
-        st.metric("Factor of the odds (e^ε)", odds(room.epsilon), width="content")
+        st.metric("Factor of the odds ($e^{\\varepsilon}$)", odds(room.epsilon), width="content")
     _chart(room, before, most)
 
 

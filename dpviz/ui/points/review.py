@@ -94,8 +94,10 @@ def review(source: PointSource, choice: Choice) -> None:
         + "".join(f"- {line}\n" for line in _beside(source, choice))
     )
     delta = choice.delta or method(choice.name, **choice.parameters).delta
+    words = plain(protection(unit, choice.epsilon, delta))
+    words = words.replace(plain("e^ε"), "$e^{\\varepsilon}$")
     st.markdown(
-        f"**The guarantee.** {plain(protection(unit, choice.epsilon, delta))} The release "
+        f"**The guarantee.** {words} The release "
         "reveals nothing else about the records, and nothing of the check before it."
     )
 
@@ -104,12 +106,11 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     """Lines on times, kinds, values and areas that are counted besides places."""
     lines, domain, areas = [], source.data.domain, choice.areas
     if domain.time is not None:
-        lines.append(f"**Time** in {plain(domain.time)}: {plain(period_words(domain))}")
+        lines.append(f"**Time** (column “{plain(domain.time)}”): {plain(period_words(domain))}")
     if domain.kinds is not None:
         rest = "" if OTHER in domain.kinds.names else "; others are left out"
-        lines.append(
-            f"**Categories** by {plain(domain.kinds.column)}: {quoted(domain.kinds.names)}{rest}"
-        )
+        names = f"{quoted(domain.kinds.names)}{rest}"
+        lines.append(f"**Categories** (column “{plain(domain.kinds.column)}”): {names}")
     if (values := domain.values) is not None and choice.sum_share is not None:
         lines.append(
             f"**Sums** of {plain(values.column)}, each clipped to {values.low:g} to "

@@ -12,6 +12,7 @@ import streamlit as st
 
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
+from dpviz.private.handle import unit_named
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.survey import public_extent, survey, time_forms
@@ -154,7 +155,7 @@ def _described(
         unit, bound = (None, 1) if public else unit_form(prefix, names, without=without)
     name = None
     with panes[2], ErrorsShown(path.name):  # the form below keeps its input if the name is refused
-        name = dataset_name(prefix, file, names, public=public)
+        name = dataset_name(prefix, file, names, unit_named(unit, "records"), public=public)
     pane = nullcontext() if owner is None else owner.pane
     with pane, st.container():
         extent = partial(public_extent, path, table=table, **how)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpviz.datasets.geography import CITY
 from dpviz.errors import DpvizError
+from dpviz.private.handle import unit_named
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.survey import time_forms
@@ -149,7 +150,7 @@ def _trips(
     table, names, place = described
     if "crs" in place and not graph.crs:
         place["crs"] = None
-    unit, bound = None, 1
+    unit, bound, record = None, 1, "event" if "crs" in place else "trip"
     path = upload_path(f"{prefix}.trips", trips_file)
     read_times = partial(time_forms, path, table=table)
     clock = period_form(prefix, names, trips_file.file_id, read_times, trips=True)
@@ -159,7 +160,7 @@ def _trips(
         unit, bound = unit_form(
             prefix,
             names,
-            record="event" if "crs" in place else "trip",
+            record=record,
             start=5,
             without=(*(place.get("columns") or ()), clock.get("time")),
         )
@@ -173,7 +174,8 @@ def _trips(
     def check(data: RoadData) -> Tally:
         return check_source(path, data.graph, steps=data.steps, **how)[0]
 
-    name = dataset_name(prefix, trips_file, names, public=public)
+    accounted = unit_named(unit, f"{record}s")
+    name = dataset_name(prefix, trips_file, names, accounted, public=public)
     streets = f"{graph.crs, len(graph), graph.directed}"
     key = "|".join([*(file.file_id for file in files), streets, f"{public, how, clock}", name])
     data = read_cached(prefix, key, read, check)

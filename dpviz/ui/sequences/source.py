@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
+from dpviz.private.handle import unit_named
 from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.names import person_columns
@@ -160,7 +161,7 @@ def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource 
         protection_note(person, cutting.bound, "sequence")
     if bounds is None or form is None:
         return None
-    name = dataset_name(prefix, file, names, public=public)
+    name = dataset_name(prefix, file, names, unit_named(person, "sequences"), public=public)
     axes = columns if columns and len(columns) == 2 else ("lon", "lat")
     domain = Domain(bounds[:2], bounds[2:], axes, crs)
     checked_area(domain)
@@ -216,7 +217,7 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
     if not text.strip():
         st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
         return None
-    name = dataset_name(prefix, file, names, public=public)
+    name = dataset_name(prefix, file, names, unit_named(unit, "sequences"), public=public)
     words = text.strip()
     if not re.fullmatch(r"-?\d{1,9}\.\.-?\d{1,9}", words):
         # Without a comma a word would be taken for the name of a file on this server.

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpviz.errors import PrivacyError
+from dpviz.errors import BudgetError, PrivacyError
 from dpviz.private.ledger import Account, Ledger, account_key
+from dpviz.private.ledger.balance import RECORDS
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
 from dpviz.releases.header import WEAKER, longer_words, price_words
@@ -39,16 +40,20 @@ UPLOADS = "uploads."
 _UPLOADED = re.compile(r"^uploads\.(user|visit)\.[^.]+\.")
 
 
-def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool = False) -> str:
+def dataset_name(
+    prefix: str, file: Any, columns: Sequence[str], unit: str, *, public: bool = False
+) -> str:
     """Name of a file's data set in the ledger: typed if confidential, else the file name.
 
     Args:
         prefix: prefix of the widgets' keys.
         file: uploaded.
         columns: columns of the file.
+        unit: the privacy unit in words, without its bound.
         public: True if its records are declared public.
 
     Raises:
+        BudgetError: the ledger accounts for this name by another privacy unit.
         PrivacyError: records declared public that the ledger knows as sensitive, under this name or
             another one that a file of this name had in this visit.
     """
@@ -60,7 +65,7 @@ def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
         trace = trace_of(suggestion, file.size, columns)
-        _same_people(field, name.strip() or suggestion, trace)
+        _same_people(field, name.strip() or suggestion, trace, unit)
     name = name.strip() or suggestion
     names = st.session_state.setdefault(f"names.{suggestion}", {})
     if not public:
@@ -75,8 +80,11 @@ def dataset_name(prefix: str, file: Any, columns: Sequence[str], *, public: bool
     return name
 
 
-def _same_people(field: str, name: str, trace: Trace) -> None:
-    """Show the account of this name; if there is none, offer the visitor's others."""
+def _same_people(field: str, name: str, trace: Trace, unit: str) -> None:
+    """Show the account of this name; if there is none, offer the visitor's others.
+
+    Raises BudgetError: it is accounted for another privacy unit.
+    """
     lasting = not visitor().startswith("visit:")
     accounts = {
         shown_name(each.dataset): each for each in Ledger().accounts() if is_own(each.dataset)
@@ -86,6 +94,14 @@ def _same_people(field: str, name: str, trace: Trace) -> None:
     if own is not None:
         remember(own.dataset, trace, lasting=lasting)
         st.caption(account_summary(own))
+        paid = next((each.unit.partition("'s records of one ")[0] for each in own.spends), unit)
+        if paid != unit:
+            one = paid.removeprefix("one ")
+            same = f"“Each {one} is another person”" if paid in RECORDS else f"the column “{one}”"
+            raise BudgetError(
+                f"{name!r} is accounted for {paid}, not {unit}: choose {same}, or another name "
+                "for data about other people"
+            )
     elif accounts:
         propose(field, name, trace, accounts, lasting=lasting)
 

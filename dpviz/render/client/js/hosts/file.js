@@ -55,6 +55,7 @@ async function start() {
     else if (what === 'shape' && value && matchMedia('(max-width: 760px)').matches) places.answer.scrollIntoView({block: 'nearest'});
   };
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
+  if (frame) byId('alone').remove(); // the app's page around this one is from a server
   if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${printedHeight(document, places.map.shadowRoot)}px`));
   byId('take').append(button('Save picture', () => viewer.app.savePicture()), button('Print', () => print()), frame && navigator.clipboard ? button('Copy link', copyLink) : '');
   for (const shows of document.querySelectorAll('[data-rect]')) {
