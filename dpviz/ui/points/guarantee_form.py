@@ -64,12 +64,13 @@ def guarantee_form(
             )
     if offered is None:
         st.session_state[place] = ""
+        st.caption(words)
+        return choice, None
     chosen = st.selectbox(
         "Guarantee",
         list(DELTAS),
         format_func=DELTAS.__getitem__,
         key=place,
-        disabled=offered is None,
         help="δ: the probability that the guarantee of ε fails. It must be far smaller than one "
         "over the number of persons, and has a lifetime budget of its own.",
     )

@@ -107,7 +107,8 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
             icon=":material/wrong_location:",
         )
     else:
-        st.image(_extent_figure(seen), f"{OWNER_ONLY}: where your records lie.")
+        words = f"{OWNER_ONLY}: where your records lie."
+        st.image(_extent_figure(seen), words, alt=words)
 
 
 def _extent_figure(bounds: Bounds) -> str:

@@ -53,7 +53,7 @@ export class Paper {
     pen.drawImage(drawn, 0, 0, width, height);
     const layer = h('canvas', {width, height}); // names drawn again at today's size, without room for buttons
     const {deck, surround} = this.app;
-    surround.paint(layer.getContext('2d'), deck.getViewports(), width / deck.width, deck);
+    surround.paint(layer.getContext('2d'), deck.getViewports(), width / deck.width, deck, Math.max(1, deck.width / 830)); // names of 7 pt on A4
     pen.drawImage(layer, 0, 0);
     this.copy = h('div', {class: 'copy'}, sheet, h('img', {alt: '', src: sheet.toDataURL()}));
     this.app.canvasHost.append(this.copy);
