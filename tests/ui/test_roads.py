@@ -114,7 +114,7 @@ def test_own_events_at_places_count_on_their_nearest_streets():
     east, north = (box for box in app.selectbox if box.label.endswith((" / x", " / y")))
     east.set_value("east")
     north.set_value("north").run()
-    assert "one event" in app.selectbox(key="roads.unit").options
+    assert "Each event is another person" in app.selectbox(key="roads.unit").options
     named(app.button_group, "These records are").set_value("public").run()
     # A reload restores the files' choice, not the city.
     assert "files" in app.query_params.get("data", "")

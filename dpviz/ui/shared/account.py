@@ -224,7 +224,7 @@ def paid_release(
     Raises:
         Exception: of the build that failed, in every run until the button is pressed again.
     """
-    cost = choice.epsilon, getattr(choice, "delta", 0.0)
+    cost = getattr(choice, "price", choice.epsilon), getattr(choice, "delta", 0.0)
     owner, purpose = visitor(), with_user_name(purpose or f"page {prefix.title()}")
     if not may_publish():
         return None
