@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import streamlit
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -107,7 +108,7 @@ def first_page(deck: str, with_demo: bool = False) -> str:
 
 
 def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> list[Route]:
-    """Routes of all pages. The first page is at the root; its own name redirects there.
+    """Routes of all pages. The first page is at the root; its own name and others redirect there.
 
     Args:
         base: the path of the app on this server.
@@ -126,7 +127,14 @@ def pages(base: str, deck: str, home: str, newcomer: Callable[[], bool]) -> list
         return RedirectResponse(f"./?{query}" if query else "./")
 
     names = {file.stem for file in (HERE / "pages").glob("*.py")} - {"__init__", home}
+    register_url_convertor("unknown", _Unknown())
     return [
-        Route(f"{base}{home}", to_root, methods=["GET"]),
         *(Route(f"{base}{name}", page, methods=["GET"]) for name in ("", *sorted(names))),
+        Route(f"{base}{{name:unknown}}", to_root, methods=["GET"]),
     ]
+
+
+class _Unknown(StringConvertor):
+    """Name of no page: neither a file nor the address to which a login returns."""
+
+    regex = "(?!oauth2callback$)[^/.]+"

@@ -56,10 +56,11 @@ def test_addresses_other_than_pages_are_left_to_streamlit():
         assert answer(path)[0] == 404
 
 
-def test_the_name_of_the_first_page_leads_to_it():
+def test_the_name_of_the_first_page_and_an_unknown_one_lead_to_it():
     status, named, _ = answer("/maps/explore?data=city-50k")
     assert (status, named["location"]) == (307, "./?data=city-50k")
-    assert answer("/maps/explore")[1]["location"] == "./"
+    for path in ("/maps/explore", "/maps/movement"):
+        assert answer(path)[1]["location"] == "./"
     assert page_modules()[0].__name__.endswith(f".{HOME}")
 
 

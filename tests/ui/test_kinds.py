@@ -1,5 +1,7 @@
 """A release of kinds and values on its page: the kind on the map, and rows of the answer."""
 
+import json
+import re
 from functools import partial
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.exports import release_page
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.numbers import percent_interval, with_noise
 from dpviz.ui.pages import explore
@@ -144,6 +147,35 @@ def test_the_table_of_a_published_map_is_of_the_kind_that_it_shows(path):
     half = INTERVAL_SDS * np.sqrt(cells.variance)
     finest = zip(cells.count[cells.leaf], half[cells.leaf], strict=True)
     assert sorted(shown["noisy count"]) == sorted(on_screen(*pair) for pair in finest)
+
+
+@pytest.mark.parametrize("address", [{}, {"kind": "THEFT"}], ids=["all", "one category"])
+def test_the_published_map_and_the_page_to_share_have_one_scale(tmp_path, address):
+    """Regression: the same cells had other classes and another threshold on the page to share."""
+    table = crimes(5_000)
+    domain = dpviz.Domain.from_bounds(
+        [0, 0, 1, 1], ("x", "y"), time="t", period=("2024-01-01", "2025-01-01"), kind="kind",
+        kinds=["THEFT", "ASSAULT"],
+    )  # fmt: skip
+    data = dpviz.load(table, domain, public=True)
+    release = dpviz.build(data, "ladder_tree", epsilon=2.0, seed=1)
+    path = release.save(tmp_path / "r.parquet")
+    app = AppTest.from_function(published_page, args=(str(path),), default_timeout=60)
+    app.query_params.update(address)
+    legend = app.run().session_state["publish.scene"][1].legend
+    page = re.search(r'<script id="scene"[^>]*>(.*?)</script>', release_page(release), re.DOTALL)
+    shared = json.loads(page[1])["wholeLegend"]
+    assert [each["label"] for each in shared["classes"]] == list(legend.labels)
+    assert legend.blank.startswith(shared["blank"])
+
+
+def crimes(rows):
+    """Times and places of two categories."""
+    random = np.random.default_rng(0)
+    times = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.uniform(0, 365, rows), "D")
+    kinds = random.choice(["THEFT", "ASSAULT"], rows)
+    places = random.normal(0.5, 0.1, (2, rows))
+    return pd.DataFrame({"x": places[0], "y": places[1], "t": times.astype(str), "kind": kinds})
 
 
 def test_a_kind_in_a_district_has_the_error_of_its_own(path):

@@ -68,10 +68,19 @@ def test_what_refuses_a_series_is_one_line_and_nothing_is_paid(changed, line):
     Ledger().begin_calendar("visits", "day", "Europe/Berlin")
     Ledger().set_total("visits", 0.75)
     app = every_day(**changed)
-    (refusal,) = [each.value for each in (*app.error, *app.warning) if line in each.value]
+    lines = [each.value for each in (*app.error, *app.warning, *app.info)]
+    (refusal,) = [each for each in lines if line in each]
     assert "\n" not in refusal
     assert all(each.disabled for each in app.button if each.label.startswith("Publish: spend"))
     assert Ledger().account("visits").spends == ()
+
+
+def test_what_a_series_still_needs_leads_to_its_step():
+    """It was a dead end: a red line on an empty page."""
+    app = every_day(method="ladder_tree", areas="", step="3")
+    assert not app.error
+    named(app.button, "Choose hexagons or districts").click().run()
+    assert app.session_state["publish.step"] == 2
 
 
 def test_a_step_that_no_period_holds_is_refused_before_the_last_step():

@@ -27,14 +27,13 @@ from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import refusals, show_refusals
 from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
 from dpviz.ui.shared.skeleton import method_link
-from dpviz.ui.shared.steps import next_step, steps
+from dpviz.ui.shared.steps import STEPS, next_step, steps
 from dpviz.ui.shared.text import sentence
 from dpviz.ui.shared.unit_form import UNIT_FIELDS
 from dpviz.ui.shared.upload_form import UPLOAD
 
 TITLE, ORDER = "Publish", 2
 KEY = "publish"
-STEPS = ("Data", "Area", "Budget", "Publish")
 ONCE, EVERY_DAY = "Once", "Every day"
 ABOUT = (
     "Make a map of confidential records that anyone may see. Your file stays on this server; "

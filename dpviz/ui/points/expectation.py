@@ -89,7 +89,7 @@ def expectation_panel(
         if shown:
             areas_expectation(choice, max_per_unit, offered, domain.values)
         return
-    of_one_kind, epsilon = domain.kinds is not None, choice.epsilon
+    kinds, epsilon = domain.kinds, choice.epsilon
     gain = 1.0 if offered is None else offered.gain
     if choice.slots is not None:
         epsilon, gain = epsilon * gain, 1.0 / gain  # pure noise of that ε is as large
@@ -99,8 +99,8 @@ def expectation_panel(
             f"Accuracy of the counts at their share, ε = {epsilon:g}; the rest is spent on sums."
         )
     domain = domain.counts_only
-    records = st.number_input(
-        f"Your guess: how many records{' has one category' if of_one_kind else ''}?",
+    total = st.number_input(
+        "Your guess: how many records?",
         1,
         100_000_000,
         100_000,
@@ -110,9 +110,12 @@ def expectation_panel(
         "expected errors below only: a made-up city of so many records is published as a trial. "
         "Your map stays the same.",
     )
+    records = total if kinds is None else max(round(total / len(kinds.names)), 1)
     mean = min(_records_of_one(prefix), float(records)) if people else None
     if not shown:
         return
+    if kinds is not None:
+        st.caption(f"The table is for one of {len(kinds.names)} categories of {records:,} records each.")
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
     prior = None if choice.prior is None else choice.prior.data
     key = None if choice.prior is None else repr(choice.prior)
@@ -146,7 +149,7 @@ def expectation_panel(
     if noisy:
         useful = {
             "a larger ε": True,
-            "fewer categories": of_one_kind,
+            "fewer categories": kinds is not None,
             "no time": domain.time is not None,
         }
         st.warning(
@@ -168,7 +171,7 @@ def expectation_panel(
         + "not on your records: it costs nothing and reveals nothing about them. Your error may be "
         "smaller or larger."
     )
-    if of_one_kind:
+    if kinds is not None:
         st.caption(
             "Each category has its own noise: the noise of k categories together is larger by the "
             "square root of k."

@@ -12,6 +12,7 @@ import streamlit as st
 
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
+from dpviz.exports.views import maps_of
 from dpviz.releases.counts import AreaRelease, PointRelease, is_points
 from dpviz.render import Camera, Mark, Scene, density_scale
 from dpviz.render.cells import domain_bounds
@@ -94,20 +95,28 @@ def scene_of(
     source: PointSource,
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
     look: Look | None = None,
+    every: PointRelease | None = None,
 ) -> Scene:
     """Scene of a 2-D release, rebuilt when the release, the look or the scale changes.
 
     At another ε or seed it keeps its scale, unless the visitor has unlocked it.
+
+    ``every`` is the release with all its categories, which share one scale.
     """
+
+    def shared() -> Scale:
+        return density_scale(*maps_of([every or release], [""])[0])
+
     scale = locked_scale(prefix, source)
     if scale is None and look is None and not st.session_state.get(f"{prefix}.unlocked"):
-        shown = source.key, release.header.method, release.domain, release.header.extra.get("kind")
-        scale = cached(f"{prefix}.scale.kept", shown, partial(density_scale, release))
+        facts = [release.header.extra.get(name) for name in ("period", "release_id")]
+        shown = source.key, release.header.method, release.domain, *facts
+        scale = cached(f"{prefix}.scale.kept", shown, shared)
 
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
         if look is None:
-            made = release_scene([release], camera=camera, scale=scale)
+            made = release_scene([release], camera=camera, scale=scale or shared())
             made = replace(made, lock=scale is not None)
         else:
             made = look.of(release, camera)

@@ -44,7 +44,7 @@ def with_prior(prefix: str, source: PointSource | None) -> PointSource | None:
     more = "time" if domain.time is not None else "values" if domain.values is not None else ""
     if more:
         st.button(TITLE, key=f"{place}.no", icon=":material/public:", disabled=True)
-        st.caption(f"Not with {more}: a public prior is followed by counts of places alone.")
+        st.caption(f"Not for records with {more}: a public prior helps counts of places only.")
         return source
     given = any(st.session_state.get(f"{place}.{each}") for each in ("file", "land"))
     with st.expander(TITLE, expanded=given, icon=":material/public:"):

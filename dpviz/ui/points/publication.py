@@ -6,11 +6,13 @@ from functools import partial
 
 import streamlit as st
 
+from dpviz.private.ledger import Ledger
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.review import code_for, review
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map
+from dpviz.ui.shared.access import may_publish
 from dpviz.ui.shared.account import Paid, paid_release
 from dpviz.ui.shared.downloads import release_panels
 from dpviz.ui.shared.frame import Panels
@@ -20,6 +22,7 @@ from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.releases import link_of
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
+from dpviz.ui.shared.steps import go
 from dpviz.ui.shared.text import badge, plain
 
 
@@ -32,6 +35,9 @@ def publication(prefix: str, source: PointSource | None) -> Paid | None:
 def payment(prefix: str, source: PointSource, choice: Choice) -> None:
     """Review and pay."""
     review(source, choice)
+    if may_publish() and Ledger().account(source.account).total is None:
+        help_ = "Now they may be charged without end; a limit cannot be changed later."
+        st.button("Set a limit", key=f"{prefix}.limit", help=help_, on_click=go, args=(prefix, 2))
     purpose = st.text_input("Purpose (saved in the ledger)", key=f"{prefix}.purpose", max_chars=200)
 
     def store(paid: Paid) -> None:

@@ -14,11 +14,12 @@ import streamlit as st
 from dpviz.domain import Domain, calendar
 from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
+from dpviz.exports.views import maps_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
 from dpviz.render import Camera, Mark, Scene, half_width_words, rounded
-from dpviz.render.cells import domain_bounds
+from dpviz.render.cells import density_scale, domain_bounds
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
@@ -89,7 +90,7 @@ def points_map(
     if len(release.kinds) > 1:
         own["Compare counts"] = partial(_compare, prefix, release)
     if shown.domain.time is not None:
-        _in_time(prefix, shown, records, look, own, controls)
+        _in_time(prefix, release, shown, records, look, own, controls)
         return
     answer = partial(
         drawn_answer,
@@ -98,7 +99,7 @@ def points_map(
         records,
         title="Draw a rectangle or a polygon",
     )
-    scene = prior or scene_of(prefix, shown, records, look=look)
+    scene = prior or scene_of(prefix, shown, records, look=look, every=release)
     unused = dict.fromkeys(("period", "view"))
     own = {**own, "Table": partial(tables_of_map, shown)}
     ask_on_map(
@@ -117,6 +118,7 @@ def _compare(prefix: str, release: PointRelease) -> None:
 
 def _in_time(
     prefix: str,
+    every: PointRelease,
     release: PointRelease,
     source: PointSource,
     kinds: Look | None,
@@ -125,18 +127,19 @@ def _in_time(
 ) -> None:
     """Show the map of a window, the answer on it, and the timeline and other tabs below.
 
-    ``kinds`` is a view of all categories together; it supports one window, no film. ``controls``
-    is the row above the map.
+    ``every`` is the release with all its categories. ``kinds`` is a view of them together; it
+    supports one window, no film. ``controls`` is the row above the map.
     """
     whole = release.domain.period
     with controls:
         look = chosen_look(prefix) if kinds is None else "window"
-        played = film(prefix, release, source) if look == "film" else None
+        played = film(prefix, every, release, source) if look == "film" else None
         window = whole if played else _slider(prefix, release.domain)
         window_total(release, window)
     if look == "film" and played is None:
         st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
     flat = cached(f"{prefix}.flat", (release, window), lambda: during(release, window))
+    alike = cached(f"{prefix}.alike", (every, window), lambda: during(every, window))
     rect, _ = question(prefix)
     place = rect if rect is not None and overlaps(rect, release.domain) else None
 
@@ -161,7 +164,7 @@ def _in_time(
         release,
         source,
         answer,
-        played or scene_of(prefix, flat, source, tools=("rect",), look=kinds),
+        played or scene_of(prefix, flat, source, tools=("rect",), look=kinds, every=alike),
         fields=(permalink.RECT, CAMERA, SCALE, PERIOD, LOOK),
         panels={**timeline, **panels},
         others={"ring": None},
@@ -308,8 +311,13 @@ def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
     return pairs, [span_words(release.domain.calendar, *pair) for pair in pairs]
 
 
-def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
-    """Windows as frames of an animated map of one scale; None if they have too many cells."""
+def film(
+    prefix: str, every: PointRelease, release: PointRelease, source: PointSource
+) -> Scene | None:
+    """Windows as frames of an animated map; None if they have too many cells.
+
+    ``every`` is the release with all its categories, which share one scale in all windows.
+    """
     scale = locked_scale(prefix, source)
 
     def make() -> Scene | None:
@@ -318,7 +326,9 @@ def film(prefix: str, release: PointRelease, source: PointSource) -> Scene | Non
         if sum(len(each.nodes) for each in maps) > MAX_CELLS:
             return None
         camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
-        scene = film_scene(maps, labels, camera=camera, scale=scale)
+        alike = [during(every, each) for each in pairs]
+        shared = scale or density_scale(*maps_of(alike, labels, in_time=True)[0])
+        scene = film_scene(maps, labels, camera=camera, scale=shared)
         return replace(scene, lock=scale is not None)
 
     return cached(f"{prefix}.film", (release, source.key, scale), make)

@@ -31,6 +31,7 @@ from dpviz.ui.shared.account import Order, ordered, shown_name
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.shelf import Shelf
+from dpviz.ui.shared.steps import STEPS, go
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
 
@@ -55,19 +56,9 @@ class SeriesPlan:
         """The series of a page's source and choice.
 
         Raises:
-            DpvizError: a series needs persons, times and areas, or its frame has changed.
+            DpvizError: its frame has changed.
         """
         domain, areas = source.data.domain, choice.areas
-        needed = {
-            "the column that names the person, in step Data": source.unit is not None,
-            "the column of the time and its dates, in step Data": domain.time and not domain.cycle,
-            "no value to add up, in step Data": domain.values is None,
-            "hexagons or districts as the method, in step Budget": areas is not None,
-            "the method's own parameters, in step Budget": not choice.parameters,
-            "pure ε, in step Budget": choice.slots is None,
-        }
-        if missing := [each for each, there in needed.items() if not there]:
-            raise DpvizError(f"a series counts persons' days by area: choose {missing[0]}")
         assert areas is not None
         units, code, kinds = TimeUnits("day", domain.zone), code_for(source, choice), domain.kinds
         start = int(units.of_moments([domain.period[0]])[0])
@@ -123,6 +114,12 @@ class SeriesPlan:
 
 def series_panel(prefix: str, source: PointSource, choice: Choice) -> None:
     """Price and account of a series, the button that releases what is due, and what it holds."""
+    if missing := _missing(source, choice):
+        wanted, step = missing
+        words = f"A series counts persons' days by area: choose {wanted}, in step {STEPS[step]}."
+        st.info(words, icon=":material/arrow_back:")
+        st.button(f"Choose {wanted}", key=f"{prefix}.wanted", on_click=go, args=(prefix, step))
+        return
     with ErrorsShown():
         plan = SeriesPlan.of(prefix, source, choice)
         account = Ledger().account(plan.account)
@@ -139,6 +136,20 @@ def series_panel(prefix: str, source: PointSource, choice: Choice) -> None:
             _begin_calendar(prefix, plan, account)
         if series.node_files(folder_of(plan.account)):
             show_series(f"{prefix}.series", account_key(plan.account))
+
+
+def _missing(source: PointSource, choice: Choice) -> tuple[str, int] | None:
+    """First choice that a series still needs, and the row of its step; None if it has all."""
+    domain = source.data.domain
+    needed = (
+        ("the column that names the person", 0, source.unit is not None),
+        ("the column of the time and its dates", 0, domain.time and not domain.cycle),
+        ("no value to add up", 0, domain.values is None),
+        ("hexagons or districts", 2, choice.areas is not None),
+        ("the method's own parameters", 2, not choice.parameters),
+        ("pure ε", 2, choice.slots is None),
+    )
+    return next(((wanted, step) for wanted, step, there in needed if not there), None)
 
 
 def _price(plan: SeriesPlan, account: Account) -> None:

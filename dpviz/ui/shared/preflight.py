@@ -25,6 +25,9 @@ from dpviz.ui.shared.text import plain
 OWNER_ONLY = "For your eyes only"
 """First words of every element that holds an exact number of confidential records."""
 
+OVER = "left out because their person has more than are counted"
+"""Words for records over the bound of their person."""
+
 OF_FEATURES = {
     **REMEDIES,
     Fact.NO_PLACE: "give points; polygons are areas to count by, in step Budget: Count by, Areas",
@@ -65,12 +68,14 @@ def show_facts(
         DataError: no record can be used; the message holds no number.
     """
     dropped = tally.dropped
-    facts = {what: count for what, count in tally.facts.items() if what not in dropped}
-    lines = [f"{OWNER_ONLY}: " + ", ".join(f"{count:,} {what}" for what, count in facts.items())]
+    words = {fact.value: fact.replace(": dropped", "") for fact in Fact} | {Fact.OVER.value: OVER}
+    facts = [f"{count:,} {words[what]}" for what, count in tally.facts.items() if what not in dropped]
+    lines = [f"{OWNER_ONLY}: {', '.join(facts)}"]
     if dropped:
-        lines[0] += f" ({percent(sum(dropped.values()) / tally[Fact.READ])} dropped)"
+        share = sum(dropped.values()) / tally[Fact.READ]
+        lines[0] += f" ({small_share(share)} left out for the reasons below)"
     for what, count in dropped.items():
-        lines.append(f"- {count:,} {what}. Remedy: {remedies[what]}.")
+        lines.append(f"- {count:,} {words[what]}: {remedies[what]}.")
     unusable = not tally[Fact.LOADED]
     box = st.error if unusable else st.warning if tally.lossy else st.info
     box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")

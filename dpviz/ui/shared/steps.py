@@ -7,6 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+STEPS = ("Data", "Area", "Budget", "Publish")
+"""Titles of the steps of page Publish."""
+
 TO_ITS_TOP = 'document.querySelector("[data-testid=stMain]").scrollTo(0, 0);'
 """Script that scrolls to the top of a new step."""
 
@@ -45,7 +48,7 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
                     key=f"{prefix}.way.{row}",
                     type="primary" if row == at else "secondary",
                     disabled=row > at and not all(done[:row]),
-                    on_click=_go,
+                    on_click=go,
                     args=(prefix, row),
                 )
 
@@ -60,11 +63,12 @@ def next_step(prefix: str, row: int, *, ready: bool) -> None:
         type="primary",
         icon=":material/arrow_forward:",
         disabled=not ready,
-        on_click=_go,
+        on_click=go,
         args=(prefix, row + 1),
     )
 
 
-def _go(prefix: str, row: int) -> None:
+def go(prefix: str, row: int) -> None:
+    """Go to a step."""
     st.session_state[f"{prefix}.step"] = row
     st.session_state[f"{prefix}.moved"] = True
