@@ -12,6 +12,7 @@ from dpviz.errors import DpvizError
 from dpviz.methods import METHODS
 from dpviz.planning.calls import code_of
 from dpviz.private.curve import PrivacyCurve, privacy_curve
+from dpviz.private.load.names import names_persons
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points, is_roads
 from dpviz.releases.flows.release import is_flows
@@ -191,6 +192,27 @@ guarantee; at ε = 1 the factor is 2.72.'
     )
 
 
+_UNIT = re.compile(r"\bone (.+?)('s records of one \w+)?(?= with at most \d)")
+
+
+def person_words(text: str, *, column: bool = True) -> str:
+    """Call the privacy unit in a text a person, if its column is of persons by its name.
+
+    >>> person_words("one PersonID with at most 10 records")
+    'one person (column PersonID) with at most 10 records'
+    >>> person_words("one trip_id with at most 10 records")
+    'one trip_id with at most 10 records'
+    """
+
+    def named(match: re.Match[str]) -> str:
+        name, of_time = match[1], match[2] or ""
+        if name == "person" or not names_persons(name):
+            return match[0]
+        return f"one person{of_time}{f' (column {name})' if column else ''}"
+
+    return _UNIT.sub(named, text)
+
+
 def guarantee_sentence(
     releases: Sequence[Release], names: Sequence[str], noun: str = ""
 ) -> tuple[str, str]:
@@ -212,7 +234,8 @@ def guarantee_sentence(
         weaker = first.weaker
         if weaker and len(headers) > 1:
             weaker = "WEAKER for longer than a release's unit of time: each states its numbers."
-        plain = plain_guarantee(first.unit, epsilon, delta, noun)
+        unit = person_words(first.unit, column=False)
+        plain = plain_guarantee(unit, epsilon, delta, noun)
         return "private", " ".join(filter(None, (plain, first.persons, weaker)))
     if len(headers) == 1:
         return kinds[0], f"{first.privacy_status[1]}."

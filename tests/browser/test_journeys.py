@@ -195,7 +195,7 @@ def test_public_choices_about_a_file_outlive_a_reload(app, open_page, tmp_path):
     path.write_text("t,lon,lat\n" + "2024-03-05,14.5,-23.5\n" * 100)
     page = open_page(f"{app}/publish")
     upload(page, path)
-    page.get_by_text("Time", exact=True).click()
+    page.get_by_text("Time (optional)", exact=True).click()
     choose(page, "Column of the time", "t")
     fill(page, "From", "2024-01-01", exact=True)
     fill(page, "To", "2025-01-01", exact=True)
@@ -205,7 +205,7 @@ def test_public_choices_about_a_file_outlive_a_reload(app, open_page, tmp_path):
         page.get_by_text("Kept in the address: the area, the person's column, time")
     ).to_be_visible()
     upload(page, path)
-    page.get_by_text("Time", exact=True).click()
+    page.get_by_text("Time (optional)", exact=True).click()
     expect(page.get_by_label("To", exact=True)).to_have_value("2025-01-01")
     segment(page, "1 day").click()  # another run would lose a value that only the server has
     idle(page)

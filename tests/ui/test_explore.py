@@ -282,9 +282,11 @@ def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
     app = healthy(opened_upload("a.csv", POINTS + b"secret,0\n0,0\n"))
     assert app.selectbox(key="explore.unit").label == "What is one person in your file?"
     facts = exact_facts(app)
-    assert facts.startswith(f"52 records read, 50 kept (4{NO_BREAK}% dropped).\n")
-    assert "- 1 without a readable place: dropped. Remedy: check the columns" in facts
-    assert "- 1 outside the area: dropped. Remedy: check the area" in facts
+    assert facts.startswith(
+        f"52 records read, 50 kept (3.8{NO_BREAK}% left out for the reasons below).\n"
+    )
+    assert "- 1 without a readable place: check the columns" in facts
+    assert "- 1 outside the area: check the area" in facts
     app.toggle(key="explore.preflight").set_value(False).run()
     assert "52" not in texts(app)
 

@@ -39,7 +39,7 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
     line = "100 of 100 times cannot be read. The first has the form `DD/DD/DDDD hh:mm:ss AA`."
     assert line in texts(app)
     assert "100 records read, 0 kept" in exact_facts(app)  # none is reported as kept
-    assert "- 100 without a readable time: dropped. Remedy: declare" in exact_facts(app)
+    assert "- 100 without a readable time: declare" in exact_facts(app)
     assert not goes_on(app)
     assert app.button(key="publish.way.1").disabled
     proposals = [each for each in app.button if each.label.startswith("Read as ")]
@@ -74,10 +74,10 @@ def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
     app = published("a.csv", "lon,lat\n" + GOOD + "-87.62,41.88,9\n" * 6)
     (warning,) = app.warning
     assert warning.value.startswith(
-        f"{OWNER_ONLY}: 100 records read, 94 kept (6{NO_BREAK}% dropped)."
+        f"{OWNER_ONLY}: 100 records read, 94 kept (6.0{NO_BREAK}% left out for the reasons below)."
     )
     assert "- 6 lines with another number of fields than the header" in warning.value
-    assert "Remedy: look for a separator too many or too few." in warning.value
+    assert "header: look for a separator too many or too few." in warning.value
     assert goes_on(app)
     app = published("a.csv", "lon,lat\n" + GOOD + "-87.62,41.88,9\n" * 4)
     assert "4 lines" in exact_facts(app)
@@ -93,7 +93,7 @@ def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
         (
             "districts.geojson",
             json.dumps(DISTRICTS),
-            "Remedy: give points; polygons are areas to count by",
+            "place: give points; polygons are areas to count by",
         ),
     ],
 )

@@ -281,7 +281,7 @@ def test_open_panels_keep_their_place_while_no_time_can_be_read():
     """Streamlit closes an expander whose index changes."""
     app = opened("Your own file")
     uploaded(app, "publish.file", "v.csv", "t,lon,lat\n" + "03/25/2024,14.6,-23.9\n" * 100)
-    labels = ("Time", "Categories", "Values")
+    labels = tuple(f"{each} (optional)" for each in ("Time", "Categories", "Values"))
     before = [place_of(app.main, label) for label in labels]
     assert None not in before
     named(app.selectbox, "Column of the time").set_value("t").run()

@@ -160,7 +160,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_before_the_payment(form):
     assert app.selectbox(key="roads.unit").label == "What is one person in your file?"
     facts = exact_facts(app)
     assert facts.startswith("3 records read, 1 kept (")
-    assert "1 with an edge or symbol that the public graph or alphabet lacks: dropped" in facts
+    assert "1 with an edge or symbol that the public graph or alphabet lacks: check the" in facts
 
 
 def test_a_graph_that_cannot_be_read_is_said_in_sight():

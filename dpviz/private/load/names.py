@@ -34,13 +34,17 @@ _PLANE = frozenset(("x", "easting")), frozenset(("y", "northing"))
 _GLOBE = _LONGITUDE | _PLANE[0], _LATITUDE | _PLANE[1]
 """Words of the first and the second coordinate."""
 
-_PERSON = frozenset(
+_HUMAN = frozenset(
     split_list(
         "person,user,rider,patient,customer,client,member,subscriber,passenger,driver,employee,"
-        "student,participant,respondent,household,device,phone,imei,card,vehicle,id,uid,uuid,who",
+        "student,participant,respondent",
         "names",
     )
 )
+"""Words of a column that names persons themselves."""
+
+_PERSON = _HUMAN | {"household", "device", "phone", "imei", "card", "vehicle"}
+_PERSON |= {"id", "uid", "uuid", "who"}
 """Words of a column that names persons, or what stands for one."""
 
 _ENDS = (("pickup", "dropoff"), ("start", "end"), ("origin", "destination"), ("from", "to"))
@@ -131,6 +135,15 @@ def person_columns(names: Sequence[str]) -> list[str]:
     ['user_id', 'riderType', 'Device']
     """
     return [name for name in names if not _PERSON.isdisjoint(_words(name))]
+
+
+def names_persons(column: str) -> bool:
+    """Return whether a name says that its column holds persons, not what stands for one.
+
+    >>> names_persons("PersonID"), names_persons("trip_id"), names_persons("household")
+    (True, False, False)
+    """
+    return not _HUMAN.isdisjoint(_words(column))
 
 
 def wkt_column(existing: Sequence[Column]) -> str | None:

@@ -73,7 +73,7 @@ def page() -> None:
         with left:
             st.caption(ABOUT)
             form = area.columns([4, 6], gap="large")
-            owner = InSteps(form[0])
+            owner = InSteps(form[0], right.container())
             start = permalink.parameter("data") or UPLOAD
             source = source_form(KEY, 2, start, owner=owner, more=True)
             described = st.session_state[f"{KEY}.data"] != UPLOAD or owner.complete

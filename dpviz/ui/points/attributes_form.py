@@ -45,7 +45,7 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     """
     with st.container():  # keeps the panel below it open when the list is missing
         kinds = kinds_form(prefix, names, file_id)
-    with st.expander("Values", icon=":material/functions:"):
+    with st.expander("Values (optional)", icon=":material/functions:"):
         values = _values(prefix, names, file_id)
     if values is None:
         st.info("Give the clip: from, and to.", icon=":material/rule:")
@@ -54,7 +54,7 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
 
 def kinds_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
     """Ask for kinds alone; arguments and result as of :func:`attributes_form`."""
-    with st.expander("Categories", icon=":material/category:"):
+    with st.expander("Categories (optional)", icon=":material/category:"):
         kinds = _kinds(prefix, names, file_id)
     if kinds is None:
         st.info("Give the public list of categories.", icon=":material/rule:")

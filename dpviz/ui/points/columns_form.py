@@ -207,7 +207,7 @@ def period_form(
 
     ``read`` looks at the times of the upload; ``trips`` are counted in steps, points in cells.
     """
-    with st.expander("Time", icon=":material/schedule:"):
+    with st.expander("Time (optional)", icon=":material/schedule:"):
         remembered = f"{prefix}.time.column"
         permalink.set_column(f"{prefix}.time.{file_id}", remembered, names)
         column = st.selectbox(

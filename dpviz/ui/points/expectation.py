@@ -115,7 +115,9 @@ def expectation_panel(
     if not shown:
         return
     if kinds is not None:
-        st.caption(f"The table is for one of {len(kinds.names)} categories of {records:,} records each.")
+        st.caption(
+            f"The table is for one of {len(kinds.names)} categories of {records:,} records each."
+        )
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
     prior = None if choice.prior is None else choice.prior.data
     key = None if choice.prior is None else repr(choice.prior)

@@ -36,8 +36,9 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
     """Review and pay."""
     review(source, choice)
     if may_publish() and Ledger().account(source.account).total is None:
-        help_ = "Now they may be charged without end; a limit cannot be changed later."
-        st.button("Set a limit", key=f"{prefix}.limit", help=help_, on_click=go, args=(prefix, 2))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("No limit is set for these people.", width="content")
+            st.button("Set a limit", key=f"{prefix}.limit", on_click=go, args=(prefix, 2))
     purpose = st.text_input("Purpose (saved in the ledger)", key=f"{prefix}.purpose", max_chars=200)
 
     def store(paid: Paid) -> None:
@@ -70,8 +71,8 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
         icon=":material/check_circle:",
     )
     release: PointRelease | AreaRelease = made.release
-    title = plain(words_of(prefix, release).title or source.title)
-    words = [f"**{title}**", badge(release.header)]
+    named = words_of(prefix, release)
+    words = [f"**{plain(named.title or source.title)}**", badge(release.header, named.noun)]
     identity = release.header.extra.get("release_id")
     if identity and not made.problem:
         words.append(f"[Open its page to share]({link_of(identity)})")

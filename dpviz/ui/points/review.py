@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.domain.attributes import OTHER
 from dpviz.domain.calendar import step_words
 from dpviz.domain.periods import period_words
-from dpviz.exports.facts import protection
+from dpviz.exports.facts import person_words, protection
 from dpviz.methods import method
 from dpviz.planning.calls import code_of_places, notation_of
 from dpviz.planning.code import Code
@@ -84,7 +84,7 @@ def review(source: PointSource, choice: Choice) -> None:
     """Show all decisions of a plan, and the guarantee of its release."""
     handle = source.data
     bounds = ", ".join(sides_in_words(handle.domain))
-    unit = handle.unit if choice.slots is None else choice.slots.unit(handle)
+    unit = person_words(handle.unit if choice.slots is None else choice.slots.unit(handle))
     st.markdown(
         f"- **Data:** {plain(source.title)}, in the ledger “{plain(handle.name)}”\n"
         f"- **Hides:** {plain(unit)}\n"

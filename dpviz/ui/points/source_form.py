@@ -62,10 +62,12 @@ class InSteps:
 
     Attributes:
         pane: container of the area's form, which is a step of its own.
+        beside: container of the map of the records' extent; None: in the form.
         complete: True if everything except the area is known; False for a refused file.
     """
 
     pane: Any
+    beside: Any = None
     complete: bool = False
 
 
@@ -149,7 +151,12 @@ def _described(
     when = time_choice(prefix, file_key, names) if more else {}
     if not public and (owner is not None or sides_of(prefix) is None):
         with panes[0]:
-            show_survey(prefix, (f"{file_key}|{how}|{when}", crs), partial(look, **when))
+            show_survey(
+                prefix,
+                (f"{file_key}|{how}|{when}", crs),
+                partial(look, **when),
+                owner and owner.beside,
+            )
     without = (*(chosen or ()), when.get("time"))
     with panes[1]:
         unit, bound = (None, 1) if public else unit_form(prefix, names, without=without)

@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.domain.units import TimeUnits
-from dpviz.errors import DpvizError, ReleaseError
+from dpviz.errors import ReleaseError
 from dpviz.planning.code import option_words
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.progress import Progress

@@ -382,6 +382,6 @@ def account_summary(account: Account) -> str:
         each = account.frame.partition(" ")[0]
         spent += f" for a person's records of one {each} ({WEAKER}{longer_words(account.longer)})"
     if account.total is None or account.left is None:
-        return f"{spent} in all. No limit is set for these people."
+        return f"{spent} in all; no limit is set."
     total = f"{account.total:g}" + (f" and {account.total_delta:g}" if account.total_delta else "")
     return f"{spent} of {total}; {account.left:g} is left."

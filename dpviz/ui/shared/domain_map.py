@@ -14,6 +14,7 @@ from dpviz.render.colors import ACCENT
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.shared.area_form import on_map, set_degrees, sides_of
+from dpviz.ui.shared.panels import hint
 from dpviz.ui.shared.sources import DataSource
 
 WORLD = (-170.0, -58.0, 170.0, 78.0)
@@ -22,10 +23,11 @@ WORLD = (-170.0, -58.0, 170.0, 78.0)
 def choose_domain(prefix: str, height: int = 560) -> None:
     """Show a world map to draw an upload's area on, with the typed area if there is one."""
     waiting = st.session_state.get(f"{prefix}.file") is None
-    st.caption(
+    hint(
+        f"{prefix}.area",
         "Choose a file first, or a built-in city to see a private map at once."
         if waiting
-        else "Draw the area: zoom in, press ▭ (or D), drag. Or search or type it."
+        else "Draw the area: zoom in, press ▭ *(or D)*, drag. Or search or type it.",
     )
     seen = st.session_state.get(f"{prefix}.bounds.seen")
     scene = Scene(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import chain
+from typing import Any
 
 import streamlit as st
 
@@ -16,11 +17,10 @@ from dpviz.datasets.basemap import base_map
 from dpviz.errors import DataError
 from dpviz.private.load.survey import Survey, TimeForms
 from dpviz.private.load.tally import REMEDIES, Fact, Tally
-from dpviz.render.numbers import percent
 from dpviz.render.scene import Bounds
 from dpviz.ui.shared.area_form import on_map
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import plain, small_share
 
 OWNER_ONLY = "For your eyes only"
 """First words of every element that holds an exact number of confidential records."""
@@ -35,7 +35,10 @@ OF_FEATURES = {
 """Remedies for features: their geometry may be of another type."""
 
 WORLD = (-180, -60, 180, 80)
-"""Degrees that the small map of the extent shows."""
+"""Degrees of which the small map of the extent shows a part."""
+
+LEAST = 0.3
+"""Least part of the world that the small map shows: its coasts are in whole degrees."""
 
 
 def preflight_switch(prefix: str) -> None:
@@ -69,7 +72,9 @@ def show_facts(
     """
     dropped = tally.dropped
     words = {fact.value: fact.replace(": dropped", "") for fact in Fact} | {Fact.OVER.value: OVER}
-    facts = [f"{count:,} {words[what]}" for what, count in tally.facts.items() if what not in dropped]
+    facts = [
+        f"{count:,} {words[what]}" for what, count in tally.facts.items() if what not in dropped
+    ]
     lines = [f"{OWNER_ONLY}: {', '.join(facts)}"]
     if dropped:
         share = sum(dropped.values()) / tally[Fact.READ]
@@ -86,13 +91,16 @@ def show_facts(
         )
 
 
-def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey]) -> None:
+def show_survey(
+    prefix: str, asked: tuple[str, str], look: Callable[[], Survey], beside: Any = None
+) -> None:
     """Facts about the places and times of a file, and its extent, before its area is chosen.
 
     Args:
         prefix: prefix of the page's keys.
         asked: all that the reading depends on; last the CRS of the extent.
         look: reads the file.
+        beside: container of the map of the extent; None: here.
 
     Raises:
         DataError: no record has a readable place.
@@ -113,21 +121,25 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
         )
     else:
         words = f"{OWNER_ONLY}: where your records lie."
-        st.image(_extent_figure(seen), words, alt=words)
+        (beside or st).image(_extent_figure(seen), words, alt=words)
 
 
 def _extent_figure(bounds: Bounds) -> str:
-    """World map with a rectangle around all records, and a ring that shows where it is."""
+    """Map of the land around all records, with a rectangle, and a ring that shows where it is."""
     west, south, east, north = (round(side, 1) for side in bounds)
-    left, bottom, right, top = WORLD
-    size = right - left, top - bottom
+    left, bottom, right, top = map(float, WORLD)
+    x, y = (west + east) / 2, (south + north) / 2
+    part = min(1.0, max(LEAST, 8 * (east - west) / (right - left), 8 * (north - south) / 140))
+    size = part * (right - left), part * (top - bottom)
+    left = min(max(left, x - size[0] / 2), right - size[0])
+    top = max(min(top, y + size[1] / 2), bottom + size[1])
     box = f'x="{west}" y="{-north}" width="{east - west:.1f}" height="{north - south:.1f}"'
-    middle = f'cx="{(west + east) / 2:.1f}" cy="{-(south + north) / 2:.1f}"'
+    middle = f'cx="{x:.1f}" cy="{-y:.1f}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {-top} {size[0]} {size[1]}" '
-        f'width="{2 * size[0]}" height="{2 * size[1]}"><path d="{_land()}" fill="#888888" '
-        f'fill-opacity=".4"/><g fill="none" stroke="#d9480f" stroke-width="2"><rect {box}/>'
-        f'<circle {middle} r="7"/></g></svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.1f} {-top:.1f} '
+        f'{size[0]:.1f} {size[1]:.1f}" width="720" height="280"><path d="{_land()}" fill="#888888" '
+        f'fill-opacity=".4"/><g fill="none" stroke="#d9480f" stroke-width="{2 * part:.2f}">'
+        f'<rect {box}/><circle {middle} r="{7 * part:.2f}"/></g></svg>'
     )
 
 

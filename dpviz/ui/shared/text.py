@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dpviz.escape import escape_markdown
+from dpviz.exports.facts import person_words
 from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.header import Header
 from dpviz.render import half_width_words, rounded
+from dpviz.render.legend import with_noun
 from dpviz.render.numbers import MINUS, percent
 
 plain = escape_markdown
@@ -77,8 +79,11 @@ def level_title(level: str) -> str:
     return plain(level) if words == level else words
 
 
-def badge(header: Header) -> str:
-    """Guarantee of a release as a Markdown badge; red if it has no guarantee."""
+def badge(header: Header, noun: str = "") -> str:
+    """Guarantee of a release as a Markdown badge; red if it has no guarantee.
+
+    ``noun`` is the owner's plural of what is counted, in place of "records".
+    """
     kind, words = header.privacy_status
     colour, icon = "gray", "public"
     if kind == "open":
@@ -88,4 +93,5 @@ def badge(header: Header) -> str:
     # Records that are declared public or synthetic need no protection.
     elif kind == "private" and not header.extra.get("records"):
         colour, icon = "green", "verified_user"
+    words = with_noun(person_words(words), noun)
     return f":{colour}-badge[:material/{icon}: {plain(words)}]"
