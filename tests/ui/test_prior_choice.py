@@ -29,4 +29,4 @@ def test_a_prior_that_cannot_be_followed_is_shown_with_the_reason(data, reason):
     """It vanished without a word once time or values were chosen."""
     app = opened_page("explore", data=data)
     assert app.button(key="explore.prior.no").disabled
-    assert f"Not with {reason}" in texts(app)
+    assert f"Not for records with {reason}" in texts(app)
