@@ -12,7 +12,6 @@ from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.review import code_for, review
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.points.time_answer import points_map
-from dpviz.ui.shared.access import may_publish
 from dpviz.ui.shared.account import Paid, paid_release
 from dpviz.ui.shared.downloads import release_panels
 from dpviz.ui.shared.frame import Panels
@@ -35,7 +34,7 @@ def publication(prefix: str, source: PointSource | None) -> Paid | None:
 def payment(prefix: str, source: PointSource, choice: Choice) -> None:
     """Review and pay."""
     review(source, choice)
-    if may_publish() and Ledger().account(source.account).total is None:
+    if Ledger().account(source.account).total is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("No limit is set for these people.", width="content")
             st.button("Set a limit", key=f"{prefix}.limit", on_click=go, args=(prefix, 2))

@@ -139,7 +139,9 @@ def _in_time(
     if look == "film" and played is None:
         st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
     flat = cached(f"{prefix}.flat", (release, window), lambda: during(release, window))
-    alike = cached(f"{prefix}.alike", (every, window), lambda: during(every, window))
+    alike = flat
+    if every is not release:
+        alike = cached(f"{prefix}.alike", (every, window), lambda: during(every, window))
     rect, _ = question(prefix)
     place = rect if rect is not None and overlaps(rect, release.domain) else None
 
