@@ -163,9 +163,8 @@ def error_scene(
     legend = _legend(
         scale,
         colors,
-        "Error in each square, records",
+        "Error in each square, records: − too few, + too many",
         f"blank: off by less than {scale_labels(scale)[0]}",
-        ("too few", " too many"),
     )
     description = f"Map of errors, answer − exact: {'; '.join(labels)}"
     scene = domain_scene(domain, marks, legend, description, camera=camera, neutral=True)
@@ -277,11 +276,8 @@ def _colors() -> Themed:
     )
 
 
-def _legend(
-    scale: Scale, colors: Themed, title: str, blank: str, ends: tuple[str, str] = ("", "")
-) -> Legend:
-    """Legend of a signed map, with words at both ends."""
+def _legend(scale: Scale, colors: Themed, title: str, blank: str) -> Legend:
+    """Legend of a signed map."""
     words = scale_labels(scale)
-    labels = [ends[0], *(f"−{word}" for word in reversed(words)), *words]
-    labels[-1] += ends[1]
+    labels = ["", *(f"−{word}" for word in reversed(words)), *words]
     return Legend(title=title, colors=colors, labels=labels, blank=blank)

@@ -55,6 +55,7 @@ def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
     page.get_by_text("I know that it cannot be changed").locator("visible=true").click()
     begin = page.get_by_role("button", name="Begin the calendar")
     expect(begin).to_be_enabled()
+    idle(page)  # the button of a single release is gone
     pressed_until(page, begin, page.get_by_role("button", name="Publish: spend"))
     pay(page)
     folder = ledgers / "releases" / "everyday.series"

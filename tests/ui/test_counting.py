@@ -222,7 +222,7 @@ def test_a_delta_for_persons_of_many_records_is_recommended_paid_for_and_made_ag
     app.number_input(key="publish.total.value").set_value(3.0)
     app.checkbox(key="publish.total.sure").check()
     named(app.button, "Set the budget").click().run()
-    assert "Hides:** one rider with at most 30 slots" in texts(app)
+    assert r"Hides:** one person \(column rider\) with at most 30 slots" in texts(app)
     assert price(app).label == "Publish: spend ε = 1, δ = 1e-06"
     release = (made := published(app)).release
     account = dpviz.Ledger().account("rides")

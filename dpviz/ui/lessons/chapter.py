@@ -14,7 +14,7 @@ import streamlit as st
 import dpviz.ui.lessons
 from dpviz.ui.lessons.room import Room, trust_session
 from dpviz.ui.shared import method_form, permalink
-from dpviz.ui.shared.steps import INTO_IT
+from dpviz.ui.shared.steps import move_focus
 
 UNANSWERED, SHOWN = "", "shown"
 """Values of a prediction that is not made yet, and of a chapter that is shown without one."""
@@ -76,10 +76,8 @@ def show(room: Room, chapter: ModuleType) -> None:
         with st.container(key="learn.symbols"):
             st.markdown(f"**In symbols.** {chapter.FORMULA}")
     if st.session_state.pop(MOVED, False):
-        with st.container(key="dpviz-step"):
-            place, what = ("verdict", "Answer") if room.revealed else ("ask", "Question")
-            script = INTO_IT % (f"learn-{place}", f"{what}: {chapter.TITLE}")
-            st.html(f"<script>{{{script}}}</script>", unsafe_allow_javascript=True)
+        place, what = ("verdict", "Answer") if room.revealed else ("ask", "Question")
+        move_focus(f"learn-{place}", f"{what}: {chapter.TITLE}")
 
 
 def _restore_guess(room: Room, chapter: ModuleType) -> None:

@@ -22,6 +22,12 @@ step.focus({preventScroll: true});
 """Script that moves the focus into a new step: the button that led there is hidden."""
 
 
+def move_focus(place: str, label: str) -> None:
+    """Move the keyboard's focus into the container with this key, and name it ``label``."""
+    with st.container(key="dpviz-step"):
+        st.html(f"<script>{{{INTO_IT % (place, label)}}}</script>", unsafe_allow_javascript=True)
+
+
 def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None], list[Any]]:
     """The visible step, a function that draws the navigation, and the steps' containers.
 
