@@ -167,17 +167,13 @@ class Domain:
         if (period is not None or cycle is not None) and half != 2:
             raise DomainError(f"a time axis with {half} coordinates: give two coordinates")
         listed = Kinds.of(kind, kinds)
-        lower, upper = flat[:half].tolist(), flat[half:].tolist()
-        values = Values.of(value, clip, grid)
-        place = cls(tuple(lower), tuple(upper), columns, crs, kinds=listed, values=values)
+        values, limits = Values.of(value, clip, grid), tuple(flat.tolist())
+        place = cls(limits[:half], limits[half:], columns, crs, kinds=listed, values=values)
         if period is None and cycle is None:
-            timed = {"time": time, "every": every, "zone": zone}
-            for name, option in timed.items():
+            for name, option in (("time", time), ("every", every), ("zone", zone)):
                 if option is not None:
-                    raise DomainError(
-                        f"{name}={option!r} without a period or a cycle: give one, or leave "
-                        f"{name} out"
-                    )
+                    remedy = f"give one, or leave {name} out"
+                    raise DomainError(f"{name}={option!r} without a period or a cycle: {remedy}")
             return place
         axis = Calendar(zone_name(zone), cycle)
         span = None if period is None else Calendar(axis.zone).period(period)

@@ -26,13 +26,12 @@ from dpviz.exports.facts import (
     replies,
 )
 from dpviz.exports.pack import Packer, base64_of, compressed
+from dpviz.exports.page import page
 from dpviz.exports.places import findable
 from dpviz.exports.presentation import Presentation
 from dpviz.exports.tables import tables_of
 from dpviz.exports.tree import pack_tree, pack_windows
 from dpviz.exports.views import ALL, EACH_STEP, attribute_views, level_views, maps_of, pack_areas
-from dpviz.lazy import jinja2
-from dpviz.private.curve import upper_limit
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
 from dpviz.releases.points.sums import ERROR_CORRELATION
 from dpviz.releases.points.window import has_windows
@@ -44,7 +43,7 @@ from dpviz.render.client.assemble import script, style
 from dpviz.render.colors import every_palette
 from dpviz.render.difference import difference
 from dpviz.render.legend import with_noun
-from dpviz.render.numbers import count_words, short
+from dpviz.render.numbers import count_words
 from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene, tables
 from dpviz.render.view import MAX_RELEASES, check, series_scene
@@ -113,11 +112,6 @@ def viewer_page(spec: dict[str, Any], block: bytes, *, live: bool = False, **wor
         live=live,
         **words,
     )
-
-
-def page(template: str, **words: Any) -> str:
-    """Render a template as a page."""
-    return environment().get_template(template).render(**words)
 
 
 def words_of_page(
@@ -394,25 +388,6 @@ def default_title(releases: Sequence[Release]) -> str:
     if all(each.header.private for each in releases):
         return f"{first} private {noun}"
     return f"{first} {noun}, NOT PRIVATE"
-
-
-@cache
-def environment() -> jinja2.Environment:
-    """The templates, with every name and number escaped."""
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("dpviz.exports"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    templates.filters |= {"degrees": _degrees, "short": short, "upper_limit": upper_limit}
-    return templates
-
-
-def _degrees(rect: Bounds) -> str:
-    west, south, east, north = (f"{value:.4f}".replace("-", "−") for value in rect)
-    return f"{west} to {east} east, {south} to {north} north"
 
 
 @cache

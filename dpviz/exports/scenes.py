@@ -10,12 +10,12 @@ from dpviz.exports.facts import label_of
 from dpviz.exports.html import (
     PLAIN,
     name_records,
-    page,
     viewer_page,
     viewer_spec,
     words_of_page,
 )
 from dpviz.exports.pack import Packer
+from dpviz.exports.page import page
 from dpviz.exports.presentation import Presentation
 from dpviz.releases.counts import RoadRelease, is_roads
 from dpviz.releases.flows.release import is_flows

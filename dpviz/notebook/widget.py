@@ -13,8 +13,9 @@ import traitlets
 
 from dpviz.checks import require
 from dpviz.errors import ReleaseError
-from dpviz.exports.html import deck, environment, packed_map
+from dpviz.exports.html import deck, packed_map
 from dpviz.exports.pack import compressed
+from dpviz.exports.page import environment
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.releases.release import Release

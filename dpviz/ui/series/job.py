@@ -101,7 +101,7 @@ class SeriesPlan:
         return ["series", "update", str(folder_of(self.account)), source, *typed]
 
     def order(self, account: Account) -> Order:
-        """What the price button buys now, and why it may be refused."""
+        """The order of the days that are due, and why it may be refused."""
         refused, days = "", str(self.units)
         if account.total is not None and account.total < self.epsilon:
             refused = f"The lifetime budget of a day is {account.total:g}: choose a smaller ε."

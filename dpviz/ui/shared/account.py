@@ -249,7 +249,7 @@ def paid_release(
 
 @dataclass(frozen=True)
 class Order:
-    """What a press of the price button buys.
+    """An order that a press of the price button places.
 
     Attributes:
         terms: all of it: other terms are asked for again.
