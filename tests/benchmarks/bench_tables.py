@@ -141,7 +141,7 @@ def report():
             ("PostgreSQL", remote, postgres),
             ("PostgreSQL, 10 records per person", (*remote, *PERSONS), postgres),
             ("Spark", spark, None),
-            ("Spark, a single record: its start", start, None),
+            ("Spark, a single record", start, None),
         ):
             Path("table.parquet").unlink(missing_ok=True)
             dataset = name.replace(",", "")
