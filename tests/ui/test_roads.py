@@ -130,7 +130,7 @@ def test_events_in_a_plane_of_its_own_need_no_crs_and_a_wrong_one_is_said():
     app = with_trips(opened(data="files"), "crashes.csv", "x,y\n0.5,0.1\n", graph)
     assert [each.value for each in app.error] == []
     assert exact_facts(app) == "1 records read, 1 kept."
-    app.text_input(key="roads.events.crs").set_value("EPSG:nothing").run()
+    app.text_input(key="roads.crs").set_value("EPSG:nothing").run()
     assert "is unknown" in app.error[0].value
 
 

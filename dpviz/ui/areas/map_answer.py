@@ -26,8 +26,8 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.panels import rows_in_words, show_promises, sortable
-from dpviz.ui.shared.text import level_title, plain
+from dpviz.ui.shared.panels import level_control, rows_in_words, show_promises, sortable
+from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, window_part
 from dpviz.ui.shared.timeline import PERIOD
 
@@ -44,7 +44,7 @@ def show_areas(
     Of a table with categories or steps of time, the map shows one category and a window.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
-        level, sums = _level(prefix, release), _shows_sums(prefix, release)
+        level, sums = level_control(prefix, release.frame.levels), _shows_sums(prefix, release)
         of_kind, records, _ = kinds_view(prefix, release, source, looks=False)
         window = chosen_window(prefix, of_kind)
         if window is not None:
@@ -74,22 +74,6 @@ def show_areas(
         own["Timeline"] = partial(_timeline, prefix, of_kind, window)
     fields = (permalink.RECT, PERIOD)
     ask_on_map(prefix, part, source, answer, scene, fields=fields, panels=own)
-
-
-def _level(prefix: str, release: AreaRelease) -> str:
-    levels = release.frame.levels
-    if len(levels) == 1:
-        return levels[0]
-    chosen = st.segmented_control(
-        "Level",
-        levels,
-        default=levels[-1],
-        format_func=level_title,  # untrusted text from a file
-        key=f"{prefix}.level.{'|'.join(levels)}",
-        required=True,
-        label_visibility="collapsed",
-    )
-    return str(chosen)
 
 
 def _shows_sums(prefix: str, release: AreaRelease) -> bool:

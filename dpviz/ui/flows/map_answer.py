@@ -27,13 +27,14 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, tabs
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.panels import rows_in_words, sortable, worded_numbers
+from dpviz.ui.shared.panels import LEVEL, level_control, rows_in_words, sortable, worded_numbers
 from dpviz.ui.shared.sources import NoRecords
-from dpviz.ui.shared.text import level_title, plain
+from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, window_part
 from dpviz.ui.shared.timeline import PERIOD
 
-FLOW_FIELDS = tuple(permalink.Field(name, permalink.parameter) for name in ("level", "area"))
+AREA = permalink.Field("area", permalink.parameter)
+FLOW_FIELDS = LEVEL, AREA
 """Address fields of the shown level and of the chosen area."""
 
 MAX_ENDS = 12
@@ -51,34 +52,20 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
 
     Of a release with categories or steps of time, the map shows one category and a window.
     """
-    flows, state = release.frame, st.session_state
+    flows, state, remembered = release.frame, st.session_state, AREA.place(prefix)
     source = release.header.source
     names = cached(f"{prefix}.names", flows, lambda: area_labels(flows.origins, source))
-    remembered = [field.place(prefix) for field in FLOW_FIELDS]
     with st.container(horizontal=True, key="dpviz-controls"):
-        key = f"{prefix}.level.{'|'.join(flows.levels)}"
-        permalink.set_column(key, remembered[0], flows.levels)
-        state.setdefault(key, flows.levels[-1])
-        level = str(
-            st.segmented_control(
-                "Level",
-                flows.levels,
-                format_func=level_title,
-                key=key,
-                required=True,
-                label_visibility="collapsed",
-            )
-        )
+        level = level_control(prefix, flows.levels)
         of_kind, *_ = kinds_view(prefix, release, NO_SOURCE, looks=False)
         window = chosen_window(prefix, of_kind)
     shown = window_part(f"{prefix}.part", of_kind, window)
     depth = flows.depths[flows.levels.index(level)][0]
     part, key = flows.origins.slices[depth], f"{prefix}.area.{len(flows.origins)}.{level}"
     areas = dict(zip(flows.origins.labels[part], range(part.start, part.stop), strict=True))
-    permalink.set_column(key, remembered[1], areas)
+    permalink.set_column(key, remembered, areas)
     area = areas.get(str(state.get(key)))
-    for place, value in zip(remembered, (level, None if area is None else state[key]), strict=True):
-        state[place] = value
+    state[remembered] = None if area is None else state[key]
     camera = Camera(bounds=domain_bounds(release.domain), key="flows")
     with map_container():
         scene = cached(

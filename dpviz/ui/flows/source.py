@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -15,11 +13,7 @@ from dpviz.domain.attributes import Kinds
 from dpviz.domain.crs import DEGREES
 from dpviz.lazy import pa
 from dpviz.private.flows import FlowData
-from dpviz.private.handle import unit_named
-from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
-from dpviz.private.load.survey import time_forms
-from dpviz.private.load.tally import Tally
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.flows.frame import Flows
 from dpviz.render import Camera
@@ -29,19 +23,17 @@ from dpviz.ui.areas.areas_form import frame_areas
 from dpviz.ui.map import map_view
 from dpviz.ui.points.attributes_form import kinds_form
 from dpviz.ui.points.columns_form import columns_form, period_form, time_choice
-from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.sources import DataSource
-from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.upload_form import (
     UPLOAD,
+    Upload,
     data_choice,
     public_switch,
     read_cached,
     upload_form,
 )
-from dpviz.ui.shared.uploads import chosen_table, upload_columns
+from dpviz.ui.shared.uploads import upload_columns
 
 COORDINATES, NAMES = "Coordinates", "Names of areas"
 DIMS = 4
@@ -69,7 +61,7 @@ def flow_source(prefix: str, start: str | None, *, sensitive: bool = False) -> F
         return _built_in(prefix, chosen, public_switch(prefix, "built-in", not sensitive))
     return upload_form(
         prefix,
-        partial(_described, prefix),
+        _described,
         label="CSV (also .gz or .zip), Excel, JSON or Parquet",
         help="One record per row, with columns of both ends. The file stays in the memory of this "
         "server's process.",
@@ -99,71 +91,50 @@ def _built_in(prefix: str, name: str, public: bool) -> FlowSource | None:
     )
 
 
-def _described(prefix: str, path: Path, file: Any, public: bool) -> FlowSource | None:
+def _described(upload: Upload) -> FlowSource | None:
     """Records of an upload."""
-    table = chosen_table(prefix, path, file)
-    file_key = f"{file.file_id}{table or ''}"
-    described = _ends(prefix, path, table, file_key)
+    described = _ends(upload)
     if described is None:
         return None
-    how, names = described
-    when = time_choice(prefix, file_key, names)
-    without = (*(how.get("columns") or ()), when.get("time"))
-    unit, bound = None, 1
-    with st.container():  # keeps panels below it open when its fields change
-        if not public:
-            unit, bound = unit_form(prefix, names, record="trip", without=without)
-    name = None
-    with ErrorsShown(path.name):  # the form below keeps its input if the name is refused
-        name = dataset_name(prefix, file, names, unit_named(unit, "records"), public=public)
+    (how, names), prefix = described, upload.prefix
+    without = (*(how.get("columns") or ()), time_choice(upload, names).get("time"))
+    unit, name = upload.unit_and_name(names, record="trip", without=without)
     areas = frame_areas(prefix, how.get("crs", DEGREES))
-    clock = period_form(prefix, names, file_key, partial(time_forms, path, table=table), trips=True)
-    stated = kinds_form(prefix, names, file_key)
+    clock = period_form(upload, names, trips=True)
+    stated = kinds_form(prefix, names, upload.key)
     if name is None or areas is None or clock is None or stated is None:
         return None
-    form = {"time_format": clock.pop("time_format")} if "time_format" in clock else {}
-    how |= {"table": table, "unit": unit, "max_per_unit": bound, **form}
     flows = Flows(_with_kinds(areas.areas, **stated))
-
-    def read() -> FlowData:
-        return load(path, flows, public=public, name=name, **how, **clock)
-
-    def check(data: FlowData) -> Tally:
-        steps = None if data.by is None else data.by.steps
-        return check_source(path, flows, steps=steps, **how)[0]
-
-    key = f"{file.file_id}|{areas!r}|{areas.areas.domain}|{how, clock, stated}|{public}|{name}"
-    data = read_cached(prefix, key, read, check)
-    link = {"data": UPLOAD, "areas": None if areas.uploaded else areas.source}
-    return FlowSource(data=data, key=key, title=Path(file.name).name, link=link)
+    fields = upload.source(flows, how | unit, name, clock, key=(areas, flows.domain))
+    return FlowSource(
+        **fields, link={"data": UPLOAD, "areas": None if areas.uploaded else areas.source}
+    )
 
 
 def _with_kinds(areas: Areas, kind: str | None = None, kinds: Any = None) -> Areas:
     return replace(areas, domain=replace(areas.domain, kinds=Kinds.of(kind, kinds)))
 
 
-def _ends(
-    prefix: str, path: Path, table: str | None, file_id: str
-) -> tuple[dict[str, Any], list[str]] | None:
+def _ends(upload: Upload) -> tuple[dict[str, Any], list[str]] | None:
     """Ask for the columns of both ends; arguments of :func:`dpviz.load`, and all columns."""
     given = st.segmented_control(
         "Both ends are given by",
         (COORDINATES, NAMES),
         default=COORDINATES,
         required=True,
-        key=f"{prefix}.ends",
+        key=f"{upload.prefix}.ends",
         help="Four columns of coordinates, or two that name the finest areas of a file.",
     )
     if given == COORDINATES:
-        return columns_form(prefix, path, table, file_id, DIMS)
-    names = [column.name for column in upload_columns(path, table)]
+        return columns_form(upload, DIMS)
+    names = [column.name for column in upload_columns(upload.path, upload.table)]
     chosen = [
         place.selectbox(
             label,
             names,
             index=None,
             placeholder="Choose a column",
-            key=f"{prefix}.end.{label}.{file_id}",
+            key=f"{upload.prefix}.end.{label}.{upload.key}",
         )
         for place, label in zip(st.columns(2), ("Origin", "Destination"), strict=True)
     ]

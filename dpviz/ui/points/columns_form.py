@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -16,11 +15,12 @@ from dpviz.domain.cycles import CYCLES
 from dpviz.errors import DataError, DomainError
 from dpviz.private.load.names import coordinate_candidates
 from dpviz.private.load.notation import Notation
-from dpviz.private.load.survey import TimeForms
+from dpviz.private.load.survey import time_forms
 from dpviz.private.load.tables.formats import may_hold_places
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.preflight import show_times
 from dpviz.ui.shared.text import plain, quoted
+from dpviz.ui.shared.upload_form import Upload
 from dpviz.ui.shared.uploads import upload_columns
 
 AXES_LABELS = {
@@ -29,20 +29,19 @@ AXES_LABELS = {
 }
 
 
-def columns_form(
-    prefix: str, path: Path, table: str | None, file_id: str, dims: int
-) -> tuple[dict[str, Any], list[str]] | None:
+def columns_form(upload: Upload, dims: int) -> tuple[dict[str, Any], list[str]] | None:
     """Ask which columns of a file or table hold the coordinates, and in which notation.
 
     Returns:
-        Arguments of :func:`dpviz.load`: the CRS of plain columns, the chosen columns (None:
+        Arguments of a reader: the table, the CRS of plain columns, the chosen columns (None:
         the geometry of the file) and their notation; and the names of all columns. None while
         the visitor must still choose a column that its name does not identify.
 
     Raises:
         DataError: fewer columns than coordinates, or the same decimal and thousands mark.
     """
-    columns = upload_columns(path, table)
+    prefix, file_id = upload.prefix, upload.key
+    columns = upload_columns(upload.path, upload.table)
     names = [column.name for column in columns]
     crs = st.text_input(
         "CRS of the coordinates",
@@ -64,7 +63,7 @@ def columns_form(
         )
         file_id += "".join(guess or ())
     geometry = "(geometry of the file)"
-    placed = dims == 2 and may_hold_places(path)
+    placed = dims == 2 and may_hold_places(upload.path)
     options = [geometry, *names] if placed else names
     if len(options) < dims and not placed:
         number = f"{len(options) or 'no'} column{'' if len(options) == 1 else 's'}"
@@ -89,7 +88,7 @@ def columns_form(
         for axis, label in enumerate(AXES_LABELS[dims])
     ]
     if geometry in picked:
-        return {"crs": crs, "columns": None}, names
+        return {"table": upload.table, "crs": crs, "columns": None}, names
     chosen = tuple(name for name in picked if name is not None)
     if len(chosen) < dims:
         if pairs or dims != 2:
@@ -111,7 +110,7 @@ def columns_form(
             return None
         chosen, forms["order"] = chosen[:1], order
     Notation(**forms)
-    return {"crs": crs, "columns": chosen, **forms}, names
+    return {"table": upload.table, "crs": crs, "columns": chosen, **forms}, names
 
 
 def _number_marks(prefix: str) -> dict[str, Any]:
@@ -155,15 +154,11 @@ TIME_FIELDS = (
 )
 """Choices about the time in the address of a page."""
 
-ReadTimes = Callable[..., TimeForms]
-"""Of the upload: called with a column and the time format."""
 
-
-def time_format_form(
-    prefix: str, file_id: str, column: str, read: ReadTimes
-) -> dict[str, str] | None:
+def time_format_form(upload: Upload, column: str) -> dict[str, str] | None:
     """Ask for the format of times, if it is not ISO 8601; None if no time can be read by it."""
-    field, remembered = f"{prefix}.written.{file_id}", f"{prefix}.time.format"
+    prefix, field = upload.prefix, f"{upload.prefix}.written.{upload.key}"
+    remembered = f"{prefix}.time.format"
     if remembered in st.session_state:
         st.session_state.setdefault(field, st.session_state[remembered])
     form = st.selectbox(
@@ -178,14 +173,15 @@ def time_format_form(
     )
     st.session_state[remembered] = form
     given = {} if form is None else {"time_format": str(form)}
-    asked = (file_id, column, form)
-    shown = show_times(prefix, field, TIME_FORMATS, asked, partial(read, column, **given))
+    asked = (upload.key, column, form)
+    read = partial(time_forms, upload.path, column, table=upload.table, **given)
+    shown = show_times(prefix, field, TIME_FORMATS, asked, read)
     return given if shown else None
 
 
-def time_choice(prefix: str, file_id: str, names: list[str]) -> dict[str, Any]:
+def time_choice(upload: Upload, names: list[str]) -> dict[str, Any]:
     """Column and format of the time in the form below this place; empty while none is chosen."""
-    state = st.session_state
+    state, prefix, file_id = st.session_state, upload.prefix, upload.key
     column = state.get(f"{prefix}.time.{file_id}", state.get(f"{prefix}.time.column"))
     form = state.get(f"{prefix}.written.{file_id}", state.get(f"{prefix}.time.format"))
     if column not in names:
@@ -200,28 +196,27 @@ TRIP_STEPS = ["1h", "6h", "1d", "1w"]
 """Time steps offered for trips; a trip is counted in the step of its start."""
 
 
-def period_form(
-    prefix: str, names: list[str], file_id: str, read: ReadTimes, *, trips: bool = False
-) -> dict[str, Any] | None:
+def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dict[str, Any] | None:
     """The column of the time and its public period; none, or None while it is missing.
 
-    ``read`` looks at the times of the upload; ``trips`` are counted in steps, points in cells.
+    ``trips`` are counted in steps, points in cells.
     """
+    prefix, field = upload.prefix, f"{upload.prefix}.time.{upload.key}"
     with st.expander("Time (optional)", icon=":material/schedule:"):
         remembered = f"{prefix}.time.column"
-        permalink.set_column(f"{prefix}.time.{file_id}", remembered, names)
+        permalink.set_column(field, remembered, names)
         column = st.selectbox(
             "Column of the time",
             names,
             index=None,
             placeholder="None: all the time" if trips else "None: places only",
-            key=f"{prefix}.time.{file_id}",
+            key=field,
             help="Times that state no time zone are read in the zone below.",
         )
         st.session_state[remembered] = column
         if column is None:
             return {}
-        form = time_format_form(prefix, file_id, str(column), read)
+        form = time_format_form(upload, str(column))
         st.caption(
             "The period is PUBLIC: choose it from what everybody knows (the year, the quarter), "
             "never from the records. Records outside it, or at its very end, are dropped."

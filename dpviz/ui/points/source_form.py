@@ -12,13 +12,10 @@ import streamlit as st
 
 from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
-from dpviz.private.handle import unit_named
-from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
-from dpviz.private.load.survey import public_extent, survey, time_forms
+from dpviz.private.load.survey import public_extent, survey
 from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form, time_choice
-from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.area_form import checked_area, public_box, sides_of
 from dpviz.ui.shared.method_form import ChosenPrior
 from dpviz.ui.shared.panels import ErrorsShown
@@ -27,12 +24,12 @@ from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.upload_form import (
     UPLOAD,
+    Upload,
     data_choice,
     public_switch,
     read_cached,
     upload_form,
 )
-from dpviz.ui.shared.uploads import chosen_table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,7 +106,7 @@ def source_form(
         return PointSource(data=handle, title=title, key=chosen, backdrop=True, name=chosen)
     return upload_form(
         prefix,
-        partial(_described, prefix, dims, more, owner),
+        partial(_described, dims, more, owner),
         label="CSV (also .gz or .zip), Excel, JSON, Parquet, GeoJSON, GeoPackage, zipped "
         "Shapefile, FlatGeobuf, GPX or KML",
         help="Points, one record per row. The file stays in the memory of this server's process.",
@@ -129,68 +126,44 @@ def _paid_demo(prefix: str, name: str, unit: str | None = None, bound: int = 1) 
     return PointSource(data=handle, title=title, key=key, backdrop=True, name=name, unit=unit)
 
 
-def _described(
-    prefix: str,
-    dims: int,
-    more: bool,
-    owner: InSteps | None,
-    path: Path,
-    file: Any,
-    public: bool,
-) -> PointSource | None:
-    table = chosen_table(prefix, path, file)
-    file_key = f"{file.file_id}{table or ''}"
-    coordinates = columns_form(prefix, path, table, file_key, dims)
+def _described(dims: int, more: bool, owner: InSteps | None, upload: Upload) -> PointSource | None:
+    prefix, public = upload.prefix, upload.public
+    coordinates = columns_form(upload, dims)
     if coordinates is None:
         return None
     how, names = coordinates
     crs, chosen = how["crs"], how["columns"]
-    look = partial(survey, path, table=table, **how)
-    panes = [st.container() for _ in range(3)]  # panels below stay open when one of these changes
     # Once the sides are typed, the facts of the area show the survey.
-    when = time_choice(prefix, file_key, names) if more else {}
-    if not public and (owner is not None or sides_of(prefix) is None):
-        with panes[0]:
+    when = time_choice(upload, names) if more else {}
+    with st.container():  # keeps panels below it open when the survey changes
+        if not public and (owner is not None or sides_of(prefix) is None):
             show_survey(
                 prefix,
-                (f"{file_key}|{how}|{when}", crs),
-                partial(look, **when),
+                (f"{upload.key}|{how}|{when}", crs),
+                partial(survey, upload.path, **how, **when),
                 owner and owner.beside,
             )
     without = (*(chosen or ()), when.get("time"))
-    with panes[1]:
-        unit, bound = (None, 1) if public else unit_form(prefix, names, without=without)
-    name = None
-    with panes[2], ErrorsShown(path.name):  # the form below keeps its input if the name is refused
-        name = dataset_name(prefix, file, names, unit_named(unit, "records"), public=public)
+    unit, name = upload.unit_and_name(names, without=without)
     pane = nullcontext() if owner is None else owner.pane
     with pane, st.container():
-        extent = partial(public_extent, path, table=table, **how)
         free = public and dims == 2 and name is not None
+        extent = partial(public_extent, upload.path, **how)
         bounds = public_box(prefix, crs, extent if free else None)
     with st.container():  # keeps panels below it open when the period is missing
-        written = partial(time_forms, path, table=table)
-        clock = period_form(prefix, names, file_key, written) if more else {}
-    beside = attributes_form(prefix, names, file_key) if more else {}
+        clock = period_form(upload, names) if more else {}
+    beside = attributes_form(prefix, names, upload.key) if more else {}
     if owner is not None:
         owner.complete = name is not None and clock is not None and beside is not None
     if name is None or bounds is None or clock is None or beside is None:
         return None
     ends = dims // 2  # a trip has the same rectangle at both ends
     both = (*bounds[:2] * ends, *bounds[2:] * ends)
-    with pane, ErrorsShown(path.name):
-        how |= {"time_format": clock.pop("time_format")} if "time_format" in clock else {}
+    with pane, ErrorsShown(upload.path.name):
+        how |= {**unit, "time_format": clock.pop("time_format", None)}
         axes = chosen if chosen and len(chosen) == dims else ("lon", "lat")
         domain = Domain.from_bounds(both, axes, crs, **clock, **beside)
         checked_area(domain)
-        how |= {"table": table, "unit": unit, "max_per_unit": bound}
-        key = f"{file.file_id}|{bounds}|{clock}|{beside}|{how}|{public}|{name}"
-        handle = read_cached(
-            prefix,
-            key,
-            lambda: load(path, domain, public=public, name=name, **how),
-            lambda _data: check_source(path, domain, **how)[0],
-        )
-        title = Path(file.name).name
-        return PointSource(data=handle, title=title, key=key, unit=unit, table=table, path=path)
+        fields = upload.source(domain, how, name)
+        return PointSource(**fields, unit=unit["unit"], table=upload.table, path=upload.path)
     return None

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from dpviz.datasets.geography import CITY
-from dpviz.errors import DpvizError
-from dpviz.private.handle import unit_named
-from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
-from dpviz.private.load.survey import time_forms
-from dpviz.private.load.tally import Tally
 from dpviz.private.roads import RoadData
 from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.roads import bounds
 from dpviz.roads.generate import START
 from dpviz.roads.graph import COMPONENTS, RoadGraph
 from dpviz.roads.paths import COLUMNS, trip_columns
-from dpviz.ui.points.columns_form import columns_form, period_form
+from dpviz.ui.points.columns_form import columns_form, period_form, time_choice
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import preflight_switch
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
-from dpviz.ui.shared.unit_form import unit_form
-from dpviz.ui.shared.upload_form import data_choice, files_ready, public_switch, read_cached
+from dpviz.ui.shared.upload_form import Upload, data_choice, files_ready, public_switch
 from dpviz.ui.shared.uploads import chosen_table, upload_columns, upload_path
 
 UPLOAD = "files"
@@ -137,77 +128,47 @@ def _upload(prefix: str) -> RoadSource | None:
         return None
     with ErrorsShown():
         graph = _graph(prefix, graph_files, components=components, directed=directed)
-        return _trips(prefix, graph, graph_files, trips_file, public)
+        path, place = upload_path(f"{prefix}.trips", trips_file), f"{prefix}.trips"
+        table = chosen_table(place, path, trips_file)
+        return _trips(Upload(prefix, path, trips_file, public, table), graph, graph_files)
     return None
 
 
-def _trips(
-    prefix: str, graph: RoadGraph, graph_files: list[Any], trips_file: Any, public: bool
-) -> RoadSource | None:
-    described = _trips_table(prefix, trips_file)
+def _trips(upload: Upload, graph: RoadGraph, graph_files: list[Any]) -> RoadSource | None:
+    described = _trips_table(upload)
     if described is None:
         return None
-    table, names, place = described
+    names, place = described
+    records = "events" if "crs" in place else "trips"
     if "crs" in place and not graph.crs:
         place["crs"] = None
-    unit, bound, record = None, 1, "event" if "crs" in place else "trip"
-    path = upload_path(f"{prefix}.trips", trips_file)
-    read_times = partial(time_forms, path, table=table)
-    clock = period_form(prefix, names, trips_file.file_id, read_times, trips=True)
-    if clock is None:
+    without = (*(place.get("columns") or ()), time_choice(upload, names).get("time"))
+    unit, name = upload.unit_and_name(names, records, start=5, without=without)
+    clock = period_form(upload, names, trips=True)
+    if name is None or clock is None:
         return None
-    if not public:
-        unit, bound = unit_form(
-            prefix,
-            names,
-            record=record,
-            start=5,
-            without=(*(place.get("columns") or ()), clock.get("time")),
-        )
-    files = [*graph_files, trips_file]
-    form = {"time_format": clock.pop("time_format")} if "time_format" in clock else {}
-    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "table": table, **place, **form}
-
-    def read() -> RoadData:
-        return load(path, graph, public=public, name=name, **how, **clock)
-
-    def check(data: RoadData) -> Tally:
-        return check_source(path, data.graph, steps=data.steps, **how)[0]
-
-    accounted = unit_named(unit, f"{record}s")
-    name = dataset_name(prefix, trips_file, names, accounted, public=public)
-    streets = f"{graph.crs, len(graph), graph.directed}"
-    key = "|".join([*(file.file_id for file in files), streets, f"{public, how, clock}", name])
-    data = read_cached(prefix, key, read, check)
-    return RoadSource(data=data, key=key, title=Path(trips_file.name).name)
+    streets = [file.file_id for file in graph_files], graph.crs, len(graph), graph.directed
+    return RoadSource(**upload.source(graph, place | unit, name, clock, key=streets))
 
 
-def _trips_table(prefix: str, file: Any) -> tuple[str | None, list[str], dict[str, Any]] | None:
-    """Chosen layer or sheet, its possible unit columns, and its trip or place columns.
-
-    Unreadable files are reported when they are read; None while the form is incomplete.
-    """
-    table, path = None, upload_path(f"{prefix}.trips", file)
-    try:
-        table = chosen_table(f"{prefix}.trips", path, file)
-        columns = upload_columns(path, table)
-    except DpvizError:
-        return table, [], {}
+def _trips_table(upload: Upload) -> tuple[list[str], dict[str, Any]] | None:
+    """Possible unit columns, and the trip or place columns; None while the form is incomplete."""
+    columns = upload_columns(upload.path, upload.table)
     names = [column.name for column in columns]
     stands = trip_columns(names)
     if not names or stands:
         placed = any(column.kind == "geometry" for column in columns)
         named = {} if placed or not names else {"columns": stands}  # JSON declares no columns
-        return table, [name for name in names if name not in COLUMNS], named
+        return [name for name in names if name not in COLUMNS], named
     with st.expander("Places of events", icon=":material/place:", expanded=True):
         st.caption(
             "No columns of trips (trip and edge, edges, or nodes): each row is an event, and "
             "counts on the nearest street."
         )
         with ErrorsShown():
-            coordinates = columns_form(f"{prefix}.events", path, table, file.file_id, 2)
+            coordinates = columns_form(upload, 2)
             if coordinates is not None:
-                return table, names, coordinates[0]
+                return names, coordinates[0]
     return None
 
 

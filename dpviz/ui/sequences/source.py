@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,10 @@ from numpy.typing import NDArray
 from dpviz.datasets import DATASETS
 from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
-from dpviz.private.handle import unit_named
-from dpviz.private.load.check import check_source
 from dpviz.private.load.data import load
 from dpviz.private.load.names import person_columns
 from dpviz.private.load.sequences import has_header
-from dpviz.private.load.survey import public_extent, time_forms
+from dpviz.private.load.survey import public_extent
 from dpviz.private.sequences import SequenceData
 from dpviz.releases.sequences.cells import Cells, cells_of
 from dpviz.render.projection import to_degrees
@@ -28,14 +25,13 @@ from dpviz.sequences.alphabet import alphabet_of
 from dpviz.ui.points.columns_form import columns_form, time_format_form
 from dpviz.ui.sequences.cells_form import SequenceRules, cutting_form
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import dataset_name
 from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import Opened
 from dpviz.ui.shared.sources import DataSource, NoRecords
-from dpviz.ui.shared.unit_form import protection_note, unit_form
-from dpviz.ui.shared.upload_form import data_choice, public_switch, read_cached, upload_form
-from dpviz.ui.shared.uploads import chosen_table, upload_columns
+from dpviz.ui.shared.unit_form import protection_note
+from dpviz.ui.shared.upload_form import Upload, data_choice, public_switch, read_cached, upload_form
+from dpviz.ui.shared.uploads import upload_columns
 
 PLACES, SYMBOLS = "places", "symbols"
 TITLES = {
@@ -98,13 +94,13 @@ def sequence_source(prefix: str) -> SequenceSource | None:
     if chosen == PLACES:
         return upload_form(
             prefix,
-            partial(_places, prefix),
+            _places,
             label="A file of points",
             help="One place per row, with columns for the person and the time.",
         )
     return upload_form(
         prefix,
-        partial(_symbols, prefix),
+        _symbols,
         label="Text with a sequence a line, CSV, or Parquet",
         help="Symbols between spaces or commas; in CSV, a column of them; in Parquet, of lists.",
         place="symbols",
@@ -135,66 +131,46 @@ def _boxes(cells: Cells) -> NDArray[np.float64]:
     return to_degrees(cells.boxes, cells.domain.crs)
 
 
-def _places(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
-    table = chosen_table(prefix, path, file)
-    file_key = f"{file.file_id}{table or ''}"
-    coordinates = columns_form(prefix, path, table, file_key, 2)
+def _places(upload: Upload) -> SequenceSource | None:
+    coordinates = columns_form(upload, 2)
     if coordinates is None:
         return None
-    how, names = coordinates
-    crs, columns = how["crs"], how["columns"]
-    free = [each for each in upload_columns(path, table) if each.name not in (columns or ())]
+    (how, names), prefix = coordinates, upload.prefix
+    crs, columns = how["crs"], how["columns"] or ()
+    free = [each for each in upload_columns(upload.path, upload.table) if each.name not in columns]
     times = [each.name for each in free if each.kind in TIMES]
     dated = [each.name for each in free if each.kind in ("time", "instant")]
     like = [name for word in WHEN for name in times if word in name.lower()]
-    when = _column("Time", times, [*dated, *like], f"{prefix}.time.{file_key}")
+    when = _column("Time", times, [*dated, *like], f"{prefix}.time.{upload.key}")
     people = [each.name for each in free if each.kind in PERSONS and each.name != when]
-    person = _column("Person", people, person_columns(people), f"{prefix}.person.{file_key}")
+    person = _column("Person", people, person_columns(people), f"{prefix}.person.{upload.key}")
     if when is None or person is None:
         st.info("Choose the columns of the time and of the person.", icon=":material/rule:")
         return None
-    form = time_format_form(prefix, file_key, when, partial(time_forms, path, table=table))
-    extent = partial(public_extent, path, table=table, **how)
-    bounds = public_box(prefix, crs, extent if public else None)
-    cutting = cutting_form(prefix, public)
-    if not public:
+    form = time_format_form(upload, when)
+    extent = partial(public_extent, upload.path, **how)
+    bounds = public_box(prefix, crs, extent if upload.public else None)
+    cutting = cutting_form(prefix, upload.public)
+    if not upload.public:
         protection_note(person, cutting.bound, "sequence")
-    if bounds is None or form is None:
+    name = upload.name(names, person, "sequences")
+    if bounds is None or form is None or name is None:
         return None
-    name = dataset_name(prefix, file, names, unit_named(person, "sequences"), public=public)
-    axes = columns if columns and len(columns) == 2 else ("lon", "lat")
-    domain = Domain(bounds[:2], bounds[2:], axes, crs)
+    domain = Domain(bounds[:2], bounds[2:], columns if len(columns) == 2 else ("lon", "lat"), crs)
     checked_area(domain)
-    how |= {
-        "unit": person,
-        "time": when,
-        "gap": cutting.gap,
-        "max_per_unit": cutting.bound,
-        "table": table,
-        **form,
+    how |= {"unit": person, "max_per_unit": cutting.bound, "time": when, "gap": cutting.gap, **form}
+    rules: dict[str, Any] = {
+        "kind": "sequences",
+        "side": cutting.side,
+        "neighbours": cutting.neighbours,
     }
-    key = f"{file.file_id}|{bounds}|{how}|{cutting}|{public}|{name}"
-
-    def read() -> SequenceData:
-        return load(
-            path,
-            domain,
-            kind="sequences",
-            side=cutting.side,
-            neighbours=cutting.neighbours,
-            public=public,
-            name=name,
-            **how,
-        )
-
-    data = read_cached(prefix, key, read, lambda _data: check_source(path, domain, **how)[0])
+    fields = upload.source(domain, how, name, **rules)
     boxes = _boxes(Cells(domain, cutting.side))
-    title = Path(file.name).name
-    return SequenceSource(data=data, key=key, title=title, link={"data": PLACES}, places=boxes)
+    return SequenceSource(**fields, link={"data": PLACES}, places=boxes)
 
 
-def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource | None:
-    table = chosen_table(prefix, path, file)
+def _symbols(upload: Upload) -> SequenceSource | None:
+    prefix, path = upload.prefix, upload.path
     text = st.text_area(
         "Public alphabet",
         key=f"{prefix}.alphabet",
@@ -203,36 +179,27 @@ def _symbols(prefix: str, path: Path, file: Any, public: bool) -> SequenceSource
         "whole numbers, or words between commas.",
     )
     drop = st.checkbox("Skip symbols that are not in the alphabet", key=f"{prefix}.drop")
-    unit, bound, column = None, 1, None
-    packed = table is not None or path.suffix == ".parquet" or has_header(path)
-    names = [each.name for each in upload_columns(path, table)] if packed else []
+    column = None
+    packed = upload.table is not None or path.suffix == ".parquet" or has_header(path)
+    names = [each.name for each in upload_columns(path, upload.table)] if packed else []
     if has_header(path) and not {"sequence", "symbol"} <= set(names):
-        key = f"{prefix}.column.{file.file_id}"
+        key = f"{prefix}.column.{upload.file.file_id}"
         column = st.selectbox(COLUMN, names, index=None, key=key, placeholder="Choose")
         if column is None:
             st.info("Choose the column that holds the symbols.", icon=":material/table:")
             return None
-    if not public:
-        unit, bound = unit_form(prefix, names, record="sequence", start=5, without=(column,))
-    if not text.strip():
-        st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
-        return None
-    name = dataset_name(prefix, file, names, unit_named(unit, "sequences"), public=public)
+    unit, name = upload.unit_and_name(names, "sequences", start=5, without=(column,))
     words = text.strip()
+    if not words:
+        st.info("Name the public symbols, for instance 1..17.", icon=":material/abc:")
+    if not words or name is None:
+        return None
     if not re.fullmatch(r"-?\d{1,9}\.\.-?\d{1,9}", words):
         # Without a comma a word would be taken for the name of a file on this server.
         words = words.replace("\n", ",") + ","
-    how: dict[str, Any] = {"unit": unit, "max_per_unit": bound, "drop_unknown": drop}
-    how |= {"table": table, "columns": column and [column]}
-    key = f"{file.file_id}|{words}|{how}|{public}|{name}"
-    data = read_cached(
-        prefix,
-        key,
-        lambda: load(path, alphabet_of(words), public=public, name=name, **how),
-        lambda _data: check_source(path, alphabet_of(words), **how)[0],
-    )
-    title = Path(file.name).name
-    return SequenceSource(data=data, key=key, title=title, link={"data": SYMBOLS})
+    how = {**unit, "drop_unknown": drop, "columns": column and [column]}
+    fields = upload.source(alphabet_of(words), how, name, key=words)
+    return SequenceSource(**fields, link={"data": SYMBOLS})
 
 
 def _column(label: str, able: list[str], likely: list[str], key: str) -> str | None:

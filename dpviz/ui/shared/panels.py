@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -16,7 +16,8 @@ import streamlit as st
 from dpviz.errors import DpvizError
 from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.releases.points.promises import promises
-from dpviz.ui.shared.text import plain, sentence
+from dpviz.ui.shared import permalink
+from dpviz.ui.shared.text import level_title, plain, sentence
 
 _refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 
@@ -30,6 +31,27 @@ def refusals() -> Iterator[list[str]]:
         yield heard
     finally:
         _refused.reset(token)
+
+
+LEVEL = permalink.Field("level", permalink.parameter)
+
+
+def level_control(prefix: str, levels: Sequence[str]) -> str:
+    """Ask for the level of areas that the map shows, if there are several; first the finest."""
+    key, remembered = f"{prefix}.level.{'|'.join(levels)}", LEVEL.place(prefix)
+    permalink.set_column(key, remembered, levels)
+    st.session_state.setdefault(key, levels[-1])
+    if len(levels) > 1:
+        st.segmented_control(
+            "Level",
+            levels,
+            format_func=level_title,  # untrusted text from a file
+            key=key,
+            required=True,
+            label_visibility="collapsed",
+        )
+    st.session_state[remembered] = st.session_state[key]
+    return str(st.session_state[key])
 
 
 class ErrorsShown:

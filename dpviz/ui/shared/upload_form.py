@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 
+from dpviz.private.handle import unit_named
+from dpviz.private.load.check import check_source
+from dpviz.private.load.data import load
 from dpviz.private.load.tally import Tally
+from dpviz.roads.steps import Steps
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import charge_visitor
+from dpviz.ui.shared.account import charge_visitor, dataset_name
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import preflight_switch, show_facts, switched_on
 from dpviz.ui.shared.releases import offer_release
-from dpviz.ui.shared.uploads import upload_path
+from dpviz.ui.shared.unit_form import unit_form
+from dpviz.ui.shared.uploads import chosen_table, upload_path
 
 UPLOAD = "Your own file"
 """Title of the choice of an upload, and its word in the address."""
@@ -33,6 +38,87 @@ KEPT_TO_PUBLISH = (
 
 H = TypeVar("H")
 S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """An uploaded file, and what its forms share.
+
+    Attributes:
+        prefix: prefix of the widgets' keys.
+        path: where its bytes are.
+        file: of ``st.file_uploader``.
+        public: True if its records are declared public.
+        table: layer or sheet, if it has several.
+    """
+
+    prefix: str
+    path: Path
+    file: Any
+    public: bool
+    table: str | None
+
+    @property
+    def key(self) -> str:
+        """Part of the keys of widgets that another file or table resets."""
+        return f"{self.file.file_id}{self.table or ''}"
+
+    def unit_and_name(
+        self, columns: list[str], records: str = "records", **how: Any
+    ) -> tuple[dict[str, Any], str | None]:
+        """Ask for the privacy unit, as arguments of a reader, and the name in the ledger.
+
+        The name is None if it is refused; ``records`` and ``how`` are as of :func:`unit_form`.
+        """
+        unit, bound = None, 1
+        with st.container():  # keeps panels below it open when its fields change
+            if not self.public:
+                unit, bound = unit_form(
+                    self.prefix, columns, **{"record": records.removesuffix("s"), **how}
+                )
+        return {"unit": unit, "max_per_unit": bound}, self.name(columns, unit, records)
+
+    def name(self, columns: list[str], unit: str | None, records: str) -> str | None:
+        """Ask for the name in the ledger; None if it is refused: the form keeps its input."""
+        with st.container(), ErrorsShown(self.path.name):
+            unit = unit_named(unit, records)
+            return dataset_name(self.prefix, self.file, columns, unit, public=self.public)
+        return None
+
+    def source(
+        self,
+        frame: Any,
+        how: Mapping[str, Any],
+        name: str,
+        clock: Mapping[str, Any] | None = None,
+        *,
+        key: object = "",
+        **rules: Any,
+    ) -> dict[str, Any]:
+        """Fields of a source: its data, read again only if an option changes, key and title.
+
+        Args:
+            frame: the public domain of the records.
+            how: arguments of both the reading and its check.
+            name: name in the ledger.
+            clock: column, format and steps of time, where the frame has none.
+            key: says what ``repr`` of the frame does not.
+            **rules: further arguments of the reading.
+        """
+        steps, how = dict(clock or {}), {"table": self.table, **how}
+        if "time_format" in steps:
+            how["time_format"] = steps.pop("time_format")
+
+        def read() -> Any:
+            return load(self.path, frame, public=self.public, name=name, **how, **steps, **rules)
+
+        def check() -> Tally:
+            given = {"steps": Steps.of(**steps)} if steps else {}
+            return check_source(self.path, frame, **how, **given)[0]
+
+        key = f"{self.file.file_id}|{frame, key, how, steps, rules}|{self.public}|{name}"
+        data = read_cached(self.prefix, key, read, check)
+        return {"data": data, "key": key, "title": Path(self.file.name).name}
 
 
 def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str | None) -> str:
@@ -86,7 +172,7 @@ def files_ready(prefix: str, ready: bool, words: str, kept: str = KEPT) -> bool:
 
 def upload_form(
     prefix: str,
-    describe: Callable[[Path, Any, bool], S | None],
+    describe: Callable[[Upload], S | None],
     *,
     label: str,
     help: str,  # noqa: A002 - the field's own word for it
@@ -97,7 +183,7 @@ def upload_form(
 
     Args:
         prefix: prefix of the widgets' keys.
-        describe: the source, from the path, the upload, and whether its records are public.
+        describe: the source of an upload.
         label: label of the uploader.
         help: help of the uploader.
         place: place of the uploader, after the prefix.
@@ -112,12 +198,13 @@ def upload_form(
         return None
     path = upload_path(f"{prefix}.{place}", file)
     with ErrorsShown(path.name):
-        return None if offer_release(prefix, path, file) else describe(path, file, public)
+        if not offer_release(prefix, path, file):
+            return describe(Upload(prefix, path, file, public, chosen_table(prefix, path, file)))
     return None
 
 
 def read_cached(
-    prefix: str, key: str, read: Callable[[], H], check: Callable[[H], Tally] | None = None
+    prefix: str, key: str, read: Callable[[], H], check: Callable[[], Tally] | None = None
 ) -> H:
     """Handle of a file, read again only if the file or an option changes.
 
@@ -139,5 +226,5 @@ def read_cached(
 
     handle = cached(f"{prefix}.upload", key, make)
     if check is not None and not getattr(handle, "public", False) and switched_on(prefix):
-        show_facts(cached(f"{prefix}.facts", key, partial(check, handle)))
+        show_facts(cached(f"{prefix}.facts", key, check))
     return handle
