@@ -27,7 +27,7 @@ from dpviz.render.flows import move_marks, places_scene, standing
 from dpviz.render.nearby import cell_names
 from dpviz.render.pairs import flow_scene
 from dpviz.render.projection import to_degrees
-from dpviz.render.roads import street_legend, street_marks, streets_scene, top_count
+from dpviz.render.roads import street_legend, street_marks, street_scale, streets_scene
 from dpviz.render.scene import Scene
 from dpviz.sequences.moves import frequent, visit_sd, visits
 from dpviz.trees.lattice import Float
@@ -84,9 +84,9 @@ def _streets(release: RoadRelease, noun: str) -> Scene | None:
     """Streets by noisy count."""
     if len(release.frame.graph) > MAX_EDGES:
         return None
-    top = top_count(release)
-    legend = street_legend(top, noun or release.records)
-    return streets_scene(release, street_marks(release, top), legend, key="domain")
+    scale = street_scale(release)
+    legend = street_legend(scale, noun or release.records)
+    return streets_scene(release, street_marks(release, scale), legend, key="domain")
 
 
 def _moves(release: SequenceRelease) -> Scene | None:

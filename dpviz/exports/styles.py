@@ -69,11 +69,10 @@ class Style:
 def style_of(rows: Any, title: str) -> Style:
     """Style of exported rows: of areas and cells by density if it is known, of lines by count."""
     count = rows["count"].to_numpy(float)
-    if set(rows.geom_type.dropna().unique()) <= {"LineString", "MultiLineString"}:
-        scale = lines_scale(float(np.nanmax(count, initial=0.0)))
-        return Style("count", scale, line_colors().light, True, title)
-    column = DENSITY if DENSITY in rows else "count"
     clear = count >= 2.0 * rows["noise_sd"].to_numpy(float)
+    if set(rows.geom_type.dropna().unique()) <= {"LineString", "MultiLineString"}:
+        return Style("count", lines_scale(count[clear]), line_colors().light, True, title)
+    column = DENSITY if DENSITY in rows else "count"
     scale = scale_of(rows[column].to_numpy(float), np.where(clear, count, 0.0))
     return Style(column, scale, scale.colors().light, False, title)
 

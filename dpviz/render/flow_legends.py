@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpviz.render.colors import ACCENT, Themed
-from dpviz.render.flows import VISITED_ALPHA, top_count, visit_scale
+from dpviz.render.flows import VISITED_ALPHA, visit_scale
 from dpviz.render.legend import Legend, Swatch, compact, line_labels
 from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
 from dpviz.sequences.moves import Strings
@@ -19,7 +19,7 @@ def move_legend(
 
 def path_legend(strings: Strings, visited: float | None) -> Legend:
     """Widths of paths by noisy count."""
-    chosen = Swatch("the chosen path", ACCENT)
+    chosen = Swatch("the chosen path", ACCENT, width=4)
     return _lines("Frequent paths", strings, (chosen, *_visits(visited)))
 
 
@@ -35,7 +35,7 @@ def _lines(title: str, strings: Strings, swatches: tuple[Swatch, ...]) -> Legend
     if strings.count is None:
         title, labels = f"{title} (order only, no counts)", ["last", "", "", "", "first"]
     else:
-        labels = line_labels(lines_scale(top_count(strings)))
+        labels = line_labels(lines_scale(strings.count))
     return Legend(
         title=title,
         colors=line_colors(),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
 from dpviz.render.numbers import rounded, with_noise
 from dpviz.render.projection import rings_of
-from dpviz.render.scale import Scale, between, line_colors
+from dpviz.render.scale import Scale, between, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.sequences.moves import Strings
 from dpviz.trees.lattice import Float, Int
@@ -32,6 +35,9 @@ def above_noise(count: Float, sd: Float, among: int) -> Mask:
     """
     return np.asarray(count > max(NOISE_SDS, math.log(max(among, 1)) / math.sqrt(2)) * sd)
 
+
+AWAY = re.compile(r"(\S+ km [NESW]{1,2}) of (.+)")
+"""Name of a cell by the place that is nearest to it."""
 
 VISITED_ALPHA = 110
 """Opacity (0–255) of visited cells behind arrows and lines."""
@@ -149,7 +155,7 @@ def move_marks(
     mark = polygons(
         "moves",
         rings,
-        color=by_share(share, 70 if faded else 240),
+        color=by_class(moves, rows, 70 if faded else 240),
         title="Moves",
         rows=(Row("from", "from"), Row("to", "to"), *_count_row("moves", moves)),
         extra={"from": label[source], "to": label[target], **_count_columns(moves, rows)},
@@ -162,12 +168,7 @@ def shares(strings: Strings) -> Float:
     n = len(strings)
     if strings.count is None:
         return np.asarray(1.0 - np.arange(n) / max(n, 1))
-    return np.asarray(np.sqrt(np.clip(strings.count / max(top_count(strings), 1e-9), 0, 1)))
-
-
-def top_count(strings: Strings) -> float:
-    """The largest count; 0 where there are none."""
-    return 0.0 if strings.count is None else float(strings.count.max(initial=0.0))
+    return np.asarray(np.sqrt(np.clip(strings.count / strings.count.max(initial=1e-9), 0, 1)))
 
 
 def _count_row(what: str, strings: Strings) -> tuple[Row, ...]:
@@ -232,9 +233,9 @@ def chance_words(chance: Float, sd: Float | None) -> list[str]:
 
 
 def path_marks(
-    places: Float, names: Sequence[str], strings: Strings, chosen: int | None = None
+    places: Float, names: Sequence[str], strings: Strings, chosen: int = 0
 ) -> list[Mark]:
-    """Strings of cells as curved lines beside each other, the most frequent on top.
+    """Strings of cells as faint curved lines beside each other, one of them highlighted.
 
     Args:
         strings: strings of two cells or more.
@@ -251,8 +252,8 @@ def path_marks(
             paths(
                 "paths",
                 [lines[row] for row in others.tolist()],
-                color=by_share(share[others], 60 if chosen is not None else 225),
-                width=1.2 + 4.3 * share[others],
+                color=by_class(strings, others, 80),
+                width=1.0 + 2.0 * share[others],
                 title="Frequent path",
                 rows=(
                     Row("rank", "rank"),
@@ -268,7 +269,7 @@ def path_marks(
                 },
             )
         )
-    if chosen is not None and chosen < len(lines):
+    if chosen < len(lines):
         line = lines[chosen]
         marks += [
             paths("path.rim", [line], color=HALO.faint(200), width=6.5),
@@ -280,18 +281,29 @@ def path_marks(
     return marks
 
 
-def path_order(n: int, chosen: int | None) -> Int:
+def path_order(n: int, chosen: int) -> Int:
     """Ranks of the lines of :func:`path_marks` in the order in which they are drawn."""
     return np.array([row for row in range(n) if row != chosen][::-1], dtype=np.int64)
 
 
 def path_words(string: Sequence[int], names: Sequence[str]) -> str:
-    """A string of cells in words.
+    """A string of cells in words; while it stays around a place, that is named once.
 
     >>> path_words((0, 1), ("home", "work"))
     'home → work'
+    >>> path_words((0, 1, 2), ("4 km S of Rome", "Rome", "3 km N of Ostia"))
+    'Rome: 4 km S → centre → 3 km N of Ostia'
     """
-    return " → ".join(names[symbol] if symbol < len(names) else "start" for symbol in string)
+    steps = [names[symbol] if symbol < len(names) else "start" for symbol in string]
+    matches = [AWAY.fullmatch(step) or (step, "", step) for step in steps]
+    words = []
+    for _, around in groupby(matches, itemgetter(2)):
+        run = [(each[0], each[1], each[2]) for each in around]
+        if len(run) > 1 and any(side for _, side, _ in run):
+            words.append(f"{run[0][2]}: {' → '.join(side or 'centre' for _, side, _ in run)}")
+        else:
+            words += [step for step, _, _ in run]
+    return " → ".join(words)
 
 
 def trip_marks(places: Float, sequences: Sequence[Int], seconds: float) -> tuple[Mark, ...]:
@@ -313,7 +325,9 @@ def trip_marks(places: Float, sequences: Sequence[Int], seconds: float) -> tuple
     return (trips("trips", lines, times, color=ACCENT, width=2.8, trail=1.6),)
 
 
-def by_share(share: Float, alpha: int) -> Themed:
-    """Colours of the five classes of lines at shares of the largest, RGBA (n, 4)."""
-    even = Scale((0.0, 0.2, 0.4, 0.6, 0.8))
-    return even.paint(share, line_colors(), alpha)
+def by_class(strings: Strings, rows: Int, alpha: int) -> Themed:
+    """Colours of rows in the classes of the legend, by rank where there are no counts; (n, 4)."""
+    scale, values = Scale((0.0, 0.2, 0.4, 0.6, 0.8)), strings.count
+    if values is not None:
+        scale = lines_scale(values)
+    return scale.paint((shares(strings) if values is None else values)[rows], line_colors(), alpha)

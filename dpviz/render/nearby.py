@@ -63,7 +63,7 @@ def place_squares(bounds: Bounds) -> list[tuple[str, float, Bounds]]:
     shorter = float((np.array([east - west, north - south]) * scale).min())
     names: list[str] = []
     middle = np.empty((0, 2))
-    for name, at in zip(*_named(bounds), strict=True):
+    for name, at in zip(*named_places(bounds), strict=True):
         away = np.abs((middle - at) * scale).max(axis=1)
         if len(names) < MAX_PLACES and (away >= MIN_DISTANCE_SHARE * shorter).all():
             names.append(name)
@@ -108,7 +108,11 @@ def _named_areas(
 ) -> list[str]:
     """The named place in each area or nearest to it, with the area's own name if two are alike."""
     side = float(np.sqrt(np.median(square_km_of(boxes))))
-    words = nearest_places(middles, bounds, source, side / 2)
+    return distinct(nearest_places(middles, bounds, source, side / 2), names)
+
+
+def distinct(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Words on things, with the own name of a thing whose words are those of another, or none."""
     alike = Counter(words)
     return [
         name if not place else place if alike[place] == 1 else f"{place} ({name})"
@@ -117,7 +121,11 @@ def _named_areas(
 
 
 def nearest_places(
-    spots: ArrayLike, bounds: Bounds, source: str = "", within: float = HERE_KM
+    spots: ArrayLike,
+    bounds: Bounds,
+    source: str = "",
+    within: float = HERE_KM,
+    digits: int = 1,
 ) -> list[str]:
     """The named place nearest to each spot in words, such as "4 km NE of Port Meridian".
 
@@ -127,9 +135,10 @@ def nearest_places(
         spots: longitude and latitude in degrees, shape (n, 2).
         source: name of the data; if it is the built-in city, its towns are the places.
         within: kilometres up to which a spot bears the place's own name.
+        digits: of the distance.
     """
     at = np.asarray(spots, dtype=np.float64)
-    names, middle = _named(bounds, source)
+    names, middle = named_places(bounds, source)
     if not names:
         return [""] * len(at)
     scale = _kilometres(bounds)
@@ -139,12 +148,12 @@ def nearest_places(
     return [
         names[row]
         if km < within
-        else f"{short(float(f'{km:.1g}'))} km {COMPASS[way]} of {names[row]}"
+        else f"{short(float(f'{km:.{digits}g}'))} km {COMPASS[way]} of {names[row]}"
         for row, km, way in zip(rows.tolist(), away.tolist(), turn.tolist(), strict=True)
     ]
 
 
-def _named(bounds: Bounds, source: str = "") -> tuple[list[str], Float]:
+def named_places(bounds: Bounds, source: str = "") -> tuple[list[str], Float]:
     """Names of the places in an area, the largest first, and their middles (n, 2) in degrees."""
     if is_city(bounds, source):
         order = sorted(TOWNS, key=lambda town: -town.share)

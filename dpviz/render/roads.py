@@ -13,17 +13,26 @@ from dpviz.domain.crs import DEGREES, transformation
 from dpviz.errors import DomainError
 from dpviz.releases.counts import RoadRelease
 from dpviz.render.basemap import outlines
-from dpviz.render.colors import ACCENT, HALO, QUIET
+from dpviz.render.colors import ACCENT, HALO, QUIET, Themed
 from dpviz.render.detail import NOISE_SDS
 from dpviz.render.legend import Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
+from dpviz.render.nearby import named_places, nearest_places
 from dpviz.render.projection import is_degrees
-from dpviz.render.scale import LINE_WIDTHS, line_colors, lines_scale
+from dpviz.render.scale import LINE_WIDTHS, Scale, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
+MAX_OFFERED = 200
+"""Most nodes that a selector offers."""
+
 QUIET_WIDTH = 0.8
+QUIET_COLOR = QUIET.faint(120)
+"""Streets within the noise: a thin, pale net behind the others."""
+
+METRES, ZOOMED = 25.0, {"min": 1.2, "max": 3.5}
+"""Metres of a line's width per pixel of its class, and its limits in pixels per such pixel."""
 
 
 def degrees(graph: RoadGraph) -> Float:
@@ -53,6 +62,25 @@ def node_degrees(graph: RoadGraph) -> Float:
     return place
 
 
+def nearest_node(graph: RoadGraph, lon: float, lat: float) -> str:
+    """Id of the node that is nearest to a point in degrees."""
+    across, place = np.cos(np.radians(lat)), node_degrees(graph)
+    away = np.hypot((place[:, 0] - lon) * across, place[:, 1] - lat)
+    return str(graph.node_id[int(np.argmin(away))])
+
+
+def landmarks(graph: RoadGraph, source: str) -> list[str]:
+    """Ids of the nodes nearest to the largest named places; without places, of the first nodes."""
+    if not graph.crs or not len(spots := named_places(bounds(graph), source)[1]):
+        return [str(each) for each in graph.node_id[:MAX_OFFERED].tolist()]
+    return list(dict.fromkeys(nearest_node(graph, *at) for at in spots[:MAX_OFFERED].tolist()))
+
+
+def near(graph: RoadGraph, spots: Float, source: str) -> list[str]:
+    """The named place nearest to each spot in degrees, to a few streets; "" where there is none."""
+    return nearest_places(spots, bounds(graph), source, 0.2, 2) if graph.crs else [""] * len(spots)
+
+
 def bounds(graph: RoadGraph) -> Bounds:
     """West, south, east, north of the graph."""
     lines = degrees(graph)
@@ -71,21 +99,20 @@ def lines_of(graph: RoadGraph, edges: Int) -> list[Float]:
     return [xy[start[edge] : start[edge + 1]] for edge in edges.tolist()]
 
 
-def top_count(release: RoadRelease) -> float:
-    """Upper end of the width scale: the 99.8 % quantile of the noisy counts."""
-    return max(
-        float(np.quantile(release.answers.count, 0.998)), float(release.answers.noise_sd.min()), 1.0
-    )
+def street_scale(release: RoadRelease) -> Scale:
+    """Classes of the streets above twice their noise."""
+    count, sd = release.answers.count, release.answers.noise_sd
+    return lines_scale(count[count > NOISE_SDS * sd])
 
 
-def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
-    """Streets as lines in five classes up to ``top``, the busy ones last.
+def street_marks(release: RoadRelease, scale: Scale) -> tuple[Mark, ...]:
+    """Streets as lines, a mark for each class of the scale, the busy ones last.
 
     What is within the noise or negative looks like a quiet street on any map.
     """
     graph, count, sd = release.frame.graph, release.answers.count, release.answers.noise_sd
-    above = count > NOISE_SDS * sd
-    scale, colors = lines_scale(top), line_colors()
+    colors = line_colors()
+    classes = np.where(count > NOISE_SDS * sd, np.maximum(scale.classes(count), 0), -1)
     place = release.frame.domains.path[release.frame.domains.position]
     rows = (
         Row(f"{release.records} (noisy)", "count", noise_sd="sd"),
@@ -93,19 +120,16 @@ def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
         Row("sub-domain", "subdomain"),
     )
     marks = []
-    for kind, chosen in (("quiet", ~above), ("streets", above)):
-        edges = np.flatnonzero(chosen)
-        if not len(edges):
-            continue
-        edges = edges[np.argsort(count[edges], kind="stable")]
-        wide = np.array(LINE_WIDTHS)[np.maximum(scale.classes(count[edges]), 0)]
+    for each in np.unique(classes).tolist():
+        edges, quiet = np.flatnonzero(classes == each), each < 0
+        color = QUIET_COLOR if quiet else Themed(colors.light[each], colors.dark[each])
         marks.append(
             paths(
-                kind,
+                "quiet" if quiet else f"streets.{each}",
                 lines_of(graph, edges),
-                color=QUIET if kind == "quiet" else scale.paint(count[edges], colors),
-                width=QUIET_WIDTH if kind == "quiet" else wide,
-                title="Street" if kind == "streets" else "Street: within the noise",
+                color=color,
+                **_width(QUIET_WIDTH if quiet else LINE_WIDTHS[each]),
+                title="Street: within the noise" if quiet else "Street",
                 rows=rows,
                 extra={
                     "count": count[edges],
@@ -118,14 +142,20 @@ def street_marks(release: RoadRelease, top: float) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
+def _width(pixels: float) -> dict[str, Any]:
+    """Properties of lines that grow with the zoom, all in proportion."""
+    limits = {f"width_{end}_pixels": share * pixels for end, share in ZOOMED.items()}
+    return {"width": pixels, "width_units": "meters", "width_scale": METRES, **limits}
+
+
 def graph_mark(graph: RoadGraph) -> Mark:
     """The streets alone, as quiet ones are drawn."""
     edges = np.arange(len(graph))
     return paths(
         "graph",
         lines_of(graph, edges),
-        color=QUIET,
-        width=QUIET_WIDTH,
+        color=QUIET_COLOR,
+        **_width(QUIET_WIDTH),
         title="Street",
         rows=(Row("edge", "edge"),),
         extra={"edge": _texts(graph.edge_id)},
@@ -219,15 +249,14 @@ def hues(names: Int) -> NDArray[np.uint8]:
     return (np.array(table)[where] * 255).astype(np.uint8)
 
 
-def street_legend(top: float, records: str) -> Legend:
+def street_legend(scale: Scale, records: str) -> Legend:
     """Widths and colours by noisy count of trips or events."""
-    scale = lines_scale(top)
     return Legend(
         title=f"{records.capitalize()} per street",
         colors=line_colors(),
         labels=line_labels(scale),
         widths=LINE_WIDTHS,
-        swatches=(Swatch("thin: under twice the noise of the street", QUIET, width=1.5),),
+        swatches=(Swatch("thin: under twice the noise of the street", QUIET_COLOR, width=1.5),),
     )
 
 

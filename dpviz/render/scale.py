@@ -21,6 +21,9 @@ MAX_CLASSES, MIN_CLASSES = 8, 5
 UNDER_SHARE, LAST_SHARE = 0.025, 0.05
 """Largest shares of the shown records below the first bound, and in the last class."""
 
+LOW_SHARE = 0.1
+"""Share of the lines that may be under the first bound of their classes."""
+
 LINE_WIDTHS = (1.0, 1.6, 2.4, 3.4, 4.8)
 """Pixels of the five classes of lines."""
 
@@ -91,14 +94,15 @@ def between(low: float, high: float, most: int = MAX_CLASSES) -> Scale:
     return Scale(tuple(bounds))
 
 
-def lines_scale(top: float) -> Scale:
-    """Five classes of lines up to ``top``; what is under the first bound belongs to it too.
+def lines_scale(values: Float) -> Scale:
+    """Five classes of lines by the values that stand out; what is under is in the first too.
 
-    >>> lines_scale(1_200).bounds
+    >>> lines_scale(np.geomspace(50, 1_200, 30)).bounds
     (50.0, 100.0, 200.0, 500.0, 1000.0)
     """
-    top = max(top, 1e-9)  # 0 without lines
-    return Scale(between(top / 40, top).bounds[-5:])
+    drawn = values[values > 0]
+    low, high = np.quantile(drawn, (LOW_SHARE, 1.0)).tolist() if len(drawn) else (1.0, 10.0)
+    return between(low, high, len(LINE_WIDTHS))
 
 
 def line_colors() -> Themed:

@@ -11,7 +11,7 @@ import dpviz
 from dpviz.build import build
 from dpviz.methods import of_kind
 from dpviz.private.load.sequences import city_sequences
-from dpviz.render.flows import chance_words
+from dpviz.render.flows import chance_words, path_words
 from dpviz.render.nearby import cell_names
 from dpviz.sequences.moves import following_sd
 from dpviz.ui.sequences.source import COLUMN
@@ -32,11 +32,11 @@ def test_the_page_shows_the_built_in_sequences_at_once(release):
     app = opened()
     names = cell_names(release)
     pairs = [s for s, _ in release.model.top(400, 2) if len(s) == 2]
-    wanted = [f"{names[a]} → {names[b]}" for a, b in pairs[:12]]
-    shown = tables(app, "path")[0]
-    assert sorted(shown["path"]) == sorted(wanted)
+    wanted = [path_words(pair, names) for pair in pairs[:12]]
+    shown = tables(app, "move")[0]
+    assert sorted(shown["move"]) == sorted(wanted)
     assert "Demo · synthetic people" in texts(app)
-    assert "Port Meridian → 4 km S of Port Meridian" in wanted
+    assert "Port Meridian: centre → 4 km S" in wanted
     assert len({*names}) == len(names) == 144
     assert "Only the first 20 places of each sequence are counted" in texts(app)
 
@@ -64,7 +64,7 @@ def test_a_context_of_the_tree_changes_what_comes_next():
 def test_frequent_paths_have_the_wanted_places_and_no_returns():
     app = opened(view="Frequent paths")
     places = [row.split(" → ") for row in tables(app, "path")[0]["path"]]
-    assert len(places) == 20
+    assert len(places) == 10
     assert all(len(row) >= 3 and len(set(row)) == len(row) for row in places)
     app.toggle(key="sequences.returns").set_value(True).run()
     again = [row.split(" → ") for row in tables(app, "path")[0]["path"]]
@@ -139,7 +139,7 @@ def of_symbols(content, alphabet, name="visits.txt", public=True):
 
 def test_own_symbols_have_tables_but_no_map():
     app = of_symbols("a b c\n" * 300 + "b c\n" * 200, "a, b, c")
-    assert tables(app, "path")[0]["path"][0] == "b → c"
+    assert tables(app, "move")[0]["move"][0] == "b → c"
     assert list(table(app, "(the end)").columns) == ["after", "b", "c", "a", "(the end)"]
 
 
@@ -151,7 +151,7 @@ def test_a_table_of_symbols_asks_for_their_column():
     column = named(app.selectbox, COLUMN)
     assert column.options == ["who", "visits"]
     column.set_value("visits").run()
-    assert tables(app, "path")[0]["path"][0] == "b → c"
+    assert tables(app, "move")[0]["move"][0] == "b → c"
 
 
 def test_a_table_of_the_most_frequent_symbols_says_that_there_are_more():

@@ -81,7 +81,7 @@ def test_a_file_is_offered_only_where_a_release_of_trips_can_be_written_as_one(t
 
 def test_without_rectangles_the_page_says_what_to_do():
     app = opened(data="trips-50k")
-    assert "Press ▭ **Draw** and mark where they begin on the left map" in texts(app)
+    assert "Press ▭ **Draw** and mark where they begin" in texts(app)
 
 
 def test_sensitive_trips_wait_for_the_button_and_show_no_exact_number():

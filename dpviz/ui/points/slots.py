@@ -65,7 +65,7 @@ def point_slots(
         error=lambda release, *_: (
             pair_error(release)
             if is_flows(release)
-            else typical_error(release, words_of(key, release).noun)
+            else typical_error(release, words_of(key, release).noun or records)
         ),
         show=partial(_show_on_map, show),
         link=lambda source, choice: {

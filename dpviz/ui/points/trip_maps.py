@@ -65,6 +65,9 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
                 st.warning(sentence(ends), icon=":material/crop_free:")
                 continue
             scene = _scene(ends, scale, source, title)
+            if column is columns[0]:  # one legend for both, in colours that neither map changes
+                legend = density_legend(scale, drawn, title="Trips per km²")
+                scene = replace(scene, legend=replace(legend, palettes=None))
             name = f"{prefix}.map.{end}"
             map_view(scene, key=name, on_shape=partial(_drawn, prefix, end))
             typed = rectangle_form(f"{prefix}.{end}", rects[end], scene.domain or (0, 0, 1, 1))
@@ -103,7 +106,7 @@ def _answer(
     if start is None and end is None:
         st.markdown(
             "How many trips lead from one place to another? Press ▭ **Draw** and mark where they "
-            "begin on the left map, where they end on the right one, or both."
+            "begin, where they end, or both."
         )
         return
     try:
@@ -134,7 +137,6 @@ def _scene(seen: PointRelease, scale: Scale, source: PointSource, title: str) ->
     return Scene(
         marks=[cells(seen, scale=scale), *outlines(bounds)],
         camera=Camera(bounds=bounds, key=source.key),
-        legend=density_legend(scale, [seen], title="Trips per km²"),
         tools=("rect",),
         domain=bounds,
         title=f"{source.title} · {title}",

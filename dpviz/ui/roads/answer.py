@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -12,8 +14,9 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import beyond_noise, is_truncation_corrected, limits
 from dpviz.render import Mark, interval_words, rounded, with_noise
+from dpviz.render.nearby import distinct
 from dpviz.render.numbers import percent
-from dpviz.render.roads import answer_marks, end_marks
+from dpviz.render.roads import answer_marks, end_marks, landmarks, near, node_degrees
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
@@ -47,7 +50,6 @@ def path_answer(
     except DpvizError as error:
         st.warning(sentence(error), icon=":material/wrong_location:")
         return [], None
-    st.caption(f"Shortest path between nodes {plain(ends[0])} and {plain(ends[1])}")
     _total(release, edges)
     if data.public:
         steps = None if window is None else window.rows
@@ -60,12 +62,12 @@ def _invite(chosen: int) -> None:
     if chosen == 0:
         hint(
             "roads",
-            "Click or tap two streets on the map: the shortest path between them is the one that "
-            "is counted.",
+            "Choose two places here, or click or tap two streets on the map: the shortest path "
+            "between them is counted.",
             "How much passes from one place to another?",
         )
     else:
-        hint("roads", "Click or tap another street on the map.", "Now the second place")
+        hint("roads", "Choose it, or click or tap another street.", "Now the second place")
 
 
 def _total(release: RoadRelease, edges: Int) -> None:
@@ -97,20 +99,28 @@ def _total(release: RoadRelease, edges: Int) -> None:
         st.caption(plain(f"In no interval: {' '.join(beyond)}"))
 
 
-def ends_form(prefix: str, ends: Ends, data: RoadData) -> Ends | None:
-    """Form for two nodes as text; return them when the visitor applies the form."""
-    names = data.graph.node_id
-    with (
-        st.expander("Enter two places", icon=":material/pin:"),
-        st.form(f"{prefix}.nodes", border=False),
-    ):
-        columns = st.columns(2)
-        start = [*ends, "", ""][:2]
-        values = [
-            place.text_input(label, value, key=f"{prefix}.{label}.{value}")
-            for label, place, value in zip(("From", "To"), columns, start, strict=True)
-        ]
-        st.caption(f"Nodes are named like {plain(names[0])} or {plain(names[-1])}.")
-        if st.form_submit_button("Query") and all(value.strip() for value in values):
-            return tuple(value.strip() for value in values)
-    return None
+def ends_form(
+    prefix: str, ends: Ends, release: RoadRelease, choose: Callable[[Ends], None]
+) -> None:
+    """Selectors of both ends by the places near them; an end that was clicked is among them."""
+    graph, source = release.frame.graph, release.header.source
+    offered = graph.cached(("landmarks", source), lambda: landmarks(graph, source))
+    ids = list(dict.fromkeys([*ends, *offered]))
+    spots = node_degrees(graph)[[graph.node_row(each) for each in ids]]
+    labels = dict(zip(ids, distinct(near(graph, spots, source), ids), strict=True))
+    keys = {"From": f"{prefix}.end.from", "To": f"{prefix}.end.to"}
+
+    def take() -> None:
+        choose(tuple(filter(None, map(st.session_state.__getitem__, keys.values()))))
+
+    for (label, key), end in zip(keys.items(), [*ends, None, None], strict=False):
+        st.session_state[key] = end
+        st.selectbox(
+            label,
+            ids,
+            index=None,
+            format_func=labels.__getitem__,
+            key=key,
+            on_change=take,
+            placeholder="Choose here, or on the map",
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,10 +13,8 @@ from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import EVENTS, facts_of_each_step, limits
 from dpviz.render import half_width_words
 from dpviz.render.flows import above_noise
-from dpviz.render.nearby import nearest_places
 from dpviz.render.numbers import percent
-from dpviz.render.roads import bounds, node_degrees
-from dpviz.roads.graph import Int
+from dpviz.render.roads import near, node_degrees
 from dpviz.roads.paths import Paths
 from dpviz.ui.shared.downloads import count_columns, file_buttons, release_panels
 from dpviz.ui.shared.frame import Panels
@@ -78,23 +77,15 @@ def _summary(release: RoadRelease, workload: Paths) -> None:
 
 def _table(release: RoadRelease) -> None:
     """Table of the streets with the largest counts."""
-    order = np.argsort(-release.answers.count)[:1_000]
-    ends = release.frame.graph.node_id[release.frame.graph.ends[order]]
+    graph, order = release.frame.graph, np.argsort(-release.answers.count)[:1_000]
     half = INTERVAL_SDS * release.answers.noise_sd[order]
-    names = {"edge": release.frame.graph.edge_id[order], "from": ends[:, 0], "to": ends[:, 1]}
-    if any(places := _near(release, order)):
-        names["near"] = np.array(places)
+    middles = node_degrees(graph)[graph.ends[order]].mean(axis=1)
+    names: dict[str, Any] = {
+        "where": near(graph, middles, release.header.source),
+        "street": graph.edge_id[order],
+    }
+    if not any(names["where"]):
+        del names["where"]
     counts = count_columns(release.answers.count[order], half)
     st.dataframe(names | counts, hide_index=True, column_config=sortable(*counts))
-    st.caption(
-        rows_in_words(len(order), len(release.frame.graph), "streets", "largest noisy counts")
-    )
-
-
-def _near(release: RoadRelease, edges: Int) -> list[str]:
-    """The named place nearest to the middle of each of these streets."""
-    graph = release.frame.graph
-    if not graph.crs:
-        return []
-    middles = node_degrees(graph)[graph.ends[edges]].mean(axis=1)
-    return nearest_places(middles, bounds(graph), release.header.source)
+    st.caption(rows_in_words(len(order), len(graph), "streets", "largest noisy counts"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from dpviz.errors import DataError
@@ -16,11 +15,11 @@ from dpviz.render.roads import (
     domain_marks,
     graph_mark,
     ground,
-    node_degrees,
+    nearest_node,
     street_legend,
     street_marks,
+    street_scale,
     streets_scene,
-    top_count,
 )
 from dpviz.roads.graph import RoadGraph
 from dpviz.ui.map import map_overlay, map_view
@@ -32,7 +31,6 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.time_window import TimeWindow, steps_timeline
 from dpviz.ui.shared.timeline import PERIOD
@@ -66,16 +64,16 @@ def _ends(prefix: str) -> Ends:
 
 
 def _refuse_unknown(prefix: str, graph: RoadGraph) -> None:
-    """Report and drop nodes in the address that the graph does not have."""
+    """Drop nodes that the graph does not have, and report those in the address."""
     for field in FIELDS:
         place = field.place(prefix)
-        node = st.session_state.get(place)
-        if permalink.came_from_address(place) and node:
-            try:
-                graph.node_row(node)
-            except DataError:
+        node, asked = st.session_state.get(place), permalink.came_from_address(place)
+        try:
+            _ = node and graph.node_row(node)
+        except DataError:
+            if asked:
                 permalink.refused(field.name, node)
-                permalink.clear_fields(prefix, [field])
+            permalink.clear_fields(prefix, [field])
 
 
 def _choose_ends(prefix: str, ends: Ends) -> None:
@@ -104,12 +102,8 @@ def map_and_answer(
             on_pick=partial(_picked, prefix, source.data.graph),
         )
         with answer_card():
-            with st.container():  # keeps the form below it open when its content changes
-                marks, edges = path_answer(ends, release, source.data, window)
-            typed = ends_form(prefix, ends, source.data)
-            clear = "Clear the places"
-            if ends and st.button(clear, icon=":material/close:", key=f"{prefix}.forget"):
-                typed = ()
+            ends_form(prefix, ends, release, partial(_choose_ends, prefix))
+            marks, edges = path_answer(ends, release, source.data, window)
     if ends:
         show_card(ends)
     map_overlay(f"{prefix}.map", marks=marks)
@@ -119,9 +113,6 @@ def map_and_answer(
         timeline = {"Timeline": lambda: steps_timeline(line(), window, "the path")}
     tabs(prefix, {**timeline, **panels})
     permalink.write_address(prefix, (*FIELDS, PERIOD))
-    if typed is not None:
-        _choose_ends(prefix, typed)
-        rerun_fragment()
 
 
 def _picked(prefix: str, graph: RoadGraph) -> None:
@@ -129,11 +120,7 @@ def _picked(prefix: str, graph: RoadGraph) -> None:
     pick = events(f"{prefix}.map").pick
     if not pick:
         return
-    place = node_degrees(graph)
-    across = np.cos(np.radians(pick["lat"]))
-    away = np.hypot((place[:, 0] - pick["lon"]) * across, place[:, 1] - pick["lat"])
-    chosen = str(graph.node_id[int(np.argmin(away))])
-    ends = _ends(prefix)
+    chosen, ends = nearest_node(graph, pick["lon"], pick["lat"]), _ends(prefix)
     if len(ends) != 1:
         _choose_ends(prefix, (chosen,))
     elif chosen != ends[0]:
@@ -144,7 +131,7 @@ def _scene(release: RoadRelease, source: RoadSource, view: str, noun: str) -> Sc
     if view == VIEWS[1]:
         marks, legend = domain_marks(release), domain_legend()
     else:
-        top = top_count(release)
-        marks, legend = street_marks(release, top), street_legend(top, noun)
+        scale = street_scale(release)
+        marks, legend = street_marks(release, scale), street_legend(scale, noun)
     title = f"{noun[:1].upper()}{noun[1:]} on roads · {title_of(release.header.method)}"
     return streets_scene(release, marks, legend, key=source.key, picks=True, title=title)

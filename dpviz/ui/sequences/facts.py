@@ -80,4 +80,4 @@ def tables(view: MoveView) -> None:
             height=260,
         )
     st.markdown(f"**Moves**, the {len(view.moves):,} most frequent")
-    strings_table(view, view.moves, height=260, alt="Most frequent moves")
+    strings_table(view, view.moves, "move", height=260, alt="Most frequent moves")

@@ -27,7 +27,7 @@ MAX_SYMBOLS = 30
 INDENT = "\u2003"
 LINES = 66
 """Height in pixels of a row whose text wraps, on the card: more than four times a line's."""
-PATH = st.column_config.TextColumn(width=140)
+PATH = st.column_config.TextColumn(width=130)
 
 
 def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mark]:
@@ -42,7 +42,7 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
             hint(prefix, "Choose a symbol to see what follows it.")
         title = "Busiest moves" if source.places is not None else "Most frequent pairs"
         st.markdown(f"**{title}**")
-        strings_table(view, view.moves.first(12), row_height=LINES, height=390, alt=title)
+        strings_table(view, view.moves.first(12), "move", row_height=LINES, height=390, alt=title)
         return []
     if view.refusal:
         refused(view.refusal)
@@ -147,10 +147,10 @@ def _indented(context: Context, names: tuple[str, ...]) -> str:
     return INDENT * (len(before) - 1) + f"from {path_words(before, names)}"
 
 
-def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
-    """Table of frequent paths; a selected row is shown on the map."""
+def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int]:
+    """Table of frequent paths, and the row that stands out on the map: first the first."""
     first, second = st.columns(2)
-    k = first.selectbox("Paths", (10, 20, 50, 100), index=1, key=f"{prefix}.k")
+    k = first.selectbox("Paths", (5, 10, 20, 50), index=1, key=f"{prefix}.k")
     shortest = second.selectbox("Minimum places", (2, 3, 4, 5, 6), index=1, key=f"{prefix}.least")
     returns = st.toggle(
         "Include paths that return to an earlier place",
@@ -165,36 +165,33 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int | None]:
             "ε.",
             icon=":material/route:",
         )
-        return strings, None
+        return strings, 0
     hint(f"{prefix}-path", "Choose a row to see its path stand out on the map.")
     table = f"{prefix}.paths.{view.key}.{k}.{shortest}.{returns}"
     rows = strings_table(
         view,
         strings,
+        "path",
         key=table,
         on_select="rerun",
-        row_height=LINES + 18,
+        row_height=LINES,
         height=425,
         alt="Frequent paths",
     ).selection.rows
-    if not rows:
-        return strings, None
-    path = plain(path_words(strings.symbols[rows[0]], view.names))
-    st.markdown(f"**Path {rows[0] + 1}:** {path}")
-    return strings, int(rows[0])
+    return strings, int(rows[0]) if rows else 0
 
 
-def strings_table(view: MoveView, strings: Strings, **options: Any) -> Any:
+def strings_table(view: MoveView, strings: Strings, title: str, **options: Any) -> Any:
     """Table of strings with their counts, rounded to the noise; return its state."""
-    columns: dict[str, Any] = {"path": [path_words(each, view.names) for each in strings.symbols]}
+    columns: dict[str, Any] = {title: [path_words(each, view.names) for each in strings.symbols]}
     if strings.count is not None:
         sd = np.zeros(len(strings)) if strings.sd is None else strings.sd
-        columns["noisy count"] = list(map(with_noise, strings.count, INTERVAL_SDS * sd))
+        columns["times ±"] = list(map(with_noise, strings.count, INTERVAL_SDS * sd))
     if "on_select" in options:
         options["selection_mode"] = "single-row"
-    looks = worded_numbers("noisy count")
+    looks = worded_numbers("times ±")
     if "row_height" in options:
-        looks["path"] = PATH
+        looks[title] = PATH
     return st.dataframe(pa.table(columns), hide_index=True, column_config=looks, **options)
 
 

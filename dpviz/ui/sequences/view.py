@@ -142,9 +142,7 @@ def move_scene(view: MoveView, source: SequenceSource, *, faded: bool) -> Scene:
     return _scene(view, source, marks, legend=legend, picks=True)
 
 
-def path_scene(
-    view: MoveView, source: SequenceSource, strings: Strings, chosen: int | None
-) -> Scene:
+def path_scene(view: MoveView, source: SequenceSource, strings: Strings, chosen: int) -> Scene:
     """Cells and the most frequent paths."""
     assert source.places is not None
     marks = path_marks(source.places, view.names, strings, chosen)
