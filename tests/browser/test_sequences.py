@@ -118,13 +118,14 @@ def a_path_is_chosen_by_its_row(page):
     segment(page, "Frequent paths").click()
     page.get_by_text("Choose a row to see its path").wait_for()
     map_view = the_map(page)
-    assert marks(map_view, "paths") == 20
+    assert marks(map_view, "paths") == 9  # and the first one, which stands out
+    expect(page.get_by_text("Path 1:")).to_be_visible()
     box = page.get_by_test_id("stDataFrame").first.bounding_box()
-    page.mouse.click(box["x"] + 15, box["y"] + 36 + 84 * 2 + 15)
+    page.mouse.click(box["x"] + 15, box["y"] + 36 + 66 * 2 + 15)
     expect(page.get_by_text("Path 3:")).to_be_visible()
     settled(page)
     assert marks(map_view, "path") == 1
-    assert marks(map_view, "paths") == 19
+    assert marks(map_view, "paths") == 9
 
 
 def synthetic_trips_move_pause_and_hurry(page):

@@ -17,6 +17,7 @@ from dpviz.errors import ReleaseError
 from dpviz.exports.export import export
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
+from dpviz.render.legend import scale_labels
 from dpviz.render.nearby import area_labels
 from dpviz.render.numbers import count_words
 from dpviz.ui.flows.map_answer import MAX_ENDS
@@ -58,13 +59,22 @@ def test_one_rectangle_asks_for_all_trips_of_that_end(end, rect, asked):
 
 
 @pytest.mark.parametrize("rects", [{}, {"from": START}, {"to": END}])
-def test_both_maps_have_the_same_classes(rects, monkeypatch):
-    scenes = []
+def test_both_maps_have_the_classes_of_one_legend(rects, monkeypatch):
+    scenes, scales, draw = [], [], trip_maps.cells
+
+    def drawn(seen, scale):
+        scales.append(scale)
+        return draw(seen, scale=scale)
+
+    monkeypatch.setattr(trip_maps, "cells", drawn)
     monkeypatch.setattr(trip_maps, "map_view", lambda scene, **_: scenes.append(scene))
     monkeypatch.setattr(trip_maps, "map_overlay", lambda *_, **__: None)
     opened(data="trips-50k", **rects)
-    pickups, drop_offs = (scene.legend for scene in scenes)
-    assert pickups.labels == drop_offs.labels
+    pickups, drop_offs = scales
+    assert pickups == drop_offs
+    shown, none = (scene.legend for scene in scenes)
+    assert shown.labels == scale_labels(pickups)
+    assert none is None
 
 
 def test_a_file_is_offered_only_where_a_release_of_trips_can_be_written_as_one(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -40,25 +40,12 @@ DIMS = 4
 """Coordinates of both ends."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class FlowSource(DataSource):
-    """Records between areas behind a handle; ``link``: parameters of the data in an address."""
-
-    link: dict[str, str | None]
-
-
-def flow_source(prefix: str, start: str | None, *, sensitive: bool = False) -> FlowSource | None:
-    """Selectors of data and areas; None while they are incomplete.
-
-    Args:
-        prefix: prefix of the widgets' keys.
-        start: the data set shown first.
-        sensitive: True if a built-in data set is treated as sensitive by default.
-    """
+def flow_source(prefix: str) -> DataSource | None:
+    """Selectors of data and areas; None while they are incomplete."""
     offered = {name: each.title for name, each in DATASETS.items() if each.domain.dims == DIMS}
-    chosen = data_choice(prefix, "Data", {**offered, UPLOAD: UPLOAD}, start)
+    chosen = data_choice(prefix, "Data", {**offered, UPLOAD: UPLOAD})
     if chosen in offered:
-        return _built_in(prefix, chosen, public_switch(prefix, "built-in", not sensitive))
+        return _built_in(prefix, chosen, public_switch(prefix, "built-in"))
     return upload_form(
         prefix,
         _described,
@@ -68,7 +55,7 @@ def flow_source(prefix: str, start: str | None, *, sensitive: bool = False) -> F
     )
 
 
-def _built_in(prefix: str, name: str, public: bool) -> FlowSource | None:
+def _built_in(prefix: str, name: str, public: bool) -> DataSource | None:
     """A built-in data set between areas of its box."""
     domain = DATASETS[name].domain
     areas = frame_areas(prefix, domain.crs, Domain(domain.lower[:2], domain.upper[:2]))
@@ -82,16 +69,16 @@ def _built_in(prefix: str, name: str, public: bool) -> FlowSource | None:
         return data
 
     key = f"{name}|{areas!r}|{public}"
-    return FlowSource(
+    return DataSource(
         data=read_cached(prefix, key, read),
         key=key,
         title=DATASETS[name].title,
         backdrop=public and not areas.uploaded,
-        link={"data": name, "areas": None if areas.uploaded else areas.source},
+        link={"areas": None if areas.uploaded else areas.source},
     )
 
 
-def _described(upload: Upload) -> FlowSource | None:
+def _described(upload: Upload) -> DataSource | None:
     """Records of an upload."""
     described = _ends(upload)
     if described is None:
@@ -106,9 +93,7 @@ def _described(upload: Upload) -> FlowSource | None:
         return None
     flows = Flows(_with_kinds(areas.areas, **stated))
     fields = upload.source(flows, how | unit, name, clock, key=(areas, flows.domain))
-    return FlowSource(
-        **fields, link={"data": UPLOAD, "areas": None if areas.uploaded else areas.source}
-    )
+    return DataSource(**fields, link={"areas": None if areas.uploaded else areas.source})
 
 
 def _with_kinds(areas: Areas, kind: str | None = None, kinds: Any = None) -> Areas:
@@ -144,7 +129,7 @@ def _ends(upload: Upload) -> tuple[dict[str, Any], list[str]] | None:
     return {"columns": tuple(map(str, chosen))}, names
 
 
-def show_frame(prefix: str, source: FlowSource) -> None:
+def show_frame(prefix: str, source: DataSource) -> None:
     """Show the public areas, before a release exists."""
     flows = source.data.flows
 

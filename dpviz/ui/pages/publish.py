@@ -155,8 +155,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
             st.caption("Planned without the public prior, which is left out.")
         choice, offered = planned, None
         if choice is None:
-            start, saved = permalink.parameter("method"), permalink.pairs("set")
-            choice = points_choice(KEY, source, start=start, saved=saved, more=True)
+            choice = points_choice(KEY, source, more=True)
             if choice is not None:
                 choice, offered = guarantee_form(KEY, source, choice)
         paid = choice is None or publication(KEY, source) is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpviz.datasets.geography import CITY
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import is_above_noise
 from dpviz.ui.roads.facts import ABOUT_ERROR, release_tabs, typical_error
@@ -16,8 +15,7 @@ from dpviz.ui.roads.plan import (
     publish_plan,
     sample_queries,
 )
-from dpviz.ui.roads.source import UPLOAD, RoadSource, in_time, opened_roads, road_source
-from dpviz.ui.shared import permalink
+from dpviz.ui.roads.source import RoadSource, opened_roads, road_source
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.skeleton import Slots, run
@@ -38,7 +36,7 @@ def page() -> None:
             title=TITLE,
             records="records",
             fields=(*FIELDS, PERIOD),
-            source=lambda: road_source(KEY, permalink.parameter("data")),
+            source=lambda: road_source(KEY),
             choose=lambda source: plan_form(KEY, source.public),
             build=publish_plan,
             adopt=opened_roads,
@@ -48,11 +46,7 @@ def page() -> None:
             before=lambda source: show_graph(KEY, source),
             show=_show,
             error=_error,
-            link=lambda source, plan: {
-                "data": CITY if source.backdrop else UPLOAD,
-                "by": in_time(source) if source.backdrop else None,
-                **link_of(plan),
-            },
+            link=link_of,
         )
     )
 

@@ -13,11 +13,10 @@ from dpviz.ui.sequences.facts import release_tabs
 from dpviz.ui.sequences.map_answer import FIELDS, map_and_answer
 from dpviz.ui.sequences.source import PLACES, SequenceSource, opened_sequences, sequence_source
 from dpviz.ui.sequences.view import MoveView, grid_scene
-from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, method_form
-from dpviz.ui.shared.skeleton import Slots, build_choice, method_link, run
+from dpviz.ui.shared.skeleton import Slots, build_choice, run
 
 TITLE, ORDER = "Sequences", 3
 ABOUT_ERROR = "Half of the 95 % interval of a frequent move, for the noise alone."
@@ -34,20 +33,13 @@ def page() -> None:
             records="sequences",
             fields=FIELDS,
             source=lambda: sequence_source(KEY),
-            choose=lambda source: method_form(
-                KEY,
-                kind="sequences",
-                public=source.data.public,
-                start=permalink.parameter("method"),
-                saved=permalink.pairs("set"),
-            ),
+            choose=lambda source: method_form(KEY, kind="sequences", public=source.public),
             build=build_choice,
             adopt=opened_sequences,
             empty=_empty,
             before=_before,
             show=_show,
             error=_error,
-            link=lambda source, choice: {**source.link, **method_link(choice)},
         )
     )
 

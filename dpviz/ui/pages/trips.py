@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -20,7 +19,7 @@ from dpviz.ui.shared.domain_map import show_domain
 from dpviz.ui.shared.downloads import release_panels
 from dpviz.ui.shared.frame import tabs
 from dpviz.ui.shared.method_form import Choice, method_form
-from dpviz.ui.shared.skeleton import Slots, method_link, run
+from dpviz.ui.shared.skeleton import Slots, run
 from dpviz.ui.shared.timeline import PERIOD
 
 TITLE, ORDER = "Trips", 5
@@ -53,21 +52,12 @@ def _place_slots() -> Slots:
 
 def _flow_slots() -> Slots:
     """Flows between public areas."""
-
-    def choose(source: Any) -> Choice:
-        start, saved = permalink.parameter("method"), permalink.pairs("set")
-        return method_form(KEY, kind="flows", public=source.public, start=start, saved=saved)
-
-    def source() -> Any:
-        sensitive = permalink.parameter("sensitive") == "1"
-        return flow_source(KEY, permalink.parameter("data"), sensitive=sensitive)
-
     return replace(
         _place_slots(),
-        source=source,
-        choose=choose,
+        source=partial(flow_source, KEY),
+        choose=lambda source: method_form(KEY, kind="flows", public=source.public),
         before=partial(show_frame, KEY),
-        link=lambda source, choice: {**source.link, **method_link(choice), "count": AREAS},
+        link=lambda _: {"count": AREAS},
     )
 
 

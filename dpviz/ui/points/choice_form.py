@@ -20,27 +20,18 @@ from dpviz.ui.shared.method_form import (
 )
 
 
-def points_choice(
-    prefix: str,
-    source: PointSource,
-    *,
-    start: str | None,
-    saved: dict[str, str],
-    more: bool,
-) -> Choice | None:
+def points_choice(prefix: str, source: PointSource, *, more: bool) -> Choice | None:
     """Ask for ε, the method or areas, and their parameters; None while the areas are missing.
 
     Args:
         prefix: prefix of the widgets' keys.
         source: source of the points.
-        start: the method shown first.
-        saved: parameters from a permalink, as text.
         more: True to offer counts of areas instead of cells.
     """
-    domain = source.data.domain
+    domain, saved = source.data.domain, permalink.pairs("set")
     fixed = more and domain.without_time.dims == 2
     epsilon = epsilon_slider(prefix)
-    start = METHOD if fixed and permalink.parameter("areas") else start
+    start = METHOD if fixed and permalink.parameter("areas") else permalink.parameter("method")
     name = method_choice(
         prefix, domain.dims, kind="points", public=source.public, start=start, areas=fixed
     )

@@ -18,9 +18,8 @@ from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
 from dpviz.ui.shared.presentation import words_of
-from dpviz.ui.shared.skeleton import Slots, build_choice, method_link
+from dpviz.ui.shared.skeleton import Slots, build_choice
 from dpviz.ui.shared.sources import NoRecords
-from dpviz.ui.shared.upload_form import UPLOAD
 
 
 def point_slots(
@@ -41,23 +40,8 @@ def point_slots(
         key=key,
         records=records,
         fields=fields,
-        source=lambda: with_prior(
-            key,
-            source_form(
-                key,
-                dims,
-                permalink.parameter("data"),
-                sensitive=permalink.parameter("sensitive") == "1",
-                more=more,
-            ),
-        ),
-        choose=lambda source: points_choice(
-            key,
-            source,
-            start=permalink.parameter("method"),
-            saved=permalink.pairs("set"),
-            more=more,
-        ),
+        source=lambda: with_prior(key, source_form(key, dims, more=more)),
+        choose=lambda source: points_choice(key, source, more=more),
         build=build_choice,
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=partial(choose_domain, key),
@@ -68,12 +52,7 @@ def point_slots(
             else typical_error(release, words_of(key, release).noun or records)
         ),
         show=partial(_show_on_map, show),
-        link=lambda source, choice: {
-            "data": source.name or UPLOAD,
-            **method_link(choice),
-            **areas_link(choice),
-            **sums_link(choice.sum_share),
-        },
+        link=lambda choice: {**areas_link(choice), **sums_link(choice.sum_share)},
     )
 
 

@@ -71,9 +71,8 @@ class InSteps:
 def source_form(
     prefix: str,
     dims: int,
-    start: str | None,
+    start: str | None = None,
     *,
-    sensitive: bool = False,
     owner: InSteps | None = None,
     more: bool = False,
 ) -> PointSource | None:
@@ -82,8 +81,7 @@ def source_form(
     Args:
         prefix: prefix of the widgets' keys.
         dims: dims of the data sets on offer.
-        start: the data set shown first.
-        sensitive: True if a built-in data set is treated as sensitive by default.
+        start: the data set shown first; that of the address by default.
         owner: the form in steps for confidential records; this function updates ``complete``.
         more: True if records may have a time, kinds and values besides their place.
     """
@@ -100,7 +98,7 @@ def source_form(
         if owner:
             column = DATASETS[chosen].unit
             return _paid_demo(prefix, chosen, *unit_form(prefix, [column] if column else []))
-        if not public_switch(prefix, "built-in", not sensitive):
+        if not public_switch(prefix, "built-in"):
             return _paid_demo(prefix, chosen)
         handle, title = built_in(chosen), DATASETS[chosen].title
         return PointSource(data=handle, title=title, key=chosen, backdrop=True, name=chosen)

@@ -44,7 +44,12 @@ def path_answer(
     try:
         chosen = np.array([graph.node_row(name) for name in ends], dtype=np.int64)
         if len(ends) < 2:
-            _invite(len(ends))
+            hint(
+                "roads",
+                "Choose two places here, or click or tap two streets on the map: the shortest path "
+                "between them is counted.",
+                "How much passes from one place to another?",
+            )
             return end_marks(graph, chosen), None
         edges = shortest_path(graph, *ends)
     except DpvizError as error:
@@ -56,18 +61,6 @@ def path_answer(
         exact = int(exact_visits(data, steps)[edges].sum())
         st.metric("Exact total (public data)", f"{exact:,}")
     return [*answer_marks(release, edges), *end_marks(graph, chosen)], edges
-
-
-def _invite(chosen: int) -> None:
-    if chosen == 0:
-        hint(
-            "roads",
-            "Choose two places here, or click or tap two streets on the map: the shortest path "
-            "between them is counted.",
-            "How much passes from one place to another?",
-        )
-    else:
-        hint("roads", "Choose it, or click or tap another street.", "Now the second place")
 
 
 def _total(release: RoadRelease, edges: Int) -> None:

@@ -15,7 +15,7 @@ from dpviz.roads.graph import RoadGraph
 from dpviz.roads.paths import Paths
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import Choice, method_form, options
-from dpviz.ui.shared.skeleton import build_choice, method_link
+from dpviz.ui.shared.skeleton import build_choice
 from dpviz.ui.shared.sources import DataSource
 
 CORRIDORS = "Shortest paths"
@@ -44,8 +44,7 @@ class RoadChoice(Choice):
 
 def plan_form(prefix: str, public: bool) -> RoadChoice:
     """Draw the form for ε, the method and its parameters."""
-    start, saved = permalink.parameter("method"), permalink.pairs("set")
-    choice = method_form(prefix, kind="roads", public=public, start=start, saved=saved)
+    choice = method_form(prefix, kind="roads", public=public)
     with options(f"{prefix}.queries", "Queries"):
         workload, neighbours = _queries(prefix)
     return RoadChoice(
@@ -78,9 +77,8 @@ def _queries(prefix: str) -> tuple[str, str]:
 
 
 def link_of(plan: RoadChoice) -> dict[str, str | None]:
-    """Address parameters of a choice, other than its ε."""
+    """Address parameters of a choice, other than its ε and method."""
     return {
-        **method_link(plan),
         "workload": plan.workload,
         "neighbours": plan.neighbours if plan.neighbours != RELATIONS[0] else None,
     }

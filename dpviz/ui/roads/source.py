@@ -66,14 +66,9 @@ def built_in(by: str = ALL) -> RoadData:
     return data
 
 
-def in_time(source: RoadSource) -> str | None:
-    """Time step for counting built-in trips; None if time is not split."""
-    return source.key.partition(".")[2] or None
-
-
-def road_source(prefix: str, start: str | None) -> RoadSource | None:
+def road_source(prefix: str) -> RoadSource | None:
     """Selectors of data; None while the uploaded files are incomplete."""
-    chosen = data_choice(prefix, "Roads and trips", TITLES, start)
+    chosen = data_choice(prefix, "Roads and trips", TITLES)
     if chosen == CITY:
         st.caption(
             "Streets of an invented city and commuter trips on them (synthetic: no real trips)."
@@ -89,8 +84,9 @@ def road_source(prefix: str, start: str | None) -> RoadSource | None:
             help="With time, a trip counts in the step in which it starts. The steps are "
             "disjoint, so each gets the whole ε.",
         )
-        key = CITY if by == ALL else f"{CITY}.{by}"
-        return RoadSource(data=built_in(str(by)), key=key, title=TITLES[CITY], backdrop=True)
+        key, title, link = f"{CITY}.{by}", TITLES[CITY], {"by": None if by == ALL else by}
+        data = built_in(str(by))
+        return RoadSource(data=data, key=key, title=title, link=link, backdrop=True)
     return _upload(prefix)
 
 
@@ -120,7 +116,7 @@ def _upload(prefix: str) -> RoadSource | None:
         key=f"{prefix}.directed",
         help="On: one way, from src to dst or as the lines are drawn. Off: both ways.",
     )
-    public = public_switch(prefix, "upload", False)
+    public = public_switch(prefix)
     if not public:
         preflight_switch(prefix)
     ready = bool(graph_files) and trips_file is not None

@@ -178,7 +178,9 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int]:
         height=425,
         alt="Frequent paths",
     ).selection.rows
-    return strings, int(rows[0]) if rows else 0
+    chosen = int(rows[0]) if rows else 0
+    st.markdown(f"**Path {chosen + 1}:** {plain(path_words(strings.symbols[chosen], view.names))}")
+    return strings, chosen
 
 
 def strings_table(view: MoveView, strings: Strings, title: str, **options: Any) -> Any:

@@ -24,7 +24,6 @@ from dpviz.render.projection import to_degrees
 from dpviz.sequences.alphabet import alphabet_of
 from dpviz.ui.points.columns_form import columns_form, time_format_form
 from dpviz.ui.sequences.cells_form import SequenceRules, cutting_form
-from dpviz.ui.shared import permalink
 from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.releases import Opened
@@ -53,10 +52,8 @@ class SequenceSource(DataSource):
     """Sequences behind a handle.
 
     ``places`` are the boxes of the symbols in degrees, (|I|, 4); None where they are no places.
-    ``link`` restores the choice from an address.
     """
 
-    link: dict[str, str | None]
     places: NDArray[np.float64] | None = None
 
 
@@ -65,7 +62,7 @@ def opened_sequences(opened: Opened) -> SequenceSource:
     cells = cells_of(opened.release.header)
     places = None if cells is None else _boxes(cells)
     title = opened.title
-    return SequenceSource(data=NoRecords(), key=opened.key, title=title, link={}, places=places)
+    return SequenceSource(data=NoRecords(), key=opened.key, title=title, places=places)
 
 
 @st.cache_resource(show_spinner="Following the people of the built-in city …", max_entries=8)
@@ -88,7 +85,7 @@ def _read(cutting: SequenceRules, *, public: bool) -> SequenceData:
 
 def sequence_source(prefix: str) -> SequenceSource | None:
     """Selectors of data; None while an uploaded file is not fully described."""
-    chosen = data_choice(prefix, "Sequences", TITLES, permalink.parameter("data"))
+    chosen = data_choice(prefix, "Sequences", TITLES)
     if chosen == CITY:
         return _city(prefix)
     if chosen == PLACES:
@@ -109,9 +106,8 @@ def sequence_source(prefix: str) -> SequenceSource | None:
 
 def _city(prefix: str) -> SequenceSource | None:
     st.caption("Invented people at home, at work and at leisure (synthetic: no real places).")
-    public = public_switch(prefix, "built-in", permalink.parameter("sensitive") != "1")
+    public = public_switch(prefix, "built-in")
     cutting = cutting_form(prefix, public)
-    link = {"data": CITY, "sensitive": None if public else "1", **cutting.link()}
     key = f"{CITY}|{cutting}|{public}"
     with ErrorsShown():
         data = (
@@ -122,7 +118,7 @@ def _city(prefix: str) -> SequenceSource | None:
         places = _boxes(Cells(DATASETS["persons"].domain, cutting.side))
         title = TITLES[CITY]
         return SequenceSource(
-            data=data, key=key, title=title, link=link, places=places, backdrop=True
+            data=data, key=key, title=title, link=cutting.link(), places=places, backdrop=True
         )
     return None
 
@@ -166,7 +162,7 @@ def _places(upload: Upload) -> SequenceSource | None:
     }
     fields = upload.source(domain, how, name, **rules)
     boxes = _boxes(Cells(domain, cutting.side))
-    return SequenceSource(**fields, link={"data": PLACES}, places=boxes)
+    return SequenceSource(**fields, places=boxes)
 
 
 def _symbols(upload: Upload) -> SequenceSource | None:
@@ -199,7 +195,7 @@ def _symbols(upload: Upload) -> SequenceSource | None:
         words = words.replace("\n", ",") + ","
     how = {**unit, "drop_unknown": drop, "columns": column and [column]}
     fields = upload.source(alphabet_of(words), how, name, key=words)
-    return SequenceSource(**fields, link={"data": SYMBOLS})
+    return SequenceSource(**fields)
 
 
 def _column(label: str, able: list[str], likely: list[str], key: str) -> str | None:

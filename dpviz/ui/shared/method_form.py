@@ -134,7 +134,7 @@ def method_form(
     kind: str = "points",
     public: bool,
     start: str | None = None,
-    saved: Mapping[str, str],
+    saved: Mapping[str, str] | None = None,
     reasons: bool = True,
 ) -> Choice:
     """Slider of epsilon, selector of the method, and its parameters behind a button.
@@ -144,11 +144,12 @@ def method_form(
         dims: dims of points; methods that cannot do them are left out.
         kind: kind of the data.
         public: methods without a guarantee are offered for public data only.
-        start: the method shown first, where it is on offer.
-        saved: parameters from a permalink, as text.
+        start: the method shown first, where it is on offer; that of the address by default.
+        saved: parameters as text; those of the address by default.
         reasons: say why to take the first methods; without, their names fit a narrow column.
     """
-    epsilon = epsilon_slider(prefix)
+    epsilon, start = epsilon_slider(prefix), start or permalink.parameter("method")
+    saved = permalink.pairs("set") if saved is None else saved
     name = method_choice(prefix, dims, kind=kind, public=public, start=start, reasons=reasons)
     with options(prefix, "Cells" if kind == "points" else "Options"):
         return Choice(name, method_parameters(prefix, name, kind, start, saved), epsilon)

@@ -42,7 +42,7 @@ class Slots:
         empty: the page without a source.
         before: the page before a choice is made, and before sensitive records have been paid for.
         show: the map, its answer and details: (release, source, choice or None).
-        link: address parameters of source and choice besides ε and seed.
+        link: address parameters of a choice besides ε, its method and its seed.
         error: expected error and what it is, for the bar: (release, source, choice or None).
         title: name of a page that a menu hides.
         mode: control of what the page shows, in the line of the data.
@@ -58,8 +58,8 @@ class Slots:
     empty: Callable[[], object]
     before: Callable[[Any], None]
     show: Callable[[Any, Any, Any], None]
-    link: Callable[[Any, Any], Mapping[str, str | None]]
     error: Callable[[Any, Any, Any], tuple[str, str] | None]
+    link: Callable[[Any], Mapping[str, str | None]] = lambda _: {}
     title: str = ""
     mode: Callable[[], object] | None = None
 
@@ -123,7 +123,10 @@ def run(slots: Slots) -> None:
     frame.describe(describe(source, badge(release.header)))
     _show(slots, frame, release, source, choice)
     others = {
-        **slots.link(source, choice),
+        "data": st.session_state[f"{key}.data"],
+        **source.link,
+        **method_link(choice),
+        **slots.link(choice),
         "epsilon": f"{choice.epsilon:g}",
         "seed": str(st.session_state[f"{key}.seed"]) if source.public else None,
         "sensitive": None if source.public else "1",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -10,13 +11,15 @@ from typing import Any
 class DataSource:
     """Data behind an opaque handle, with a key that changes with the choice.
 
-    ``title`` is for people; ``backdrop``: built in, so that all visitors share its releases.
+    ``title`` is for people; ``backdrop``: built in, so that all visitors share its releases;
+    ``link``: parameters in an address, besides the choice of data.
     """
 
     data: Any
     key: str
     title: str
     backdrop: bool = False
+    link: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def public(self) -> bool:

@@ -121,10 +121,12 @@ class Upload:
         return {"data": data, "key": key, "title": Path(self.file.name).name}
 
 
-def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str | None) -> str:
-    """Ask for a data set by its title; begin with the first if ``start`` is not on offer."""
+def data_choice(
+    prefix: str, label: str, titles: Mapping[str, str], start: str | None = None
+) -> str:
+    """Ask for a data set by its title; begin with ``start`` or the address, if it is on offer."""
     options = list(titles)
-    start = permalink.one_of("data", start, options, options[0])
+    start = permalink.one_of("data", start or permalink.parameter("data"), options, options[0])
     return str(
         st.selectbox(
             label,
@@ -136,8 +138,9 @@ def data_choice(prefix: str, label: str, titles: Mapping[str, str], start: str |
     )
 
 
-def public_switch(prefix: str, kind: str, public: bool) -> bool:
-    """Ask whether the records are public; the default is sensitive."""
+def public_switch(prefix: str, kind: str = "upload") -> bool:
+    """Ask whether the records are public; uploads start as sensitive."""
+    public = kind == "built-in" and permalink.parameter("sensitive") != "1"
     words = {"sensitive": "confidential", "public": "already public"}
     answer = st.segmented_control(
         "These records are",
@@ -190,7 +193,7 @@ def upload_form(
         owner: all records are confidential.
     """
     file = st.file_uploader(label, key=f"{prefix}.{place}", help=help)
-    public = False if owner else public_switch(prefix, "upload", False)
+    public = False if owner else public_switch(prefix)
     if not public:
         preflight_switch(prefix)
     kept = KEPT_TO_PUBLISH if owner else KEPT
