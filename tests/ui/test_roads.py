@@ -30,7 +30,16 @@ from dpviz.roads.routing import shortest_path
 from dpviz.ui.roads.source import IN_TIME
 from tests.geojson import lines
 from tests.ui.files import NODES, exact_facts, with_trips
-from tests.ui.opening import app_to_leave, metrics, named, opened_page, table, texts, there_and_back
+from tests.ui.opening import (
+    app_to_leave,
+    metrics,
+    named,
+    open_tab,
+    opened_page,
+    table,
+    texts,
+    there_and_back,
+)
 from tests.ui.paying import pay, price
 
 opened = partial(opened_page, "roads")
@@ -69,6 +78,17 @@ def test_streets_in_metres_that_are_called_degrees_are_refused(tmp_path):
     graph = read_graph(tmp_path / "streets.geojson")
     with pytest.raises(DomainError, match="nowhere on the Earth in EPSG:4326"):
         ground(graph, "streets")
+
+
+def test_the_ends_of_a_path_are_chosen_by_the_places_near_them():
+    app = opened()
+    for label, place in (("From", "Highfield"), ("To", "Quarry")):
+        box = named(app.selectbox, label)
+        box.select_index(box.options.index(place)).run()
+    assert {"from", "to"} <= {*app.query_params}
+    assert "Noisy total after truncation" in metrics(app)
+    streets = table(open_tab(app, "Table", "roads"), "where")["where"]
+    assert all(re.search("(^| of )[A-Z]", each) for each in streets)
 
 
 @pytest.mark.slow
