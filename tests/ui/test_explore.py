@@ -10,9 +10,8 @@ from dpviz.methods import METHODS, names
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import half_width_words, rounded, with_noise
 from dpviz.render.numbers import NO_BREAK
-from dpviz.ui.points import source_form
 from dpviz.ui.points.answers import error_texts, inside_words
-from dpviz.ui.shared import releases, uploads
+from dpviz.ui.shared import releases, upload_form, uploads
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.downloads import MAX_ROWS
 from tests.ui.files import BOUNDS, bounded, exact_facts, uploaded
@@ -261,7 +260,7 @@ def test_an_upload_is_read_once_whatever_moves_after_it(monkeypatch):
 
         return counting
 
-    for room, name in ((source_form, "load"), (uploads, "source_columns"), (releases, "kind_in")):
+    for room, name in ((upload_form, "load"), (uploads, "source_columns"), (releases, "kind_in")):
         monkeypatch.setattr(room, name, counted(name, getattr(room, name)))
     app = healthy(opened_upload("a.csv", POINTS, public=True))
     for epsilon in (0.1, 1.0):
