@@ -175,7 +175,7 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             "domains",
             lines_of(graph, edges),
             color=hues(place),
-            width=2.0,
+            **_width(1.2),
             title="Sub-domain",
             rows=(Row("sub-domain", "subdomain"), Row("its edges", "size"), Row("edge", "edge")),
             extra={
@@ -188,7 +188,10 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             "pivots",
             node_degrees(graph)[pivots],
             color=PIVOT,
-            radius=1.6,
+            radius=1.2,
+            radius_units="meters",
+            radius_scale=METRES,
+            radius_max_pixels=3.0,
         ),
     )
 
