@@ -23,7 +23,7 @@ from dpviz.private.load.source import source_of
 from dpviz.private.load.tables.base import Block, pick
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import numbers, times
+from dpviz.private.load.values import count_unreadable, numbers, times
 from dpviz.private.load.words import kind_numbers, listed_places, texts
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.axis import Axis
@@ -81,7 +81,9 @@ def read_flows(
         if steps is not None:
             moment = times(block.columns[steps.column], steps.column, steps.zone, notation)
             step = steps.of_moments(moment)
-            _drop(listed, ~np.isnan(moment), Fact.NO_TIME, counts)
+            lost = listed & np.isnan(moment)
+            count_unreadable(counts, Fact.NO_TIME, lost, block.columns, [steps.column])
+            listed &= ~lost
             _drop(listed, step >= 0, Fact.OUTSIDE_PERIOD, counts)
             part = part + step
         if unit is not None:
@@ -162,7 +164,7 @@ def _ends(
             axes = [numbers(block.columns[name], name, notation) for name in chosen]
             ends[:, end] = _located(np.stack(axes).T, areas, crs)
             readable &= finite_rows(np.stack(axes).T)
-    counts.add(Fact.NO_PLACE, np.count_nonzero(~readable))
+    count_unreadable(counts, Fact.NO_PLACE, ~readable, block.columns, names)
     counts.add(Fact.OUTSIDE, np.count_nonzero(readable & (ends < 0).any(axis=1)))
     return ends
 

@@ -29,7 +29,7 @@ from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Column, Table
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import numbers, text_points, times
+from dpviz.private.load.values import count_unreadable, numbers, text_points, times
 from dpviz.private.load.words import kind_numbers, texts
 from dpviz.trees.lattice import STRIP_ROWS, Codes, morton
 
@@ -114,9 +114,10 @@ def clipped_blocks(
         inside = domain.contains(points)
         if not inside.all():  # otherwise there is no outcome to count
             readable = finite_rows(given)
-            counts.add(Fact.NO_PLACE, np.count_nonzero(~readable))
+            count_unreadable(counts, Fact.NO_PLACE, ~readable, block.columns, how.columns)
             if time is not None and domain.time is not None:
-                counts.add(Fact.NO_TIME, np.count_nonzero(readable & np.isnan(time)))
+                lost = readable & np.isnan(time)
+                count_unreadable(counts, Fact.NO_TIME, lost, block.columns, [str(how.time)])
                 readable &= ~np.isnan(time)
             placed = domain.without_time.contains(points)
             counts.add(Fact.OUTSIDE, np.count_nonzero(readable & ~placed))
@@ -264,12 +265,12 @@ def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) ->
     """Refuse public data if no place is readable, or if most fit with swapped axes."""
     unread = sum(counts[each] for each in (Fact.BROKEN, Fact.RAGGED, Fact.QUOTED))
     placed = counts[Fact.READ] - unread
-    if counts[Fact.NO_PLACE] == placed > 0:
+    if counts.without_place == placed > 0:
         raise DataError(
             f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, "
             "or points; for numbers such as 52,5 give decimal=… (--decimal)"
         )
-    outside = counts[Fact.OUTSIDE] + counts[Fact.NO_PLACE]
+    outside = counts[Fact.OUTSIDE] + counts.without_place
     if domain.dims != 2 or outside == 0 or placed - outside > 0.01 * placed:
         return
     turned = Domain(domain.lower[::-1], domain.upper[::-1], domain.columns[::-1], domain.crs)
@@ -278,7 +279,7 @@ def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) ->
         table, replace(how, unit=None, time=None, kinds=None, values=None), turned, swapped
     ):
         pass
-    if swapped[Fact.OUTSIDE] + swapped[Fact.NO_PLACE] < 0.5 * placed:
+    if swapped[Fact.OUTSIDE] + swapped.without_place < 0.5 * placed:
         first, second = domain.columns
         raise DataError(
             f"{table.name}: {first} and {second} look swapped; name the columns the other way round"

@@ -17,6 +17,7 @@ class Fact(StrEnum):
     BROKEN = "that cannot be parsed: dropped"
     RAGGED = "lines with another number of fields than the header: dropped"
     QUOTED = "lines with an unclosed quote, or a quote inside a field: dropped"
+    EMPTY_PLACE = "with an empty place: dropped"
     NO_PLACE = "without a readable place: dropped"
     OUTSIDE = "outside the area: dropped"
     OUTSIDE_PERIOD = "outside the period: dropped"
@@ -24,6 +25,7 @@ class Fact(StrEnum):
         "outside the area or period, or without a place, time, category, value or id: dropped"
     )
     NO_UNIT = "without the id of a person: dropped"
+    EMPTY_TIME = "with an empty time: dropped"
     NO_TIME = "without a readable time: dropped"
     NO_KIND = "of no listed category: dropped"
     NO_VALUE = "without a readable value: dropped"
@@ -43,11 +45,13 @@ REMEDIES = {
     Fact.BROKEN: "look at the file",
     Fact.RAGGED: "look for a separator too many or too few",
     Fact.QUOTED: "write line breaks in a field as spaces",
+    Fact.EMPTY_PLACE: "nothing to mend, unless other columns hold it",
     Fact.NO_PLACE: "check the columns, the decimal mark, the order of coordinates",
     Fact.OUTSIDE: "check the area, the order of the coordinates (longitude first) and CRS",
     Fact.OUTSIDE_PERIOD: "check the period; its end is not part of it",
     Fact.NOT_INSIDE: "check the columns, the area, CRS and period; a file says more",
     Fact.NO_UNIT: "check the column of the unit",
+    Fact.EMPTY_TIME: "nothing to mend, unless another column holds it",
     Fact.NO_TIME: "declare the time format",
     Fact.NO_KIND: "check the list of categories",
     Fact.NO_VALUE: "declare the decimal mark and that of thousands",
@@ -56,6 +60,9 @@ REMEDIES = {
     Fact.EMPTY: "check the columns",
 }
 """Remedy for each reason of dropping records."""
+
+EMPTIES = {Fact.NO_PLACE: Fact.EMPTY_PLACE, Fact.NO_TIME: Fact.EMPTY_TIME}
+"""Facts about records whose cells are empty, apart from unreadable ones."""
 
 
 class Tally:
@@ -91,6 +98,11 @@ class Tally:
     def dropped(self) -> dict[Fact, int]:
         """Dropped records by reason, without those over the bound of their unit."""
         return {what: self[what] for what in REMEDIES if self[what]}
+
+    @property
+    def without_place(self) -> int:
+        """Number of records without a place that can be read."""
+        return self[Fact.EMPTY_PLACE] + self[Fact.NO_PLACE]
 
     @property
     def lossy(self) -> bool:

@@ -9,12 +9,13 @@ their text, in the form of :func:`dpviz.private.load.words.texts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpviz.domain.zones import ZONE, offsets
 from dpviz.errors import DataError
@@ -23,6 +24,7 @@ from dpviz.lazy import duckdb, pa, pc
 from dpviz.private.load.columns import is_text, plain, shown
 from dpviz.private.load.notation import DATES, EXCEL, ORDERS, PLAIN, Notation
 from dpviz.private.load.tables.base import point_coordinates
+from dpviz.private.load.tally import EMPTIES, Fact, Tally
 from dpviz.private.load.words import texts
 from dpviz.trees.lattice import Float
 
@@ -78,8 +80,6 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
 
     A cell of text is a number in the notation, by default with a decimal point.
     """
-    if isinstance(column, np.ndarray):  # parsed by the reader: see Table.expect_numbers
-        return column
     if isinstance(column, list):
         words = texts(column, name)
         written = [isinstance(cell, (str, bytes)) for cell in column]
@@ -95,6 +95,36 @@ def numbers(column: Any, name: str, notation: Notation = PLAIN) -> Float:
     if types.is_decimal(kind):  # a direct cast changes the last digit of many values, such as 1.005
         column = pc.cast(column, pa.large_string())
     return _finite(_float(pc.cast(column, pa.float64(), safe=False)))
+
+
+def count_unreadable(
+    counts: Tally,
+    what: Fact,
+    lost: NDArray[np.bool_],
+    columns: Mapping[str, Any],
+    names: Sequence[str],
+) -> None:
+    """Count records without a readable value, and apart those of which a cell is empty.
+
+    Args:
+        counts: of the records' owner.
+        what: :attr:`Fact.NO_PLACE` or :attr:`Fact.NO_TIME`.
+        lost: True for each such record (n,).
+        columns: of all records (n,), by name.
+        names: columns of the value.
+    """
+    rows = np.flatnonzero(lost)
+    empty = np.zeros(len(rows), dtype=np.bool_)
+    for name in names if len(rows) else ():
+        column = columns[name]
+        listed = isinstance(column, list)
+        some = [column[row] for row in rows] if listed else plain(column).take(arrow.numbers(rows))
+        written = pc.ascii_trim_whitespace(
+            pc.cast(texts(some, name), pa.large_string(), safe=False)
+        )
+        empty |= ~arrow.number_array(pc.greater(pc.binary_length(written), 0))
+    counts.add(what, np.count_nonzero(~empty))
+    counts.add(EMPTIES[what], np.count_nonzero(empty))
 
 
 def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) -> Float:

@@ -109,7 +109,7 @@ def show_survey(
         return
     surveyed = cached(f"{prefix}.survey", asked, look)
     tally, remedies = surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES
-    show_facts(tally, remedies, final=not tally[Fact.NO_TIME])
+    show_facts(tally, remedies, final=not (tally[Fact.NO_TIME] or tally[Fact.EMPTY_TIME]))
     if surveyed.extent is None:
         return
     (west, south, east, north), crs = surveyed.extent, asked[-1]

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import pyarrow as pa
+import pyarrow.csv as pv
 import pyarrow.parquet as pq
 import pytest
 
@@ -30,19 +31,32 @@ def test_the_format_that_reads_most_is_proposed_and_no_value_is_told(tmp_path, c
     assert (forms.rows, forms.readable) == (4, 1)
 
 
+def test_empty_times_are_told_apart_in_every_form_of_a_table(tmp_path):
+    (tmp_path / "a.csv").write_text("lon,lat,t\n" + "1,2,\n1,2, \n1,2,soon\n1,2,2024-03-05\n")
+    pq.write_table(pv.read_csv(tmp_path / "a.csv"), tmp_path / "a.parquet")
+    for name in ("a.csv", "a.parquet"):
+        facts = survey(tmp_path / name, columns=["lon", "lat"], time="t").tally.facts
+        assert facts["with an empty time: dropped"] == 2
+        assert facts["without a readable time: dropped"] == 1
+
+
 def test_a_column_of_timestamps_is_read_without_a_proposal(tmp_path):
     pq.write_table(pa.table({"t": [datetime(2024, 3, 5), None]}), tmp_path / "a.parquet")
     forms = time_forms(tmp_path / "a.parquet", "t")
     assert (forms.readable, forms.unread, forms.better) == (1, "empty", ())
 
 
-def test_a_survey_counts_every_record_and_spans_all_places(tmp_path):
-    (tmp_path / "a.csv").write_text("lon,lat\n1,2\n700,-3\nx,2\n1\n")
+@pytest.mark.parametrize("unread", ["", "x,2\n"])
+def test_a_survey_counts_every_record_and_spans_all_places(tmp_path, unread):
+    """Empty cells are told apart, beside unreadable ones and without any."""
+    (tmp_path / "a.csv").write_text(f"lon,lat\n1,2\n700,-3\n{unread},\n1\n")
     surveyed = survey(tmp_path / "a.csv")
+    unreadable = {"without a readable place: dropped": 1} if unread else {}
     assert surveyed.tally.facts == {
-        "records read": 4,
+        "records read": 4 + len(unreadable),
         "lines with another number of fields than the header: dropped": 1,
-        "without a readable place: dropped": 1,
+        "with an empty place: dropped": 1,
+        **unreadable,
         "kept": 2,
     }
     assert surveyed.extent == (1, -3, 700, 2)

@@ -63,8 +63,7 @@ class Block:
 
     Attributes:
         rows: number of records.
-        columns: by name: pyarrow arrays (rows,) or lists of Python values; float64 arrays for
-            columns of :meth:`Table.expect_numbers`, if the reader follows the hint.
+        columns: by name: pyarrow arrays (rows,) or lists of Python values.
         places: coordinates (rows, 2) of the geometry, NaN if it is not a point.
         broken: number of records dropped because they could not be parsed.
         ragged: number of lines dropped because they have another number of fields than the header.

@@ -23,9 +23,8 @@ from dpviz.errors import DataError
 from dpviz.files import arrow, limits
 from dpviz.lazy import pa, pc, pv
 from dpviz.private.load.columns import MAX_LINE
-from dpviz.private.load.notation import PLAIN, Notation
+from dpviz.private.load.notation import PLAIN
 from dpviz.private.load.tables.base import Block, Column, Opened, TextFile, parsing
-from dpviz.private.load.values import numbers
 
 BLOCK = 1 << 24
 """Bytes of text per block."""
@@ -70,19 +69,16 @@ class DelimitedText(TextFile):
         """Parse lines whose quotes enclose whole fields."""
         wanted = {name: f"c{self._names.index(name)}" for name in names}
         types = {column: pa.binary() for column in wanted.values()}
-        numeric = [name for name in self.numeric if name in wanted]
-        quick = {**types, **{wanted[name]: pa.float64() for name in numeric}}
+        quick = types | {wanted[name]: pa.float64() for name in self.numeric if name in wanted}
         if not names:  # only the number of rows is needed
             types = quick = {"c0": pa.binary()}
         table, ragged = self._parsed(lines, quick), 0
         if table is None:  # a line has another number of fields, or a cell is no plain number
             lines, ragged = _fitting(lines, self.delimiter, len(self._names))
             table = self._parsed(lines, quick)
-        if table is None:  # parse numbers one by one
+        if table is None:  # leave numbers as text
             table = self._parsed(lines, types)
         columns = {name: table[wanted[name]] for name in names}
-        notation = Notation(semicolons=self.semicolons)
-        columns |= {name: numbers(columns[name], name, notation) for name in numeric}
         return Block(table.num_rows, columns, ragged=ragged)
 
     def _parsed(self, lines: bytes, types: dict[str, Any]) -> Any:
