@@ -56,8 +56,8 @@ def expect(
     from dpviz.domain.crs import DEGREES
     from dpviz.evaluation.synthetic_proxy import (
         MAX_RECORDS,
+        expectation,
         expected_by_bound,
-        expected_errors,
         proxy_size_note,
         retained_share,
     )
@@ -72,7 +72,7 @@ def expect(
         raise ParameterError("--prior-weight requires --prior: give both, or neither")
     public = None if prior is None else dpviz.prior(prior, domain, prior_weight)
     how: dict[str, Any] = {"max_per_unit": max_per_unit, "per_unit": per_unit, "prior": public}
-    rows = expected_errors(domain, method, epsilon, records, **how, **chosen)
+    rows = expectation(domain, method, epsilon, records, **how, **chosen).rows
     counted = 1.0 if per_unit is None else retained_share(max_per_unit, per_unit)
     head = f"{'queries':<10}{'count':>12}{'noise, 95 % ±':>16}{'left out':>12}{'mean error':>14}"
     lines = [head + ("" if public is None else f"{'with prior, at best':>22}")]

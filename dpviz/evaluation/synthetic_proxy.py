@@ -23,6 +23,10 @@ from dpviz.private.budget import per_record, positive_epsilon
 from dpviz.private.handle import DataHandle
 from dpviz.queries.workloads import SIZES, workload
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.counts import PointRelease
+from dpviz.releases.points.window import during
+from dpviz.render.cells import adaptive, tiles
+from dpviz.render.detail import MAX_ZOOM, POOLED, SHOWN
 from dpviz.trees.lattice import Float, unmorton
 from dpviz.trees.prior import Prior
 
@@ -61,6 +65,23 @@ class Expected:
     error: float
     left_out: float = 0.0
     at_best: float | None = None
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Expected errors, and the look of the map.
+
+    Attributes:
+        rows: for each size of rectangles.
+        cell: surface of the cells that a map draws, in km²: half of the records that it tells from
+            noise lie in such ones or smaller; None if it tells none, or draws overlapping boxes.
+        window: 95 % half-width of the noise in a twelfth of the period, in the whole area; None
+            without time.
+    """
+
+    rows: list[Expected]
+    cell: float | None
+    window: float | None
 
 
 @dataclass(frozen=True)
@@ -134,7 +155,7 @@ noise is about the same, and what cut cells add is up to 2.5 times as large.'
     )
 
 
-def expected_errors(
+def expectation(
     domain: Domain,
     method: str,
     epsilon: float,
@@ -144,8 +165,8 @@ def expected_errors(
     per_unit: float | None = None,
     prior: Prior | None = None,
     **parameters: Any,
-) -> list[Expected]:
-    """Expected errors of small, medium and large rectangles, from one simulated build.
+) -> Expectation:
+    """Expected errors of rectangles, and the look of the map, from one simulated build.
 
     With a public prior, the synthetic records lie exactly as it says, and one more build follows
     it. That is the best case: real errors lie between those of both builds.
@@ -183,7 +204,35 @@ def expected_errors(
         if best is not None:
             at_best = float(np.mean(np.abs(best.count(rects).count - exact))) + left_out
         expected.append(Expected(size, count, interval, error, left_out, at_best))
-    return expected
+    return Expectation(expected, _typical_cell(release), _window(release))
+
+
+def _typical_cell(release: PointRelease) -> float | None:
+    """Surface in km² of the cell that the finest map draws around a typical record."""
+    domain = release.domain
+    flat = release if domain.time is None else during(release, domain.period)
+    if domain.dims == 4 or not tiles(flat):
+        return None
+    drawn = adaptive(flat)
+    rows = np.flatnonzero(drawn.at(MAX_ZOOM) & np.isin(drawn.kind, (SHOWN, POOLED)))
+    rows = rows[np.argsort(drawn.km2[rows])]
+    records = np.cumsum(np.maximum(flat.nodes.count[rows], 0.0))
+    if not len(rows):
+        return None
+    sides = (release.nodes.hi - release.nodes.lo)[release.nodes.leaf, :2] / domain.side
+    finest = sides.prod(axis=1).min() * drawn.km2[flat.nodes.levels[0]].sum()  # a map of a window
+    return float(max(drawn.km2[rows][np.searchsorted(records, records[-1] / 2)], finest))
+
+
+def _window(release: PointRelease) -> float | None:
+    """Mean half-width of the noise in the twelfths of the period."""
+    domain = release.domain
+    if domain.time is None:
+        return None
+    rects = np.tile([*domain.lower, *domain.upper], (12, 1))
+    ends = np.linspace(domain.lower[2], domain.upper[2], 13)
+    rects[:, 2], rects[:, 5] = ends[:-1], ends[1:]
+    return float(INTERVAL_SDS * np.mean(release.count(rects).noise_sd))
 
 
 def _following(prior: Prior, domain: Domain, records: int) -> DataHandle:
@@ -211,8 +260,8 @@ def expected_by_bound(
     for bound in BOUNDS:
         counted = retained_share(bound, per_unit)
         how = {"max_per_unit": bound, "per_unit": per_unit, **parameters}
-        expected = expected_errors(domain, method, epsilon, records, **how)
-        (medium,) = (row for row in expected if row.size == "medium")
+        expected = expectation(domain, method, epsilon, records, **how)
+        (medium,) = (row for row in expected.rows if row.size == "medium")
         rows.append(Bound(bound, counted, medium.error))
         if counted > 0.999:
             break

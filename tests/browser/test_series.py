@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.releases.series import node_files
-from tests.browser.conftest import idle, onward, pay, pressed_until, segment, upload
+from tests.browser.conftest import idle, onward, pay, segment, upload
 from tests.browser.test_pages import violations
 from tests.commands import as_json
 
@@ -40,11 +40,10 @@ def published(page, address, visits, **changed):
     given |= {"start": start, "end": "2035-01-01", "time_step": "1d", **changed}
     query = "&".join(f"{name}={value}" for name, value in given.items())
     page.goto(f"{address}/publish?{PLACE}&{query}")
+    segment(page, "Every day").click()
     upload(page, path)
     for step in range(3):
         onward(page, step)
-    segment(page, "Every day").click()
-    idle(page)
 
 
 def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
@@ -52,11 +51,6 @@ def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
 ):
     page = open_page(f"{app}/publish", height=720)
     published(page, app, visits)
-    page.get_by_text("I know that it cannot be changed").locator("visible=true").click()
-    begin = page.get_by_role("button", name="Begin the calendar")
-    expect(begin).to_be_enabled()
-    idle(page)  # the button of a single release is gone
-    pressed_until(page, begin, page.get_by_role("button", name="Publish: spend"))
     pay(page)
     folder = ledgers / "releases" / "everyday.series"
     expect(page.get_by_text("Every finished day is released.")).to_be_visible()

@@ -8,14 +8,19 @@ import pytest
 from dpviz import Domain, prior
 from dpviz.errors import ParameterError
 from dpviz.evaluation.synthetic_proxy import (
+    expectation,
     expected_by_bound,
-    expected_errors,
     retained_share,
     synthetic_proxy,
 )
 from dpviz.evaluation.truth import exact_counts, exact_total
 
 DOMAIN = Domain.from_bounds([2.0, 48.0, 3.0, 49.0])
+
+
+def rows_of(*asked, **how):
+    """Expected errors by size."""
+    return expectation(*asked, **how).rows
 
 
 def test_a_synthetic_proxy_has_the_asked_size_and_lies_in_the_rectangle():
@@ -50,23 +55,21 @@ def test_a_proxy_with_time_fills_the_period_and_sleeps_at_night(axis):
         for hour in (3, 17)
     ]
     assert 3 * hours[0] < hours[1]
-    rows = expected_errors(domain, "privtree", 1.0, 8_000)
+    rows = rows_of(domain, "privtree", 1.0, 8_000)
     assert all(0 < row.interval < np.inf for row in rows)
 
 
 def test_noise_halves_when_the_price_doubles():
     """The cells of a grid are given, so that only their noise depends on ε."""
-    cheap, dear = (
-        expected_errors(DOMAIN, "ugrid", epsilon, 20_000, cells=32) for epsilon in (0.2, 0.4)
-    )
+    cheap, dear = (rows_of(DOMAIN, "ugrid", epsilon, 20_000, cells=32) for epsilon in (0.2, 0.4))
     for one, other in zip(cheap, dear, strict=True):
         assert one.count == other.count
         assert one.interval / other.interval == pytest.approx(2.0, rel=0.02)
 
 
 def test_a_bound_costs_as_much_noise_as_a_price_divided_by_it():
-    bounded = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, cells=16)
-    alone = expected_errors(DOMAIN, "ugrid", 0.25, 20_000, cells=16)
+    bounded = rows_of(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, cells=16)
+    alone = rows_of(DOMAIN, "ugrid", 0.25, 20_000, cells=16)
     assert bounded == alone
 
 
@@ -74,13 +77,13 @@ def test_a_bound_that_leaves_too_little_for_one_record_is_named():
     """The message names the bound, not an epsilon that was never given."""
     line = "epsilon=1 for up to 1,000,000,000 records each: noise of such a scale hides everything"
     with pytest.raises(ParameterError, match=line):
-        expected_errors(DOMAIN, "ugrid", 1.0, 100, max_per_unit=10**9, cells=16)
+        rows_of(DOMAIN, "ugrid", 1.0, 100, max_per_unit=10**9, cells=16)
 
 
 def test_what_a_bound_leaves_out_is_part_of_the_error():
     """The table before a payment left it out, while the chart beside it did not."""
-    some = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, per_unit=8.0, cells=16)
-    rows = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, cells=16)
+    some = rows_of(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, per_unit=8.0, cells=16)
+    rows = rows_of(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=4, cells=16)
     for each, every in zip(some, rows, strict=True):
         assert each.count == pytest.approx(every.count, rel=0.1)
         assert each.left_out == pytest.approx(each.count * (1 - retained_share(4, 8.0)))
@@ -91,7 +94,7 @@ def test_what_a_bound_leaves_out_is_part_of_the_error():
         for row in expected_by_bound(DOMAIN, "ugrid", 1.0, 20_000, 8.0, cells=16)
         if row.max_per_unit == 10
     )
-    chosen = expected_errors(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=10, per_unit=8.0, cells=16)
+    chosen = rows_of(DOMAIN, "ugrid", 1.0, 20_000, max_per_unit=10, per_unit=8.0, cells=16)
     assert bound.error == chosen[1].error
     assert chosen[1].size == "medium"
 
@@ -123,8 +126,8 @@ def test_with_a_prior_records_lie_as_it_says_and_the_best_case_is_better():
     quarter = public.sample(40_000, np.random.default_rng(1)) >> np.uint64(2 * DOMAIN.bits - 1)
     # P(x² < ½) = .707; four standard errors of 40,000 draws and of the prior's 8,000.
     assert (quarter == 0).mean() == pytest.approx(0.707, abs=0.025)
-    rows = expected_errors(DOMAIN, "ladder_tree", 0.1, 20_000, prior=public)
+    rows = rows_of(DOMAIN, "ladder_tree", 0.1, 20_000, prior=public)
     small = rows[0]
     assert small.at_best is not None
     assert small.at_best < small.error
-    assert expected_errors(DOMAIN, "ugrid", 1.0, 2_000, cells=16)[0].at_best is None
+    assert rows_of(DOMAIN, "ugrid", 1.0, 2_000, cells=16)[0].at_best is None

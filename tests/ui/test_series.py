@@ -19,26 +19,25 @@ CHOICES = {
     "end": "2030-01-01",
     "time_step": "1d",
     "zone": "UTC",
+    "often": "Every day",
 }
 
 
 def every_day(**changed):
     """Page Publish with a file and these choices, every day."""
     app = opened_page("publish", **{**CHOICES, **changed})
-    app = uploaded(app, "publish.file", "visits.csv", VISITS)
-    return app.segmented_control(key="publish.often").set_value("Every day").run()
+    return uploaded(app, "publish.file", "visits.csv", VISITS)
 
 
 def test_a_series_states_the_price_of_a_day_a_week_a_month_and_for_ever_before_it_is_paid():
     app = every_day(epsilon="0.5")
     (planned,) = table(app, "week", "for ever").to_dict("records")
     assert [*planned.values()] == ["planned", "0.5", "3.5", "15.5", "+ 0.5 a day"]
-    assert named(app.button, "Begin the calendar").disabled
-    app.checkbox(key="publish.calendar.sure").check().run()
-    named(app.button, "Begin the calendar").click().run()
-    (account,) = Ledger().accounts()
-    assert (account.frame, account.spent) == ("day UTC", 0)
     assert named(app.button, "Publish: spend ε = 0.5 on each day")
+    assert "From then on its calendar is by day in UTC, for good." in texts(app)
+    assert not Ledger().accounts()
+    Ledger().begin_calendar("visits", "day", "UTC")
+    app.run()
     _, spent = table(app, "week", "for ever").to_dict("records")
     assert [*spent.values()] == ["spent so far", "0", "0", "0", "0"]
 
@@ -73,6 +72,14 @@ def test_what_refuses_a_series_is_one_line_and_nothing_is_paid(changed, line):
     assert "\n" not in refusal
     assert all(each.disabled for each in app.button if each.label.startswith("Publish: spend"))
     assert Ledger().account("visits").spends == ()
+
+
+def test_every_day_begins_with_areas_and_days():
+    app = every_day(often="", method="", areas="", time_step="")
+    app.segmented_control(key="publish.often").set_value("Every day").run()
+    assert app.selectbox(key="publish.method").value == "areas"
+    assert app.segmented_control(key="publish.every").value == "1d"
+    assert named(app.button, "Publish: spend ε = 1 on each day")
 
 
 def test_what_a_series_still_needs_leads_to_its_step():

@@ -57,6 +57,13 @@ def areas_expectation(
         "areas": [part.stop - part.start for part in chosen.areas.slices],
     }
     words = {name: list(map(half_width_words, each)) for name, each in half.items()}
+    finest = list(half.values())[-1 if choice.slots is not None else 0][-1]
+    st.info(
+        f"**At ε = {choice.epsilon:g}:** ± {half_width_words(finest)} in one of the "
+        f"{columns['level'][-1]}: with fewer than {half_width_words(2 * finest)} records it looks "
+        "like noise.",
+        icon=":material/visibility:",
+    )
     st.dataframe(columns | words, hide_index=True)
     st.caption(
         "For a typical area of each level, before anything is paid: the noise of areas "

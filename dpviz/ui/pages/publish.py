@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
+from dpviz.datasets import DATASETS
 from dpviz.errors import LedgerError
+from dpviz.lazy import pd
 from dpviz.private.ledger import Ledger
-from dpviz.ui.areas.areas_form import areas_link
+from dpviz.releases.header import price_words
+from dpviz.releases.series import prices
+from dpviz.ui.areas.areas_form import METHOD, areas_link
 from dpviz.ui.points.attributes_form import KIND_FIELDS
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.columns_form import TIME_FIELDS
@@ -17,14 +23,14 @@ from dpviz.ui.points.publication import payment, publication, published
 from dpviz.ui.points.review import account_form
 from dpviz.ui.points.source_form import InSteps, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
-from dpviz.ui.series.job import series_panel
+from dpviz.ui.series.job import missing_for_series, series_panel
 from dpviz.ui.series.view import series_link
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.account import over_budget_message
+from dpviz.ui.shared.account import account_summary, over_budget_message
 from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import EPSILON, Choice
-from dpviz.ui.shared.panels import refusals, show_refusals
+from dpviz.ui.shared.panels import file_button, refusals, show_refusals
 from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
 from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import STEPS, next_step, steps
@@ -34,11 +40,21 @@ from dpviz.ui.shared.upload_form import UPLOAD
 
 TITLE, ORDER = "Publish", 2
 KEY = "publish"
+HEADLINE = "Make a map that anyone may see, of records that nobody may see"
 ONCE, EVERY_DAY = "Once", "Every day"
-ABOUT = (
-    "Make a map of confidential records that anyone may see. Your file stays on this server; "
-    "nothing is published, and no budget spent, before the last step."
+OFTEN = permalink.choice("often", dict.fromkeys((ONCE, EVERY_DAY), ""), ONCE)
+WAY = """
+1. **Data**: choose your file, the columns of the place and, if there are any, of persons and times.
+   The page checks them with you.
+2. **Area**: draw the part of the world that the map shows.
+3. **Budget**: choose how exact the map is. More exact is less private.
+4. **Publish**: read what becomes public, then press. You get a page, a link and files.
+"""
+UNSPENT = (
+    "Nothing is published, and no budget spent, before step 4. Your file stays on this server."
 )
+EXAMPLE = "persons"
+"""The built-in data set that is the example of a file."""
 
 
 def _step(name: str) -> int:
@@ -53,6 +69,7 @@ FIELDS = (
     *UNIT_FIELDS,
     *TIME_FIELDS,
     *KIND_FIELDS,
+    OFTEN,
     permalink.text_field("title"),
     permalink.text_field("noun"),
 )
@@ -71,16 +88,19 @@ def page() -> None:
     with data:
         left, right = st.columns([5, 4], gap="large")
         with left:
-            st.caption(ABOUT)
+            st.header(HEADLINE, anchor=False)
             form = area.columns([4, 6], gap="large")
             owner = InSteps(form[0], right.container())
             start = permalink.parameter("data") or UPLOAD
+            _often(start)
             source = source_form(KEY, 2, start, owner=owner, more=True)
             described = st.session_state[f"{KEY}.data"] != UPLOAD or owner.complete
-            next_step(KEY, 0, ready=described)
         with right:
+            if not described:
+                _way()
             your_releases(KEY)
             series_link(KEY)
+        next_step(KEY, 0, ready=described, words=UNSPENT)
     with area:
         with form[1]:
             if at == 1 and (source is None or source.name is None):
@@ -94,13 +114,15 @@ def page() -> None:
                 st.caption("The area of a built-in city is fixed.")
         with form[0]:
             source = with_prior(KEY, source)
-        next_step(KEY, 1, ready=source is not None)
+        next_step(KEY, 1, ready=source is not None, words=UNSPENT)
     with budget:
         with refusals() as refused:
-            choice, affordable = (None, False) if source is None else _budget(source, shown=at == 2)
-        next_step(KEY, 2, ready=affordable)
+            choice, affordable, price = (None, False, "")
+            if source is not None:
+                choice, affordable, price = _budget(source, shown=at == 2)
         if choice is None:
             show_refusals(*refused)  # their form may be closed
+        next_step(KEY, 2, ready=affordable, words=price)
     with last:
         if source is None or choice is None:
             st.info("Choose data and area first.", icon=":material/arrow_back:")
@@ -118,25 +140,50 @@ def page() -> None:
     head(described, source is not None, affordable and at >= 2, done)
 
 
-def _once(source: PointSource) -> bool:
+def _often(data: str) -> None:
     """Ask whether to publish once or every day; built-in data do not grow, so only once."""
-    if source.name is not None:
-        st.caption(f"{EVERY_DAY} needs your own file, with persons and times: see step Data.")
-        return True
+    if st.session_state.get(f"{KEY}.data", data) != UPLOAD:
+        st.caption(f"{EVERY_DAY} needs your own file, with persons and times.")
+        return
+
+    def begin() -> None:
+        """A series counts areas, by the day."""
+        if st.session_state[place] == EVERY_DAY:
+            st.session_state.update({f"{KEY}.every": "1d", f"{KEY}.method": METHOD})
+
+    place = OFTEN.place(KEY)
     chosen = st.segmented_control(
         "Publish",
         (ONCE, EVERY_DAY),
-        default=ONCE,
         required=True,
-        key=f"{KEY}.often",
+        key=place,
+        on_change=begin,
         help="Every day: a series of releases that cost one day of a person ε, not ε a day. Its "
         "promise is weaker for longer times.",
     )
-    return chosen == ONCE
+    if chosen == EVERY_DAY:
+        st.caption("A new map of each day, from a file that grows: it needs persons and times.")
 
 
-def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
-    """Draw the plan; return the choice and whether the lifetime budget still covers it.
+def _once(source: PointSource) -> bool:
+    return source.name is not None or st.session_state[OFTEN.place(KEY)] == ONCE
+
+
+def _way() -> None:
+    """What comes, what it needs, and an example to try it with."""
+    st.markdown("**Four steps, about three minutes**")
+    st.markdown(WAY)
+
+    def example() -> str:
+        return pd.DataFrame(DATASETS[EXAMPLE].table())[:40_000].to_csv(index=False)
+
+    file_button("An example file (CSV)", example, "example.csv", f"{KEY}.example")
+    sides = ", ".join(f"{side:g}" for side in DATASETS[EXAMPLE].domain.bounds)
+    st.caption(f"A week of 500 invented persons, from 2030-01-07 to 2030-01-14, in {sides}.")
+
+
+def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, str]:
+    """Draw the plan; return the choice, whether the lifetime budget covers it, and the price.
 
     Expected errors are computed only while the step is ``shown``: they take seconds.
     """
@@ -146,7 +193,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
         account = Ledger().account(source.account)
     except LedgerError as error:
         st.error(sentence(error), icon=":material/error:")
-        return None, False
+        return None, False, ""
     with left:
         planned = None
         if domain == domain.counts_only:  # plans support plain counts only
@@ -158,6 +205,8 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
             choice = points_choice(KEY, source, more=True)
             if choice is not None:
                 choice, offered = guarantee_form(KEY, source, choice)
+            if choice and not _once(source) and (missing := missing_for_series(source, choice)):
+                st.info(f"{EVERY_DAY} needs {missing[0]}.", icon=":material/event_repeat:")
         paid = choice is None or publication(KEY, source) is not None
         cost = (0.0, 0.0) if choice is None or paid else (choice.epsilon, choice.delta)
         account_form(KEY, account, *cost)
@@ -165,6 +214,14 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool]:
         if choice is not None:
             bound = source.data.max_per_unit
             people = source.unit is not None or bound > 1
-            expectation_panel(KEY, domain, choice, bound, offered, people=people, shown=shown)
+            expected = choice
+            if not _once(source):
+                expected = replace(choice, epsilon=prices(choice.epsilon)[1])
+                st.caption(f"Of ε = {choice.epsilon:g}, a single day has {expected.epsilon:g}.")
+            expectation_panel(KEY, domain, expected, bound, offered, people=people, shown=shown)
     each_day = account.frame.startswith("day ")  # a series may be paid, which checks it by itself
-    return choice, choice is not None and (each_day or not over_budget_message(account, *cost))
+    affordable = each_day or not over_budget_message(account, *cost)
+    price = account_summary(account)
+    if not paid:
+        price = f"This release: **{price_words(*cost)}**. {price}"
+    return choice, choice is not None and affordable, price

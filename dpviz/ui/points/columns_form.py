@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from dpviz.domain import Domain
 from dpviz.domain.calendar import fixed_step, moment, step_words
 from dpviz.domain.crs import known_crs
 from dpviz.domain.cycles import CYCLES
+from dpviz.domain.zones import offsets
 from dpviz.errors import DataError, DomainError
 from dpviz.private.load.names import coordinate_candidates
 from dpviz.private.load.notation import Notation
@@ -115,7 +116,7 @@ def columns_form(upload: Upload, dims: int) -> tuple[dict[str, Any], list[str]] 
 
 def _number_marks(prefix: str) -> dict[str, Any]:
     """Ask for the decimal and thousands marks of numbers in text, if not the defaults."""
-    with st.expander("Numbers", icon=":material/pin:"):
+    with st.expander("How numbers are written (optional)", icon=":material/pin:"):
         st.caption("For numbers in text: a number with an undeclared mark is invalid.")
         marks = {
             "decimal": st.segmented_control(
@@ -154,6 +155,8 @@ TIME_FIELDS = (
 )
 """Choices about the time in the address of a page."""
 
+WRITTEN = "write the year first, such as 2024-01-31"
+"""Remedy for a date that cannot be read."""
 
 def time_format_form(upload: Upload, column: str) -> dict[str, str] | None:
     """Ask for the format of times, if it is not ISO 8601; None if no time can be read by it."""
@@ -223,23 +226,22 @@ def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dic
         )
         first, last = st.columns(2)
         with first:
-            start = _moment_field("From", f"{prefix}.from", "2024-01-01")
+            start = _checked_field("From", f"{prefix}.from", "2024-01-01", moment, WRITTEN)
         with last:
-            end = _moment_field("To", f"{prefix}.to", "2025-01-01")
+            end = _checked_field("To", f"{prefix}.to", "2025-01-01", moment, WRITTEN)
         steps = TRIP_STEPS if trips else sorted(POINT_STEPS, key=fixed_step)
         _set_offered(f"{prefix}.every", steps, "1d" if trips else None)
         every = st.segmented_control(
-            "Count in steps of" if trips else "Move times to steps of",
+            "Count in steps of" if trips else "Round times to",
             steps,
             format_func=step_words,
             required=trips,
             key=f"{prefix}.every",
         )
-        permalink.set_initial(f"{prefix}.zone", "")
-        zone = st.text_input(
-            "Time zone of times that state none", key=f"{prefix}.zone", placeholder="UTC",
-            help="For instance Europe/Berlin. Hours that the clock change doubles or skips are "
-            "read as standard time.",
+        zone = _checked_field(
+            "Time zone of times that state none", f"{prefix}.zone", "UTC", offsets,
+            "give a zone such as America/Chicago, or UTC",
+            help="Hours that the clock change doubles or skips are read as standard time.",
         )  # fmt: skip
         _set_offered(f"{prefix}.cycle", CYCLES, None)
         cycle = st.segmented_control(
@@ -247,21 +249,23 @@ def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dic
         )
     if start == "" or end == "":
         st.info("Give the period: fill in From and To.", icon=":material/schedule:")
-    if not start or not end or form is None:
+    if not start or not end or form is None or zone is None:
         return None
-    further = {"every": every, "zone": zone.strip() or None, "cycle": cycle}
+    further = {"every": every, "zone": zone or None, "cycle": cycle}
     given = {name: str(value) for name, value in further.items() if value is not None}
     return {"time": str(column), "period": (start, end), **given, **form}
 
 
-def _moment_field(label: str, key: str, example: str) -> str | None:
-    """Ask for one end of the period; None, with the reason, for a text that is no time."""
+def _checked_field(
+    label: str, key: str, example: str, check: Callable[[str], object], remedy: str, **look: Any
+) -> str | None:
+    """Ask for a text; None, with the reason, for one that the check refuses."""
     permalink.set_initial(key, "")
-    text = st.text_input(label, key=key, placeholder=example).strip()
+    text = str(st.text_input(label, key=key, placeholder=example, **look)).strip()
     try:
-        _ = text and moment(text)
+        _ = text and check(text)
     except DomainError:
-        st.error(plain(f"“{text}” cannot be read: write the year first, such as 2024-01-31."))
+        st.error(plain(f"“{text}” cannot be read: {remedy}."))
         return None
     return text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
@@ -9,9 +10,9 @@ import streamlit as st
 from dpviz.domain import Domain, calendar
 from dpviz.evaluation.synthetic_proxy import (
     Bound,
-    Expected,
+    Expectation,
+    expectation,
     expected_by_bound,
-    expected_errors,
     proxy_size_note,
     retained_share,
 )
@@ -47,14 +48,14 @@ def _errors(
     mean: float | None,
     prior: str | None,
     _prior: Prior | None,
-) -> list[Expected]:
+) -> Expectation:
     """Expected errors from public facts alone, so that all visitors may share the cache.
 
     ``prior`` is the hash of ``_prior``.
     """
     domain, name, chosen = asked
     chosen = {**chosen, "max_per_unit": bound, "per_unit": mean, "prior": _prior}
-    return expected_errors(Domain.from_dict(domain), name, epsilon, n, **chosen)
+    return expectation(Domain.from_dict(domain), name, epsilon, n, **chosen)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -122,14 +123,18 @@ def expectation_panel(
     prior = None if choice.prior is None else choice.prior.data
     key = None if choice.prior is None else repr(choice.prior)
     with st.spinner("Trying the method on synthetic records …"):
-        rows = _errors(asked, epsilon, int(records), max_per_unit, mean, key, prior)
+        expected = _errors(asked, epsilon, int(records), max_per_unit, mean, key, prior)
     counted = 1.0 if mean is None else retained_share(max_per_unit, mean)
     if more := proxy_size_note(round(records * counted)):
         st.info(more)
     whole = "the area" if domain.time is None else "area × period"
-    rows = [row for row in rows if row.size in SHOWN]
+    rows = [row for row in expected.rows if row.size in SHOWN]
     other = "ε and δ ±" if choice.slots is None else "pure ε ±"
     middles = _middles(domain)
+    st.info(
+        f"**At ε = {choice.epsilon:g}:** {_look(domain, expected, middles['medium'])}.",
+        icon=":material/visibility:",
+    )
     st.dataframe(
         [
             {
@@ -180,6 +185,29 @@ def expectation_panel(
         )
     if mean is not None:
         _bound_panel(asked, epsilon, int(records), mean, max_per_unit)
+
+
+def _look(domain: Domain, expected: Expectation, medium: str) -> str:
+    """Words on what the map and its timeline will tell from noise."""
+    parts = []
+    if expected.cell is not None:
+        side = math.sqrt(expected.cell)
+        size = f"{short(side)} km" if side >= 1 else f"{short(1000 * side)} m"
+        parts.append(f"a map with cells of about {size} where most records are")
+    (row,) = (row for row in expected.rows if row.size == "medium")
+    count, noise = rounded(row.count, row.interval), half_width_words(row.interval)
+    parts.append(f"{count} ± {noise} records in {medium}")
+    if expected.window is not None:
+        start, end = domain.period
+        days = (end - start) / 12 / calendar.SECONDS["d"]
+        each = (
+            "month" if 28 <= days <= 31 else f"window of {calendar.rounded_duration(86_400 * days)}"
+        )
+        parts.append(
+            f"± {half_width_words(expected.window)} in each {each} of the whole area, so that one "
+            f"with fewer than {half_width_words(2 * expected.window)} records looks like noise"
+        )
+    return "; ".join(parts)
 
 
 def _middles(domain: Domain) -> dict[str, str]:

@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from dpviz.private.ledger import Ledger
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.ui.areas.map_answer import show_areas
 from dpviz.ui.points.review import code_for, review
@@ -21,7 +20,7 @@ from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.releases import link_of
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
-from dpviz.ui.shared.steps import go
+from dpviz.ui.shared.steps import step_bar
 from dpviz.ui.shared.text import badge, plain
 
 
@@ -34,10 +33,6 @@ def publication(prefix: str, source: PointSource | None) -> Paid | None:
 def payment(prefix: str, source: PointSource, choice: Choice) -> None:
     """Review and pay."""
     review(source, choice)
-    if Ledger().account(source.account).total is None:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("No limit is set for these people.", width="content")
-            st.button("Set a limit", key=f"{prefix}.limit", on_click=go, args=(prefix, 2))
     purpose = st.text_input("Purpose (saved in the ledger)", key=f"{prefix}.purpose", max_chars=200)
 
     def store(paid: Paid) -> None:
@@ -54,6 +49,7 @@ def payment(prefix: str, source: PointSource, choice: Choice) -> None:
             store,
             note=code_for(source, choice),
             purpose=purpose,
+            bar=partial(step_bar, prefix, 3),
         )
         if paid is not None:
             st.rerun()

@@ -28,7 +28,7 @@ from dpviz.ui.shared.text import level_title, plain, quoted
 
 
 def account_form(prefix: str, account: Account, epsilon: float, delta: float) -> None:
-    """Show the spent share of the lifetime budget, or the form that sets it permanently.
+    """Show what is wrong with a price, the form that sets a limit, and what was spent.
 
     Args:
         prefix: prefix of the widgets' keys.
@@ -36,48 +36,42 @@ def account_form(prefix: str, account: Account, epsilon: float, delta: float) ->
         epsilon: amount to be spent next; 0 for none.
         delta: likewise.
     """
-    st.header("Lifetime budget", anchor=False)
-    if account.total is not None:
-        share = min(1.0, account.spent / account.total) if account.total else 1.0
-        st.progress(share, account_summary(account))
-    else:
-        st.caption(account_summary(account))
-        if not may_publish():
-            return
-        least = account.spent + epsilon  # a smaller total could not pay for this release
-        with st.form(f"{prefix}.total", border=True):
-            total = st.number_input(
-                "Lifetime budget (permanent)",
-                0.01,
-                max(100.0, least),
-                max(1.0, least),
-                key=f"{prefix}.total.value",
-                help="ε adds up over all releases about these people. Decide before the first.",
-            )
-            total_delta = Decimal(repr(account.spent_delta))  # ten times 1e-6 is 1e-5
-            if delta:
-                label = f"Further releases with δ = {delta:g} (permanent)"
-                many = st.number_input(label, 1, 1000, 10, key=f"{prefix}.total.releases")
-                total_delta += many * Decimal(repr(delta))
-            sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.total.sure")
-            if st.form_submit_button("Set the budget", icon=":material/savings:"):
-                if not sure:
-                    st.warning("Tick the box: a budget is set once.", icon=":material/warning:")
-                else:
-                    set_total(account.dataset, float(total), float(total_delta))
     if dear := over_budget_message(account, epsilon, delta):
         seen = " See “What was spent” below." if account.left == 0 else ""
         st.warning(dear + seen, icon=":material/lock:")
+    if account.total is None and may_publish():
+        with st.expander("Set a limit for all releases (optional)", icon=":material/savings:"):
+            _total_form(prefix, account, epsilon, delta)
     if account.spends:
         with st.expander("What was spent", icon=":material/receipt_long:"):
             st.dataframe([payment_row(spend) for spend in account.spends], hide_index=True)
 
 
-def set_total(dataset: str, total: float, delta: float) -> None:
-    """Set the lifetime budget; another tab may have set it, or spent, since the form was shown."""
-    with ErrorsShown():
-        Ledger().set_total(dataset, total, delta)
-        st.rerun()
+def _total_form(prefix: str, account: Account, epsilon: float, delta: float) -> None:
+    """Form that sets the lifetime budget permanently."""
+    least = account.spent + epsilon  # a smaller total could not pay for this release
+    with st.form(f"{prefix}.total", border=False):
+        total = st.number_input(
+            "Lifetime budget (permanent)",
+            0.01,
+            max(100.0, least),
+            max(1.0, least),
+            key=f"{prefix}.total.value",
+            help="ε adds up over all releases about these people. Decide before the first.",
+        )
+        total_delta = Decimal(repr(account.spent_delta))  # ten times 1e-6 is 1e-5
+        if delta:
+            label = f"Further releases with δ = {delta:g} (permanent)"
+            many = st.number_input(label, 1, 1000, 10, key=f"{prefix}.total.releases")
+            total_delta += many * Decimal(repr(delta))
+        sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.total.sure")
+        if st.form_submit_button("Set the budget", icon=":material/savings:"):
+            if not sure:
+                st.warning("Tick the box: a budget is set once.", icon=":material/warning:")
+            else:
+                with ErrorsShown():  # another tab may have set it, or spent
+                    Ledger().set_total(account.dataset, float(total), float(total_delta))
+                    st.rerun()
 
 
 def review(source: PointSource, choice: Choice) -> None:
@@ -85,20 +79,23 @@ def review(source: PointSource, choice: Choice) -> None:
     handle = source.data
     bounds = ", ".join(sides_in_words(handle.domain))
     unit = person_words(handle.unit if choice.slots is None else choice.slots.unit(handle))
-    st.markdown(
-        f"- **Data:** {plain(source.title)}, in the ledger “{plain(handle.name)}”\n"
-        f"- **Hides:** {plain(unit)}\n"
-        f"- **Area:** {bounds} ({plain(handle.domain.crs)})\n"
-        f"- **Method:** {plain(title_of(choice.name))}, "
-        f"{price_words(choice.epsilon, choice.delta)}\n"
-        + "".join(f"- {line}\n" for line in _beside(source, choice))
-    )
     delta = choice.delta or method(choice.name, **choice.parameters).delta
     words = plain(protection(unit, choice.epsilon, delta))
     words = words.replace(plain("e^ε"), "$e^{\\varepsilon}$")
+    account = Ledger().account(source.account)
+    kept = "" if source.name else " It is in this server's memory until this page is closed."
     st.markdown(
-        f"**The guarantee.** {words} The release "
-        "reveals nothing else about the records, and nothing of the check before it."
+        f"- **Becomes public:** noisy counts in {bounds} ({plain(handle.domain.crs)}), by the "
+        f"method {plain(title_of(choice.name))}; with them the method, ε, the name "
+        f"“{plain(handle.name)}” and those of the columns that are used.\n"
+        + "".join(f"- {line}\n" for line in _beside(source, choice))
+        + f"- **Stays here:** {plain(source.title)} and every exact number, those of the check "
+        f"too.{kept}\n"
+        f"- **Hides:** {plain(unit)}. {words}\n"
+        f"- **Costs:** {price_words(choice.epsilon, choice.delta)}, for ever: what is published "
+        f"about the same people adds up. {account_summary(account)}\n"
+        "- **Cannot be undone:** whoever has a copy of the release keeps it, though you may remove "
+        "it here; what was spent stays spent."
     )
 
 

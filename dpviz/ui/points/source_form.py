@@ -59,7 +59,7 @@ class InSteps:
 
     Attributes:
         pane: container of the area's form, which is a step of its own.
-        beside: container of the map of the records' extent; None: in the form.
+        beside: container of the facts about the file; None: in the form.
         complete: True if everything except the area is known; False for a refused file.
     """
 

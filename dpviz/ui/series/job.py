@@ -27,11 +27,11 @@ from dpviz.ui.points.review import code_for
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.series.view import folder_of, show_series
 from dpviz.ui.shared.access import access, may_publish, only_local_visitors
-from dpviz.ui.shared.account import Order, ordered, shown_name
+from dpviz.ui.shared.account import Order, ordered
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.shelf import Shelf
-from dpviz.ui.shared.steps import STEPS, go
+from dpviz.ui.shared.steps import STEPS, go, step_bar
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.uploads import upload_path
 
@@ -103,18 +103,21 @@ class SeriesPlan:
     def order(self, account: Account) -> Order:
         """The order of the days that are due, and why it may be refused."""
         refused, days = "", str(self.units)
+        now, here = (plain(each.replace(" ", " in ")) for each in (account.frame, days))
+        price, about = f"ε = {self.epsilon:g} on each day", f"{self.due:,} releases are due."
         if account.total is not None and account.total < self.epsilon:
             refused = f"The lifetime budget of a day is {account.total:g}: choose a smaller ε."
-        if account.frame != days:
-            now, here = (plain(each.replace(" ", " in ")) for each in (account.frame, days))
+        if not account.frame:
+            twice = "; what it has spent counts twice on every day" if account.spent else ""
+            about += f" From then on its calendar is by {here}, for good{twice}."
+        elif account.frame != days:
             refused = f"The calendar is by {now}, not by {here}: choose that zone in step Data."
-        price, about = f"ε = {self.epsilon:g} on each day", f"{self.due:,} releases are due."
         return Order(repr(self), price, refused=refused, about=about)
 
 
 def series_panel(prefix: str, source: PointSource, choice: Choice) -> None:
     """Price and account of a series, the button that releases what is due, and what it holds."""
-    if missing := _missing(source, choice):
+    if missing := missing_for_series(source, choice):
         wanted, step = missing
         words = f"A series counts persons' days by area: choose {wanted}, in step {STEPS[step]}."
         st.info(words, icon=":material/arrow_back:")
@@ -124,21 +127,20 @@ def series_panel(prefix: str, source: PointSource, choice: Choice) -> None:
         plan = SeriesPlan.of(prefix, source, choice)
         account = Ledger().account(plan.account)
         _price(plan, account)
-        if may_publish() and account.frame:
+        if may_publish():
+            _daily_job(prefix, plan)
             outcome, run = "Every finished day is released.", partial(_released, plan)
             if plan.due:
                 key, order = f"{prefix}.series", plan.order(account)
-                outcome = ordered(key, plan.account, order, run, lambda _: None) or ""
+                with step_bar(prefix, 3):
+                    outcome = ordered(key, plan.account, order, run, lambda _: None) or ""
             if outcome:
                 st.success(outcome, icon=":material/check_circle:")
-            _daily_job(prefix, plan)
-        elif may_publish():
-            _begin_calendar(prefix, plan, account)
         if series.node_files(folder_of(plan.account)):
             show_series(f"{prefix}.series", account_key(plan.account))
 
 
-def _missing(source: PointSource, choice: Choice) -> tuple[str, int] | None:
+def missing_for_series(source: PointSource, choice: Choice) -> tuple[str, int] | None:
     """First choice that a series still needs, and the row of its step; None if it has all."""
     domain = source.data.domain
     needed = (
@@ -168,21 +170,6 @@ def _price(plan: SeriesPlan, account: Account) -> None:
     st.dataframe(rows, hide_index=True)
 
 
-def _begin_calendar(prefix: str, plan: SeriesPlan, account: Account) -> None:
-    """Offer the calendar that charges single days."""
-    twice = " What it has spent counts twice on every day." if account.spent else ""
-    st.caption(
-        f"“{plain(shown_name(account.dataset))}” needs a calendar by day in "
-        f"{plain(plan.units.zone)}, so that a release charges only the days that it reads. It is "
-        f"permanent.{twice}"
-    )
-    sure = st.checkbox("I know that it cannot be changed", key=f"{prefix}.calendar.sure")
-    label, key = "Begin the calendar", f"{prefix}.calendar"
-    if st.button(label, icon=":material/calendar_month:", key=key, disabled=not sure):
-        Ledger().begin_calendar(plan.account, "day", plan.units.zone)
-        st.rerun()
-
-
 def _released(plan: SeriesPlan, progress: Progress) -> str:
     """Run the command, which pays, and return what it has done in words.
 
@@ -190,6 +177,8 @@ def _released(plan: SeriesPlan, progress: Progress) -> str:
         ReleaseError: it was refused.
     """
     Shelf().ready()
+    if not Ledger().account(plan.account).frame:
+        Ledger().begin_calendar(plan.account, "day", plan.units.zone)
     command = plan.command(*(path for _, path in plan.files))
     many, pipe = plan.due, subprocess.PIPE
     words = [sys.executable, "-m", "dpviz", *command, "--json"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -203,6 +204,7 @@ def paid_release(
     *,
     note: Any,
     purpose: str = "",
+    bar: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> Paid | None:
     """Draw fields for public words, the price button and its confirmation; run the paid build.
 
@@ -217,6 +219,7 @@ def paid_release(
             it at any access to the session; it is then called again.
         note: given back with the release.
         purpose: in the ledger; the page's name by default.
+        bar: container of the button, below the fields.
 
     Returns:
         The release, once, in the run of the script after it was built; None in all others.
@@ -244,7 +247,8 @@ def paid_release(
         refused=over_budget_message(account, *cost),
         about=account_summary(account),
     )
-    return ordered(prefix, source.key, order, make, store)
+    with bar():
+        return ordered(prefix, source.key, order, make, store)
 
 
 @dataclass(frozen=True)
@@ -359,7 +363,7 @@ def over_budget_message(account: Account, epsilon: float, delta: float = 0.0) ->
         each, _, zone = account.frame.partition(" ")
         return (
             f"“{plain(shown_name(account.dataset))}” has a calendar by {each} in {plain(zone)}: "
-            f"publish its records every day in the last step, or with “dpviz build --per {each}”."
+            f"choose “Every day” in step Data, or publish with “dpviz build --per {each}”."
         )
     if delta and account.left_delta is not None and delta > account.left_delta:
         return f"δ = {delta:g} is more than the {account.left_delta:g} that is left."

@@ -7,6 +7,7 @@ A file without any usable record stops here: its owner alone learns this, and no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.datasets.basemap import base_map
+from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
 from dpviz.private.load.survey import Survey, TimeForms
 from dpviz.private.load.tally import REMEDIES, Fact, Tally
@@ -30,12 +32,15 @@ OVER = "left out because their person has more than are counted"
 
 OF_FEATURES = {
     **REMEDIES,
-    Fact.NO_PLACE: "give points; polygons are areas to count by, in step Budget: Count by, Areas",
+    Fact.NO_PLACE: "give points; polygons are areas to count by: method “Hexagons or districts”",
 }
 """Remedies for features: their geometry may be of another type."""
 
 WORLD = (-180, -60, 180, 80)
 """Degrees of which the small map of the extent shows a part."""
+
+MAX_DEGREES = 180
+"""Numbers of a projected CRS that are no larger are hardly metres or feet."""
 
 LEAST = 0.3
 """Least part of the world that the small map shows: its coasts are in whole degrees."""
@@ -100,7 +105,7 @@ def show_survey(
         prefix: prefix of the page's keys.
         asked: all that the reading depends on; last the CRS of the extent.
         look: reads the file.
-        beside: container of the map of the extent; None: here.
+        beside: container of the facts; None: here.
 
     Raises:
         DataError: no record has a readable place.
@@ -109,16 +114,18 @@ def show_survey(
         return
     surveyed = cached(f"{prefix}.survey", asked, look)
     tally, remedies = surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES
-    show_facts(tally, remedies, final=not (tally[Fact.NO_TIME] or tally[Fact.EMPTY_TIME]))
+    with beside or nullcontext():
+        show_facts(tally, remedies, final=not (tally[Fact.NO_TIME] or tally[Fact.EMPTY_TIME]))
     if surveyed.extent is None:
         return
     (west, south, east, north), crs = surveyed.extent, asked[-1]
     seen = on_map((west - 1e-3, south - 1e-3, east + 1e-3, north + 1e-3), crs)
-    if seen is None:
-        st.warning(
-            f"Some places cannot be on the Earth in {plain(crs)}: check the columns and the CRS.",
-            icon=":material/wrong_location:",
-        )
+    degrees = known_crs(crs).is_projected and max(map(abs, surveyed.extent)) <= MAX_DEGREES
+    if seen is None or degrees:
+        words = "These places look like degrees, not like places in {}: check the CRS."
+        if seen is None:
+            words = "Some places cannot be on the Earth in {}: check the columns and the CRS."
+        st.warning(words.format(plain(crs)), icon=":material/wrong_location:")
     else:
         words = f"{OWNER_ONLY}: where your records lie."
         (beside or st).image(_extent_figure(seen), words, alt=words)

@@ -61,17 +61,25 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     return at, draw, places
 
 
-def next_step(prefix: str, row: int, *, ready: bool) -> None:
-    """Button below a step that leads to the next step."""
-    st.button(
-        "Continue",
-        key=f"{prefix}.next.{row}",
-        type="primary",
-        icon=":material/arrow_forward:",
-        disabled=not ready,
-        on_click=go,
-        args=(prefix, row + 1),
-    )
+def step_bar(prefix: str, row: int) -> Any:
+    """Container of a step's main button and price, at the bottom of the window."""
+    key = f"{prefix}-bar-{row}"
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", key=key)
+
+
+def next_step(prefix: str, row: int, *, ready: bool, words: str = "") -> None:
+    """Button below a step that leads to the next step, with words beside it."""
+    with step_bar(prefix, row):
+        st.button(
+            "Continue",
+            key=f"{prefix}.next.{row}",
+            type="primary",
+            icon=":material/arrow_forward:",
+            disabled=not ready,
+            on_click=go,
+            args=(prefix, row + 1),
+        )
+        st.caption(words, width="content")
 
 
 def go(prefix: str, row: int) -> None:

@@ -243,7 +243,7 @@ def refuse_other_types(name: str, types: set[str]) -> None:
     if types:
         raise ShapesError(
             f"{name} holds {', '.join(sorted(types))}: only points can be read; polygons are areas "
-            "to count by: areas=… (--areas; in the app Count by, Areas)"
+            "to count by: areas=… (--areas; in the app the method “Hexagons or districts”)"
         )
 
 
