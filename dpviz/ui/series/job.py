@@ -161,13 +161,14 @@ def _price(plan: SeriesPlan, account: Account) -> None:
         "released once, when the last day is over. All of them together cost a person's day "
         f"ε = {plan.epsilon:g}. {WEAKER}a person's week or month costs the sum of its days."
     )
-    longest = {"day": 1, "week": 7, "month": 31}
+    longest, prices = {"day": 1, "week": 7, "month": 31}, account.longer.items()
     planned = {each: f"{days * plan.epsilon:g}" for each, days in longest.items()}
-    rows = [{"ε for a person's": "planned", **planned, "for ever": f"+ {plan.epsilon:g} a day"}]
-    prices = account.longer.items()
+    rows = {"planned": {**planned, "for ever": f"+ {plan.epsilon:g} a day"}}
     spent = {each: "unbounded" if price is None else f"{price:g}" for each, price in prices}
-    rows += [{"ε for a person's": "spent so far", **spent}] if spent else []
-    st.dataframe(rows, hide_index=True)
+    rows |= {"spent so far": spent} if spent else {}
+    st.dataframe(
+        [{"ε for a person's": what, **each} for what, each in rows.items()], hide_index=True
+    )
 
 
 def _released(plan: SeriesPlan, progress: Progress) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from dpviz.ui.shared.account import is_own, shown_name
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.navigation import page_of
-from dpviz.ui.shared.panels import file_button, file_bytes, rows_in_words, sortable, table_panel
+from dpviz.ui.shared.panels import file_button, rows_in_words, sortable, table_panel
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.text import level_title, plain
 from dpviz.ui.shared.timeline import marked_timeline
@@ -68,10 +67,8 @@ def show_series(prefix: str, account: str) -> None:
         )
         table = cached(f"{prefix}.rows", (key, final), lambda: series.table(final=final))
         windows = [*table["window"].unique()]
-        place = f"{prefix}.window.{windows}"
-        window = st.segmented_control(
-            "Window", windows, default=windows[0], required=True, key=place
-        )
+        place, how = f"{prefix}.window.{windows}", {"default": windows[0], "required": True}
+        window = st.segmented_control("Window", windows, key=place, **how)
         place, named = f"{prefix}.area.{len(labels)}", labels.__getitem__
         area = st.selectbox("Area", range(len(labels)), largest, format_func=named, key=place)
         kind = st.selectbox("Category", kinds, key=f"{prefix}.kind") if series.kinds else ""
@@ -80,8 +77,8 @@ def show_series(prefix: str, account: str) -> None:
     one = (at % len(labels) == area) & (at // len(labels) % len(kinds) == kinds.index(str(kind)))
     _timeline(rows[one], ", ".join(map(plain, filter(None, (labels[int(area)], str(kind))))))
     _latest(rows[rows["end"].eq(rows["end"].max())], labels)
-    write = partial(file_bytes, _write, table, "all.csv")
-    file_button("All days (CSV)", write, f"{shown_name(account)}.csv", f"{prefix}.csv")
+    name = f"{shown_name(account)}.csv"
+    file_button("All days (CSV)", lambda: str(table.to_csv(index=False)), name, f"{prefix}.csv")
 
 
 def _timeline(rows: pd.DataFrame, of: str) -> None:
@@ -102,16 +99,12 @@ def _timeline(rows: pd.DataFrame, of: str) -> None:
     table_panel("The timeline as a table", rows[columns].round(1))
 
 
-def _write(table: pd.DataFrame, temporary: Path) -> None:
-    table.to_csv(temporary, index=False)
-
-
 def _latest(rows: pd.DataFrame, labels: list[str]) -> None:
     """Table of the last window of all areas."""
     order = np.argsort(-rows["count"].to_numpy(), kind="stable")[:MAX_ROWS]
     top = rows.iloc[order]
-    columns: dict[str, Any] = {"area": [labels[row % len(labels)] for row in order.tolist()]}
-    columns["level"] = [*map(level_title, top["level"])]
+    named = [labels[row % len(labels)] for row in order.tolist()]
+    columns: dict[str, Any] = {"area": named, "level": [*map(level_title, top["level"])]}
     columns |= {"category": top["kind"].tolist()} if "kind" in top else {}
     counts = count_columns(top["count"].to_numpy(), ((top["high"] - top["low"]) / 2).to_numpy())
     columns |= counts | {name: top[name].tolist() for name in ("start", "end")}
