@@ -149,7 +149,8 @@ def _often(data: str) -> None:
     def begin() -> None:
         """A series counts areas, by the day."""
         if st.session_state[place] == EVERY_DAY:
-            st.session_state.update({f"{KEY}.every": "1d", f"{KEY}.method": METHOD})
+            step = st.session_state.get(f"{KEY}.every") or "1d"
+            st.session_state.update({f"{KEY}.every": step, f"{KEY}.method": METHOD})
 
     place = OFTEN.place(KEY)
     chosen = st.segmented_control(
