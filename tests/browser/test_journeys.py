@@ -54,10 +54,15 @@ def test_by_keyboard_a_file_is_checked_placed_paid_for_and_its_release_outlives_
     facts = page.get_by_text("For your eyes only").first
     expect(facts).to_contain_text(f"{RECORDS:,} records read, {RECORDS - 50:,} kept")
     expect(page.get_by_role("combobox", name="Longitude / x")).to_have_value("MapLongitude")
+    bars = [leads_on(page, 0)]
     onward(page, 0)
     paste_area(page)
+    bars.append(leads_on(page, 1))
     onward(page, 1)
+    bars.append(leads_on(page, 2))
     onward(page, 2)
+    bars.append(leads_on(page, 3))
+    assert len({*bars}) == 1
     assert str(RECORDS) not in page.url
     pay(page)
     expect(page.get_by_text("Published, and kept")).to_be_visible()
@@ -73,6 +78,14 @@ def test_by_keyboard_a_file_is_checked_placed_paid_for_and_its_release_outlives_
     expect(page.get_by_text("For your eyes only")).to_have_count(0)
     open_tab(page, "Table")
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+
+
+def leads_on(page, step):
+    """Place of the main button of a step, without scrolling."""
+    bar = page.locator(f".st-key-publish-bar-{step}")
+    expect(bar).to_be_in_viewport(ratio=1)
+    place = bar.get_by_role("button").first.bounding_box()
+    return round(place["x"]), round(place["y"])
 
 
 def test_the_title_and_noun_typed_once_at_publish_head_the_map_its_page_and_its_files(

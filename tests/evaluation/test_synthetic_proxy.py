@@ -59,6 +59,19 @@ def test_a_proxy_with_time_fills_the_period_and_sleeps_at_night(axis):
     assert all(0 < row.interval < np.inf for row in rows)
 
 
+def test_cells_and_the_noise_of_a_twelfth_of_the_period_are_as_a_grid_has_them():
+    """A grid of 8 × 8 cells on a square of 100 km, whose noise the price alone decides."""
+    domain = Domain.from_bounds([0, 0, 100_000, 100_000], crs="EPSG:32631")
+    seen = expectation(domain, "ugrid", 5.0, 200_000, cells=8)
+    assert seen.cell == pytest.approx(12.5**2, rel=0.1)
+    assert seen.window is None
+    timed = Domain.from_bounds(
+        [2.0, 48.0, 3.0, 49.0], time="when", period=("2024-01-01", "2025-01-01")
+    )
+    cheap, dear = (expectation(timed, "ugrid", epsilon, 8_000, cells=6) for epsilon in (0.5, 1))
+    assert cheap.window == pytest.approx(2 * dear.window, rel=0.05)
+
+
 def test_noise_halves_when_the_price_doubles():
     """The cells of a grid are given, so that only their noise depends on ε."""
     cheap, dear = (rows_of(DOMAIN, "ugrid", epsilon, 20_000, cells=32) for epsilon in (0.2, 0.4))

@@ -70,6 +70,18 @@ def test_a_date_that_cannot_be_read_is_refused_at_once_beside_its_field():
     assert not app.error
 
 
+def test_a_zone_that_is_none_is_refused_beside_its_field():
+    """It was told two steps later, at the area."""
+    app = published("iso.csv", "t,lon,lat\n" + "2024-03-05,-87.62,41.88\n" * 100)
+    named(app.selectbox, "Column of the time").set_value("t").run()
+    app.text_input(key="publish.from").set_value("2024-03-01")
+    app.text_input(key="publish.to").set_value("2024-04-01")
+    app.text_input(key="publish.zone").set_value("Chicago").run()
+    (error,) = app.error
+    assert "“Chicago” cannot be read: give a zone" in error.value.replace("\\", "")
+    assert not goes_on(app)
+
+
 def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
     app = published("a.csv", "lon,lat\n" + GOOD + "-87.62,41.88,9\n" * 6)
     (warning,) = app.warning
@@ -108,6 +120,8 @@ def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():
     (picture,) = app.get("image")
     assert picture.proto.imgs[0].caption == f"{OWNER_ONLY}: where your records lie."
     assert "41.88" not in str(picture.proto)
+    app.text_input(key="publish.crs").set_value("EPSG:2278").run()
+    assert "look like degrees, not like places in EPSG:2278" in texts(app).replace("\\", "")
     app = published("a.csv", "lon,lat\n530000,180000\n")
     assert "Some places cannot be on the Earth in EPSG:4326" in texts(app).replace("\\", "")
 

@@ -48,6 +48,10 @@ def test_the_price_and_what_to_expect_stand_before_the_payment():
     assert list(table(app, "mean error")["such as"]) == ["1 km²", "10 km²", "100 km²"]
     for count in table(app, "mean error")["count"]:
         assert f"about {count} records" not in texts(app)  # one line only
+    (look,) = (each.value for each in app.info if each.value.startswith("**At ε = 1:**"))
+    row = table(app, "mean error").iloc[1]
+    assert f"± {row['noise ±']} records in {row['such as']}" in look
+    assert "This release: **ε = 1**." in texts(app)
     assert dpviz.Ledger().account("city-50k").spends == ()
     assert "publish.made" not in app.session_state
 
