@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -229,10 +230,9 @@ def _window(release: PointRelease) -> float | None:
     domain = release.domain
     if domain.time is None:
         return None
-    rects = np.tile([*domain.lower, *domain.upper], (12, 1))
-    ends = np.linspace(domain.lower[2], domain.upper[2], 13)
-    rects[:, 2], rects[:, 5] = ends[:-1], ends[1:]
-    return float(INTERVAL_SDS * np.mean(release.count(rects).noise_sd))
+    ends, whole = np.linspace(domain.lower[2], domain.upper[2], 13), (domain.lower, domain.upper)
+    rects = [[*whole[0][:2], low, *whole[1][:2], high] for low, high in pairwise(ends)]
+    return float(INTERVAL_SDS * np.mean(release.count(np.array(rects)).noise_sd))
 
 
 def _following(prior: Prior, domain: Domain, records: int) -> DataHandle:

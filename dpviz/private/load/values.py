@@ -104,15 +104,7 @@ def count_unreadable(
     columns: Mapping[str, Any],
     names: Sequence[str],
 ) -> None:
-    """Count records without a readable value, and apart those of which a cell is empty.
-
-    Args:
-        counts: of the records' owner.
-        what: :attr:`Fact.NO_PLACE` or :attr:`Fact.NO_TIME`.
-        lost: True for each such record (n,).
-        columns: of all records (n,), by name.
-        names: columns of the value.
-    """
+    """Count the ``lost`` records (n,) of columns ``names``; apart, those with an empty cell."""
     rows = np.flatnonzero(lost)
     empty = np.zeros(len(rows), dtype=np.bool_)
     for name in names if len(rows) else ():

@@ -164,19 +164,13 @@ def expectation_panel(
             f"{' and '.join(noisy)}: choose {' or '.join(filter(useful.get, useful))}.",
             icon=":material/blur_on:",
         )
+    city = "a synthetic city scaled to your area"
+    best = "synthetic records that lie exactly as the prior says, the best case"
+    more = ", the records left out" if people else ""
     st.caption(
-        "Typical counts, their noise (95 %), "
-        + ("the records left out, " if people else "")
-        + "and the mean error from "
-        + ("all of these" if people else "noise")
-        + " and from cells that the rectangle cuts. "
-        + (
-            "Measured on a synthetic city scaled to your area, "
-            if prior is None
-            else "Measured on synthetic records that lie exactly as the prior says, the best case, "
-        )
-        + "not on your records: it costs nothing and reveals nothing about them. Your error may be "
-        "smaller or larger."
+        f"Measured on {city if prior is None else best}, not on your records: it costs nothing and "
+        "reveals nothing about them, and your error may be smaller or larger. The noise is that of "
+        f"95 %; the mean error is from noise{more} and cells that the rectangle cuts."
     )
     if kinds is not None:
         st.caption(
