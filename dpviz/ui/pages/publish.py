@@ -30,7 +30,7 @@ from dpviz.ui.shared.account import account_summary, over_budget_message
 from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import EPSILON, Choice
-from dpviz.ui.shared.panels import file_button, refusals, show_refusals
+from dpviz.ui.shared.panels import csv_of, file_button, refusals, show_refusals
 from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
 from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import STEPS, next_step, steps
@@ -176,7 +176,7 @@ def _way() -> None:
     st.markdown(WAY)
 
     def example() -> str:
-        return pd.DataFrame(DATASETS[EXAMPLE].table())[:40_000].to_csv(index=False)
+        return csv_of(pd.DataFrame(DATASETS[EXAMPLE].table())[:40_000])
 
     file_button("An example file (CSV)", example, "example.csv", f"{KEY}.example")
     sides = ", ".join(f"{side:g}" for side in DATASETS[EXAMPLE].domain.bounds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from dpviz.ui.shared.account import is_own, shown_name
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.navigation import page_of
-from dpviz.ui.shared.panels import file_button, rows_in_words, sortable, table_panel
+from dpviz.ui.shared.panels import csv_of, file_button, rows_in_words, sortable, table_panel
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.text import level_title, plain
 from dpviz.ui.shared.timeline import marked_timeline
@@ -77,8 +78,8 @@ def show_series(prefix: str, account: str) -> None:
     one = (at % len(labels) == area) & (at // len(labels) % len(kinds) == kinds.index(str(kind)))
     _timeline(rows[one], ", ".join(map(plain, filter(None, (labels[int(area)], str(kind))))))
     _latest(rows[rows["end"].eq(rows["end"].max())], labels)
-    name = f"{shown_name(account)}.csv"
-    file_button("All days (CSV)", lambda: str(table.to_csv(index=False)), name, f"{prefix}.csv")
+    name, write = f"{shown_name(account)}.csv", partial(csv_of, table)
+    file_button("All days (CSV)", write, name, f"{prefix}.csv")
 
 
 def _timeline(rows: pd.DataFrame, of: str) -> None:

@@ -158,6 +158,11 @@ def file_bytes(write: Callable[[Any, Path], object], release: Any, name: str) ->
         return path.read_bytes()
 
 
+def csv_of(table: Any) -> str:
+    """Text of a pandas table as CSV, in memory."""
+    return str(table.to_csv(index=False))
+
+
 def hint(prefix: str, words: str, title: str = "") -> None:
     """Show a line below the title on what to do next; ``style.css`` hides it in print."""
     with st.container(key=f"{prefix}-hint"):
