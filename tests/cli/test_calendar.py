@@ -146,7 +146,7 @@ def test_the_ledger_shows_a_calendar_and_the_pages_send_to_the_command_line(file
     assert (day["spent"], day["left"], len(day["spends"])) == (1, 1, 1)
     account = dpviz.Ledger().account("visits")
     assert "for a person's records of one day (WEAKER for longer: ε = 4" in account_summary(account)
-    assert "in the last step, or with “dpviz build --per day”" in over_budget_message(account, 0.1)
+    assert "choose “Every day” in step Data, or publish" in over_budget_message(account, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,7 @@ TIME_FIELDS = (
 WRITTEN = "write the year first, such as 2024-01-31"
 """Remedy for a date that cannot be read."""
 
+
 def time_format_form(upload: Upload, column: str) -> dict[str, str] | None:
     """Ask for the format of times, if it is not ISO 8601; None if no time can be read by it."""
     prefix, field = upload.prefix, f"{upload.prefix}.written.{upload.key}"
