@@ -253,7 +253,8 @@ def name_records(spec: dict[str, Any], noun: str) -> None:
     legends = [spec["contrast"]]
     legends += [each.get(name) for each in owners for name in ("legend", "wholeLegend")]
     for legend in filter(None, legends if noun else ()):
-        legend |= {key: with_noun(legend[key], noun) for key in ("title", "blank")}
+        before = legend["noun"]
+        legend |= {key: with_noun(legend[key], noun, before) for key in ("title", "blank", "noun")}
 
 
 def _cells(

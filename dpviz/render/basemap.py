@@ -50,7 +50,7 @@ WORLD = (-180.0, -85.0, 180.0, 85.0)
 WEST, EAST = -540.0, 540.0
 """Ends of the sea that is drawn around the world."""
 
-NEAR_MARGIN, NEAR_ZOOMS = 0.5, 2.5
+NEAR_MARGIN, NEAR_ZOOMS = 0.5, 4.0
 """Margin, in sizes of the rectangle, within which more places are named; number of zooms for which
 names are prepared."""
 

@@ -136,7 +136,7 @@ def density_scale(*releases: PointRelease) -> Scale:
 
 
 def density_legend(
-    scale: Scale, releases: Sequence[PointRelease] = (), *, title: str = "Records per km²"
+    scale: Scale, releases: Sequence[PointRelease] = (), *, noun: str = ""
 ) -> Legend:
     """The strip of density cells; of one release, it says how much is blank."""
     empty = bool(releases) and not any(_stands_out(each, scale) for each in releases)
@@ -149,14 +149,14 @@ def density_legend(
     hole = Swatch(HOLE, FRAME, hatch=True)
     holes = any(adaptive(each).enclosed.any() for each in releases)
     return Legend(
-        title=title,
+        title="Records per km²",
         colors=scale.colors(),
         palettes=every_palette(len(scale)),
         labels=scale_labels(scale),
         blank=blank,
         swatches=(hole, raw) if holes else (raw,),
         empty=empty,
-    )
+    ).counting(noun or (releases[0].records if releases else ""))
 
 
 def _stands_out(release: PointRelease, scale: Scale) -> bool:

@@ -40,6 +40,7 @@ class Legend:
         blank: meaning of a blank place; "" where nothing is blank.
         swatches: beside the classes.
         empty: no class is on the map, unless its cells are shown raw.
+        noun: plural of what is counted, as in the title.
     """
 
     title: str
@@ -50,11 +51,12 @@ class Legend:
     blank: str = ""
     swatches: Sequence[Swatch] = ()
     empty: bool = False
+    noun: str = "records"
 
     def counting(self, noun: str) -> Legend:
-        """This legend with the owner's noun in place of "records"; unchanged if it is empty."""
-        title, blank = with_noun(self.title, noun), with_noun(self.blank, noun)
-        return replace(self, title=title, blank=blank)
+        """This legend with another noun for what is counted; unchanged if that is empty."""
+        title, blank = (with_noun(text, noun, self.noun) for text in (self.title, self.blank))
+        return replace(self, title=title, blank=blank, noun=noun or self.noun)
 
     def of(self, words: str) -> Legend:
         """This legend with words on what its map shows, such as a period, after the title."""
@@ -66,6 +68,7 @@ class Legend:
         widths = self.widths or [0] * len(self.labels)
         return {
             "title": self.title,
+            "noun": self.noun,
             "classes": [
                 {"light": list(light), "dark": list(dark), "label": label, "width": width}
                 for light, dark, label, width in zip(
@@ -83,16 +86,17 @@ class Legend:
         }
 
 
-def with_noun(text: str, noun: str) -> str:
-    """Replace "records" by the owner's noun, which has a capital where they have one.
+def with_noun(text: str, noun: str, before: str = "records") -> str:
+    """Replace one noun by the owner's, which has a capital where that has one.
 
     >>> with_noun("Records per km²", "crimes")
     'Crimes per km²'
     """
     if not noun:
         return text
-    capital = noun[:1].upper() + noun[1:]
-    return re.sub("[Rr]ecords", lambda match: noun if match[0] == "records" else capital, text)
+    old, new = (each[:1].upper() + each[1:] for each in (before, noun))
+    named = f"{re.escape(before)}|{re.escape(old)}"
+    return re.sub(named, lambda match: noun if match[0] == before else new, text)
 
 
 def _both(color: Themed | Color | tuple[int, ...]) -> dict[str, list[int]]:

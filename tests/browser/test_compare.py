@@ -76,7 +76,7 @@ def test_a_comparison_begins_with_three_epsilons_and_truth_stands_beside_three_r
     shown = the_map(page)
     labels = page.locator(".head")
     sides = [
-        re.compile(rf"{side}: Ladder tree, ε = {each}\n± [\d.]+ records in a rectangle of 1 %")
+        re.compile(rf"{side}: Ladder tree, ε = {each}\n± [\d.]+ records in a small area")
         for side, each in zip("ABC", (0.1, 1, 10), strict=True)
     ]
     expect(labels).to_have_text(sides)

@@ -8,12 +8,12 @@ from tests.ui.opening import metrics, named, open_tab, opened_page, texts
 
 
 @pytest.mark.slow
-def test_a_newcomer_reads_two_sentences_and_has_two_doors():
+def test_a_newcomer_reads_a_sentence_and_has_three_doors():
     app = opened_page("explore")
     assert SENTENCE in texts(app)
     assert {*DOORS} <= {each.label for each in app.button}
     assert app.get("bidi_component")  # a map below the text
-    named(app.button, "Hide").click().run()
+    named(app.button, "See a private map").click().run()
     assert SENTENCE not in texts(app)
 
 
@@ -32,11 +32,11 @@ def test_the_chips_name_the_data_and_the_bar_the_error_to_expect():
     app = opened_page("explore", data="city-50k", method="ugrid")
     assert "**Synthetic city, 50,000 people**  :blue-badge[" in texts(app)
     few, many = (
-        next(each.value for each in opened.markdown if "in a rectangle of 1 %" in each.value)
+        next(each.value for each in opened.markdown if "in a small area" in each.value)
         for opened in (app, opened_page("explore", data="city-50k", method="ugrid", epsilon="0.1"))
     )
-    assert few.startswith("**± ")
-    few, many = (float(words.split()[1].replace(",", "")) for words in (few, many))
+    assert few.startswith("Typical error **± ")
+    few, many = (float(words.split()[3].replace(",", "")) for words in (few, many))
     assert many > 2 * few
 
 

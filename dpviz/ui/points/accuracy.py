@@ -29,10 +29,10 @@ METRIC = "median_relative_error"
 
 
 TYPICAL = {
-    2: (10, "in a rectangle of 1 % of the area"),
-    4: (4, "from one sixteenth of the area to another"),
+    2: (10, "in a small area", "in a rectangle of 1 % of the area"),
+    4: (4, *2 * ("from one sixteenth of the area to another",)),
 }
-"""Parts per axis of the boxes whose typical error is shown, and the words for a box, by axes."""
+"""By axes: parts per axis of the boxes whose typical error is shown, words for a box, its size."""
 
 ABOUT_ERROR = (
     "Half of the 95 % interval of a typical count {0}: the larger of the noise and the uncertainty "
@@ -45,7 +45,7 @@ def typical_error(release: PointRelease | AreaRelease, noun: str = "") -> tuple[
     place = release.domain.without_time
     if place.dims not in TYPICAL:
         return None
-    parts, words = TYPICAL[place.dims]
+    parts, words, size = TYPICAL[place.dims]
 
     def middle() -> float:
         edges = np.linspace(place.lower, place.upper, parts + 1).T
@@ -57,7 +57,8 @@ def typical_error(release: PointRelease | AreaRelease, noun: str = "") -> tuple[
 
     error = cached("typical error", release, middle)
     counted = plain(noun) or release.records
-    return f"**± {half_width_words(error)} {counted}** {words}", ABOUT_ERROR.format(words)
+    shown = f"Typical error **± {half_width_words(error)} {counted}** {words}"
+    return shown, ABOUT_ERROR.format(size)
 
 
 def accuracy_panel(prefix: str, source: PointSource, methods: Sequence[str]) -> None:

@@ -247,6 +247,6 @@ def _scene(
 
 
 def _error(release: PointRelease) -> str:
-    """Typical error of a release, for the head of its map; empty without one."""
+    """Typical error of a release and what of, in two lines for the head of its map."""
     words = typical_error(release)
-    return "" if words is None else words[0].replace("**", "")
+    return "" if words is None else "\n".join(words[0].split("**")[1:]).replace("\n ", "\n")

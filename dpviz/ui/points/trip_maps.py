@@ -66,7 +66,7 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
                 continue
             scene = _scene(ends, scale, source, title)
             if column is columns[0]:  # one legend for both, in colours that neither map changes
-                legend = density_legend(scale, drawn, title="Trips per km²")
+                legend = density_legend(scale, drawn, noun="trips")
                 scene = replace(scene, legend=replace(legend, palettes=None))
             name = f"{prefix}.map.{end}"
             map_view(scene, key=name, on_shape=partial(_drawn, prefix, end))

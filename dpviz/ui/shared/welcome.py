@@ -1,4 +1,4 @@
-"""First visit: what the app does, in two short sentences above the demo's map, and two doors."""
+"""First visit: what the app does, in one sentence above the demo's map, and three doors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import streamlit as st
 
 from dpviz.ui.shared.navigation import page_of
 
-SENTENCE = "Private locations go in. A map anyone may see comes out."
-DOORS = {"Publish my data": "publish", "Learn how it works": "learn"}
-"""Pages behind the doors."""
+SENTENCE = "Private locations in, a map anyone may see out."
+DOORS = {"See a private map": "", "Publish my data": "publish", "Learn how it works": "learn"}
+"""Pages behind the doors; the first leads to the map below."""
 
 
 def welcome(prefix: str) -> None:
@@ -25,11 +25,6 @@ def welcome(prefix: str) -> None:
         for label, page in DOORS.items():
             if st.button(label, key=f"{key}.{page}"):
                 st.session_state[key] = False
-                st.switch_page(page_of(import_module(f"dpviz.ui.pages.{page}")))
-        st.button(
-            "Hide",
-            icon=":material/close:",
-            type="tertiary",
-            key=f"{key}.hide",
-            on_click=lambda: st.session_state.update({key: False}),
-        )
+                if page:
+                    st.switch_page(page_of(import_module(f"dpviz.ui.pages.{page}")))
+                st.rerun()

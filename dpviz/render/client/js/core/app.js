@@ -15,7 +15,6 @@ import {Keyboard} from '../input/keyboard.js';
 import {Labels} from '../draw/labels.js';
 import {drawnLayers, isClassed} from '../draw/layers.js';
 import {legendElement, lockBox} from '../draw/legend.js';
-import {savePicture} from '../draw/picture.js';
 import {css} from './palette.js';
 import {Paper} from '../draw/paper.js';
 import {Pointer} from '../input/pointer.js';
@@ -115,7 +114,7 @@ export class MapApp {
     this.gone = true;
     this.pointer.destroy();
     this.present.destroy();
-    this.paper.destroy();
+    this.paper.end.abort();
     this.sight.tell.cancel();
     this.player?.play(false);
     this.resize.disconnect();
@@ -242,10 +241,6 @@ export class MapApp {
     if (tool) this.root.focus({preventScroll: true});
     this.render();
     return true;
-  }
-
-  crosshair(at) {
-    this.labels.crosshair(at);
   }
 
   finish(shape) {
@@ -381,9 +376,5 @@ export class MapApp {
     this.surround.draw(); // a flat picture that was never drawn has no camera
     this.paper.drawn();
     this.root.dataset.rendered = this.counter;
-  }
-
-  savePicture() {
-    return savePicture(this);
   }
 }

@@ -4,8 +4,9 @@ import {fitBounds} from './mercator.js';
 import {degreesText} from '../draw/surround.js';
 
 const SETTLED_MS = 700; // without movement, before Python gets the camera
-const SCALE_BAR = 34; // pixels along the lower edge
-export const NARROW = 560; // pixels: up to this width the camera leaves no room for the buttons at the side, and a window shows one map
+const MARGIN = 12; // pixels around the whole area
+const SCALE_BAR = {wide: 160, high: 32}; // pixels at the lower right
+export const NARROW = 560; // pixels: up to this width a window shows one map
 
 /**
  * A valid camera for deck.gl: an address may hold any numbers. Its longitude is within ±180 degrees, as
@@ -41,7 +42,6 @@ export class Sight {
     const {width, height} = this.app.size();
     if (!width || !height) return;
     const {before} = this;
-    this.app.paper.shape({width, height});
     const resized = before && (before.width !== width || before.height !== height);
     this.before = {width, height};
     this.least = this.app.domain ? Math.max(this.fitted(this.app.domain).zoom - 1, 0) : 0;
@@ -56,15 +56,18 @@ export class Sight {
     this.app.render();
   }
 
-  fitted(bounds) {
-    const whole = this.app.size();
-    const narrow = whole.width <= NARROW || this.app.mode === 'side';
+  /** The camera that shows bounds as large as they get clear of boxes in pixels, each passed on one of its sides. */
+  fitted(bounds, whole = this.app.size(), boxes = this.app.controls.boxes()) {
     const panes = this.app.panes();
-    const [width, height] = ['width', 'height'].map(name => whole[name] * Math.min(...panes.map(pane => parseFloat(pane[name]))) / 100);
-    const edge = Math.min(20, width / 20, height / 20);
-    const {top, right} = this.app.controls.room(narrow);
-    const padding = {left: edge, bottom: Math.max(edge, Math.min(SCALE_BAR, height / 12)), top: Math.max(edge, Math.min(top, height / (narrow ? 3 : 6))), right: narrow ? edge : Math.max(edge, right)};
-    return fitBounds(bounds, {width, height, padding});
+    const [width, height] = [whole.width / panes.length, whole.height];
+    const edge = Math.min(MARGIN, width / 30, height / 30);
+    const passed = (paddings, [x0, y0, x1, y1]) => {
+      const left = width * Math.max(Math.floor(x0 / width), 0); // of the map that the box lies on
+      const sides = {top: y1, right: left + width - x0, bottom: height - y0, left: x1 - left};
+      return paddings.flatMap(padding => Object.entries(sides).map(([side, room]) => ({...padding, [side]: Math.max(padding[side], room)})));
+    };
+    return [...boxes, [width - SCALE_BAR.wide, height - SCALE_BAR.high, width, height]].reduce(passed, [{top: edge, right: edge, bottom: edge, left: edge}])
+      .map(padding => fitBounds(bounds, {width, height, padding})).reduce((best, each) => each.zoom > best.zoom ? each : best);
   }
 
   /** Bounds of the public area; undefined if the host gives none. */

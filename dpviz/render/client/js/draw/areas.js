@@ -47,14 +47,14 @@ const km2Words = km2 => km2 < MIN_KM2 ? `${short(1e6 * km2)} m²` : `${short(km2
 /** A density rounded to its noise, with two digits at most. */
 const densityWords = (density, half) => `${Math.abs(density) > 10 * half ? short(density) : roundedTo(density, half)} per km²`;
 
-/** Lines of the tooltip over cell `i`; `interval` is half of the 95 % interval in standard deviations. */
-export function cellWords(columns, i, raw, interval) {
+/** Lines of the tooltip over cell `i`, which counts `noun`; `interval` is half of the 95 % interval in standard deviations. */
+export function cellWords(columns, i, raw, interval, noun) {
   const {getCount, getNoiseSd, getKm2, getKind, getGroup, getGroupSd, getInside, getUntil} = columns;
   const own = {count: getCount.value[i], sd: getNoiseSd.value[i], km2: getKm2.value[i], cells: 1};
   const inside = getInside.value[i];
   const perKm2 = ({count, sd, km2}) => `${km2 < MIN_KM2 ? '' : `${densityWords(count / km2, interval * sd / km2)} · `}${km2Words(km2)}`;
   if (raw) {
-    return [`${withNoise(own.count, interval * own.sd)} records`, perKm2(own), ...inside > 1 ? [`${plural(inside, 'cell', 'cells')} inside`] : []];
+    return [`${withNoise(own.count, interval * own.sd)} ${noun}`, perKm2(own), ...inside > 1 ? [`${plural(inside, 'cell', 'cells')} inside`] : []];
   }
   const areas = cellAreas(columns);
   const group = getGroup.value[i];
@@ -63,12 +63,12 @@ export function cellWords(columns, i, raw, interval) {
   const area = {count: areas.total[group], sd: getGroupSd.value[i], km2: areas.km2[group], cells: areas.cells[group]};
   if (areas.quiet[group]) return quiet(area);
   if (area.cells > 1) {
-    return [`${withNoise(area.count, interval * area.sd)} records in ${area.cells} cells together`,
+    return [`${withNoise(area.count, interval * area.sd)} ${noun} in ${area.cells} cells together`,
       `On average ${perKm2(area)}`, 'Merged: each cell alone is within the noise'];
   }
   const merged = getUntil.value[i] === ALWAYS && inside > 1;
   const more = merged ? `${plural(inside, 'cell', 'cells')} inside, merged: each alone is within the noise` : inside > 1 && `${plural(inside, 'cell', 'cells')} inside; zoom in`;
-  return [`${withNoise(own.count, interval * own.sd)} records`, perKm2(own), ...more ? [more] : []];
+  return [`${withNoise(own.count, interval * own.sd)} ${noun}`, perKm2(own), ...more ? [more] : []];
 }
 
 /** Boxes [west, south, east, north], as world offsets, of the cells that share an area with cell `i`; none if it is alone. */

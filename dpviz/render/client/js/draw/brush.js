@@ -2,7 +2,7 @@
  * A scene's layers on a 2-D canvas, in the order, colours and widths that deck.gl gives them.
  *
  * Each brush takes the canvas context in CSS pixels, a viewport, a layer's properties, and the device pixel ratio.
- * TripsLayer has no brush: it is animated, and its clock starts with an empty map.
+ * Trips are painted whole, once their clock has left its start: the map of deck.gl begins empty.
  */
 import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
 import {h} from '../core/dom.js';
@@ -75,7 +75,19 @@ function paintPoints(pen, viewport, props) {
   }
 }
 
-/** Paints the cells of a release, aligned to device pixels. Unlike deck.gl it draws no edges, and no hatching on faint cells. */
+/** Stripes of the current colour on a faint cell. */
+function paintStripes(pen, x, y, wide, high) {
+  pen.save();
+  pen.beginPath();
+  pen.rect(x, y, wide, high);
+  pen.clip();
+  pen.beginPath();
+  for (let k = -high; k < wide; k += 5) trace(pen, [[x + k, y], [x + k + 2.5, y], [x + k + 2.5 + high, y + high], [x + k + high, y + high]]);
+  pen.fill();
+  pen.restore();
+}
+
+/** Paints the cells of a release, aligned to device pixels. Unlike deck.gl it draws no edges. */
 function paintCells(pen, viewport, props, ratio) {
   const {origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
   if (!count(props) || props.unseen) return;
@@ -102,6 +114,7 @@ function paintCells(pen, viewport, props, ratio) {
     pen.globalAlpha = hatch ? 0.25 : values[4 * row + 1] * visible(props.opacity);
     pen.fillStyle = hatch ? below : fills[shade];
     pen.fillRect(x, y, wide, high);
+    if (!raw && values[4 * row + 1] < 1 && Math.min(wide, high) > 6) paintStripes(pen, x, y, wide, high);
   }
 }
 
@@ -114,7 +127,7 @@ function paintBitmap(pen, viewport, {image, bounds: [west, south, east, north], 
 }
 
 const BRUSHES = {
-  BitmapLayer: paintBitmap, CellLayer: paintCells, PathLayer: paintPaths, SolidPolygonLayer: paintPolygons, PolygonLayer: paintPolygons, ScatterplotLayer: paintPoints,
+  BitmapLayer: paintBitmap, CellLayer: paintCells, PathLayer: paintPaths, TripsLayer: (pen, viewport, props) => props.currentTime && paintPaths(pen, viewport, props), SolidPolygonLayer: paintPolygons, PolygonLayer: paintPolygons, ScatterplotLayer: paintPoints,
 };
 
 /** Paints one layer if it is visible. */

@@ -22,7 +22,7 @@ const FLAT_NAMES = ['BitmapLayer', 'CellLayer', 'PathLayer', 'PlaceLayer', 'Poly
 const FLAT_KINDS = Object.fromEntries(FLAT_NAMES.map(name => [name, class extends FlatLayer { static layerName = name; }]));
 const FLAT_DEFAULTS = {TripsLayer: {currentTime: 0}, CellLayer: {raw: false, depth: 255}};
 
-class FlatView {
+export class FlatView {
   constructor(props) {
     this.props = props;
   }
@@ -35,12 +35,24 @@ class FlatView {
   }
 }
 
+/** Paints layers in each of the viewports that shows them; `ratio` is of pixels to the page's. */
+export function paintLayers(pen, viewports, layers, layerFilter, ratio) {
+  for (const viewport of viewports) {
+    pen.save();
+    pen.scale(ratio, ratio);
+    pen.beginPath();
+    pen.rect(viewport.x, viewport.y, viewport.width, viewport.height);
+    pen.clip();
+    pen.translate(viewport.x, viewport.y);
+    for (const layer of layers) if (layerFilter({layer, viewport})) paintLayer(pen, viewport, layer, ratio);
+    pen.restore();
+  }
+}
+
 class FlatDeck {
   constructor(props) {
     this.props = props;
-    this.isInitialized = true;
     this.isFlat = true;
-    this.layerManager = {updateLayers() {}};
     this.canvas = h('canvas', {class: 'flat'});
     props.parent.append(this.canvas);
   }
@@ -72,16 +84,7 @@ class FlatDeck {
     if (!width || !height || !this.canvas.isConnected) return;
     Object.assign(this.canvas, {width, height}); // also clears the canvas
     const pen = this.canvas.getContext('2d');
-    for (const viewport of this.getViewports()) {
-      pen.save();
-      pen.scale(ratio, ratio);
-      pen.beginPath();
-      pen.rect(viewport.x, viewport.y, viewport.width, viewport.height);
-      pen.clip();
-      pen.translate(viewport.x, viewport.y);
-      for (const layer of layers) if (layerFilter({layer, viewport})) paintLayer(pen, viewport, layer, ratio);
-      pen.restore();
-    }
+    paintLayers(pen, this.getViewports(), layers, layerFilter, ratio);
     this.props.onAfterRender();
   }
 

@@ -44,8 +44,11 @@ export class Labels {
     if (key !== this.named) {
       this.named = key;
       heads.hidden = names.length < 2; // the legend names a single map
-      heads.replaceChildren(...names.map((name, i) => alone
-        ? h('button', {type: 'button', onclick: () => app.bringToFront(i)}, name) : h('div', {class: 'head', title: name}, name)));
+      heads.replaceChildren(...names.map((text, i) => {
+        const [name, error = '', where = ''] = text.split('\n');
+        return alone ? h('button', {type: 'button', onclick: () => app.bringToFront(i)}, (names.length > 3 ? name : `${name}\n${error}`).replaceAll(' = ', '\u00a0=\u00a0'))
+          : h('div', {class: 'head', title: text}, `${name}\n${error} ${where}`);
+      }));
     }
     if (alone) [...heads.children].forEach((each, i) => each.setAttribute('aria-pressed', String(i === app.front)));
   }

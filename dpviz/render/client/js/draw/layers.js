@@ -23,10 +23,8 @@ export function placesIn(marks) {
 export const isClassed = ({constructor, props}) => constructor.layerName === 'CellLayer' && !props.signed && !props.fixed;
 
 /** The cells, invisible but available to the tooltip, and their smooth picture. */
-function smoothed(app, layer) {
-  const [pane] = app.panes(); // all are of one size
-  const [width, height] = [parseFloat(pane.width) / 100 * app.canvasHost.clientWidth, parseFloat(pane.height) / 100 * app.canvasHost.clientHeight];
-  const shown = smoothImage(layer.props, new FlatViewport({width, height, ...app.camera}));
+function smoothed(app, layer, camera, {width, height}) {
+  const shown = smoothImage(layer.props, new FlatViewport({width: width / app.panes().length, height, ...camera}));
   const unseen = layer.clone({unseen: true});
   if (!shown) return [unseen];
   const {opacity, side: of} = layer.props;
@@ -34,10 +32,10 @@ function smoothed(app, layer) {
 }
 
 /** All visible layers, the lowest first. */
-export function drawnLayers(app) {
+export function drawnLayers(app, camera = app.camera, size = app.size()) {
   const {theme, view} = app;
-  const divide = app.split * app.canvasHost.clientWidth * (window.devicePixelRatio || 1);
-  const {zoom} = app.camera;
+  const divide = app.split * size.width * (window.devicePixelRatio || 1);
+  const {zoom} = camera;
   const dressed = layer => {
     const changes = {};
     if (layer.constructor.layerName === 'CellLayer') {
@@ -57,7 +55,7 @@ export function drawnLayers(app) {
   };
   const covered = layer => app.overlayLegend && layer.constructor.layerName === 'CellLayer'; // the overlay's legend replaces the scene's: only one scale is shown
   const all = [...app.scene.filter(layer => !covered(layer)), ...app.overlay].map(dressed).map(layer => app.film.applied(layer))
-    .flatMap(layer => view.smooth && isClassed(layer) && layer.props.visible !== false && !layer.props.raw && layer.props.data?.length ? smoothed(app, layer) : [layer]);
+    .flatMap(layer => view.smooth && isClassed(layer) && layer.props.visible !== false && !layer.props.raw && layer.props.data?.length ? smoothed(app, layer, camera, size) : [layer]);
   return [
     ...app.tiles.layers(app.gl.deck, app.dark),
     ...all.filter(layer => layer.props.ground),

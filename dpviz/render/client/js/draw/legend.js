@@ -28,7 +28,7 @@ export function legendElement(legend, {palette, mode, raw, land}) {
     blank && !legend.classes.some(each => each.label.startsWith('−'))
       ? h('div', {class: 'class blank'}, h('i', {style: `background:${css(land)}`}), h('span', {}, raw ? '' : 'blank')) : null,
     ...classes.map(({color, label, width}) => h('div', {class: 'class'},
-      h('i', {style: look(css(color), width)}),
+      h('i', {class: css(color) === css(land) && 'ground', style: look(css(color), width)}),
       h('span', {}, label))));
   const swatches = legendSwatches(legend, raw, mode).map(({label, color, hatch, width}) => {
     const shown = css(color);

@@ -1,29 +1,27 @@
 /**
- * Printing: one opaque copy of the map in light colours, in the shape that it has on the screen. WebGL's
- * drawing is lost before the page is printed, and transparent parts of a canvas print white. The copy
- * is an image, since Chromium prints a canvas at the size of an earlier layout; a canvas lies below it
- * for browsers that decode the image too late.
+ * Printing: the whole area in light colours on a sheet of its own shape, drawn flat, as WebGL's drawing is
+ * lost before the page is printed. The copy is an image, since Chromium prints a canvas at the size of an
+ * earlier layout; a canvas lies below it for browsers that decode the image too late.
  */
+import {FlatView, paintLayers} from './flat.js';
+import {drawnLayers} from './layers.js';
 import {h} from '../core/dom.js';
+import {worldOf} from '../core/mercator.js';
 import {css} from '../core/palette.js';
+
+const PAPER = {width: 1660, height: 980}; // dots of a map on A4, 186 mm × 110 mm at most
+const LETTERS = 2; // dots per pixel of words: names of 7 pt
 
 export class Paper {
   constructor(app) {
     this.app = app;
-    this.media = window.matchMedia('print');
-    this.on = this.media.matches;
-    this.changed = () => this.show(this.media.matches);
-    this.before = () => this.show(true);
-    this.after = () => this.show(false);
-    this.media.addEventListener('change', this.changed);
-    window.addEventListener('beforeprint', this.before);
-    window.addEventListener('afterprint', this.after);
-  }
-
-  destroy() {
-    this.media.removeEventListener('change', this.changed);
-    window.removeEventListener('beforeprint', this.before);
-    window.removeEventListener('afterprint', this.after);
+    this.end = new AbortController();
+    const {signal} = this.end;
+    const media = window.matchMedia('print');
+    this.on = media.matches;
+    media.addEventListener('change', () => this.show(media.matches), {signal});
+    window.addEventListener('beforeprint', () => this.show(true), {signal});
+    window.addEventListener('afterprint', () => this.show(false), {signal});
   }
 
   show(on) {
@@ -31,36 +29,34 @@ export class Paper {
     this.on = on;
     this.copy?.remove();
     this.app.takeTheme();
-    if (!on || !this.app.deck.isInitialized) return;
-    this.app.deck.layerManager.updateLayers(); // apply pending changes first, as the next frame would
-    this.app.deck.redraw('print'); // in the same task as the copy: WebGL's buffer is cleared afterwards
-    this.take();
+    this.drawn();
   }
 
   /** Called after each picture: copies a map that appeared or changed after printing began. */
   drawn() {
-    if (this.on) this.take();
+    if (this.on && this.app.camera) this.take();
   }
 
   take() {
     this.copy?.remove();
-    const drawn = this.app.canvasHost.querySelector('canvas');
-    const {width, height} = drawn;
-    const sheet = h('canvas', {width, height});
+    const {app} = this;
+    const panes = app.panes();
+    const bounds = app.sight.bounds ?? app.sight.viewports[0].getBounds();
+    const [[x0, y0], [x1, y1]] = [worldOf(bounds.slice(0, 2)), worldOf(bounds.slice(2))];
+    const shape = Math.min(Math.max(panes.length * (x1 - x0) / (y1 - y0), 1), 4);
+    const ratio = window.devicePixelRatio || 1; // clipped cells are measured by it
+    const width = Math.min(PAPER.width, PAPER.height * shape) / ratio;
+    const size = {width, height: width / shape};
+    app.root.style.setProperty('--drawn', shape);
+    const camera = app.sight.fitted(bounds, size, []);
+    const viewports = panes.map(pane => new FlatView(pane).seen(size, camera));
+    const sheet = h('canvas', {width: size.width * ratio, height: size.height * ratio});
     const pen = sheet.getContext('2d');
-    pen.fillStyle = css(this.app.theme.land);
-    pen.fillRect(0, 0, width, height);
-    pen.drawImage(drawn, 0, 0, width, height);
-    const layer = h('canvas', {width, height}); // names drawn again at today's size, without room for buttons
-    const {deck, surround} = this.app;
-    surround.paint(layer.getContext('2d'), deck.getViewports(), width / deck.width, deck, Math.max(1, deck.width / 830)); // names of 7 pt on A4
-    pen.drawImage(layer, 0, 0);
+    pen.fillStyle = css(app.theme.land); // transparent parts would print white
+    pen.fillRect(0, 0, sheet.width, sheet.height);
+    paintLayers(pen, viewports, drawnLayers(app, camera, size), ({layer, viewport}) => app.isIn(viewport, layer), ratio);
+    app.surround.paint(pen, viewports, ratio, LETTERS / ratio);
     this.copy = h('div', {class: 'copy'}, sheet, h('img', {alt: '', src: sheet.toDataURL()}));
-    this.app.canvasHost.append(this.copy);
-  }
-
-  /** Stores the map's aspect ratio on the screen, because paper has another width. */
-  shape({width, height}) {
-    if (!this.on) this.app.root.style.setProperty('--drawn', `${width} / ${height}`);
+    app.canvasHost.append(this.copy);
   }
 }

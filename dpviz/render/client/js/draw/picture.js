@@ -61,7 +61,8 @@ export async function savePicture(app) {
     const {clientWidth: w0, clientHeight: h0} = app.root;
     const ratio = window.devicePixelRatio || 1;
     Object.assign(app.root.style, {position: 'fixed', left: '-10000px', top: 0, width: `${wide / ratio}px`, height: `${high / ratio}px`, maxHeight: 'none'});
-    app.sight.camera = {...before.camera, zoom: before.camera.zoom + Math.log2(Math.min(wide / ratio / w0, high / ratio / h0))};
+    app.sight.camera = app.sight.bounds && !before.touched ? app.sight.fitted(app.sight.bounds, app.size(), [])
+      : {...before.camera, zoom: before.camera.zoom + Math.log2(Math.min(wide / ratio / w0, high / ratio / h0))};
     app.sight.before = {width: wide / ratio, height: high / ratio};
     app.render();
     for (let k = 0; k < SETTLE_FRAMES; k++) await nextFrame();
@@ -71,10 +72,8 @@ export async function savePicture(app) {
     brush.fillStyle = css(app.theme.land);
     brush.fillRect(0, 0, wide, high);
     brush.drawImage(host.querySelector('canvas'), 0, 0, wide, high);
-    const layer = h('canvas', {width: wide, height: high});
     const scale = Math.min(Math.max(zoom, 1.4), 2); // names must be legible and not hide the map
-    app.surround.paint(layer.getContext('2d'), app.sight.viewports, ratio, {width: wide / ratio, height: high / ratio}, scale / ratio);
-    brush.drawImage(layer, 0, 0);
+    app.surround.paint(brush, app.sight.viewports, ratio, scale / ratio);
     app.root.setAttribute('style', before.style ?? '');
     app.saving = false;
     Object.assign(app.sight, {camera: before.camera, touched: before.touched, start: before.start, before: {width: w0, height: h0}});

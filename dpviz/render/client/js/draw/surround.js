@@ -3,10 +3,11 @@
  * the scale bar, degrees along the edges, the outline of a merged area. Saved pictures have it too.
  */
 import {h} from '../core/dom.js';
-import {WORLD} from '../core/mercator.js';
+import {degreesOf, WORLD} from '../core/mercator.js';
 import {css} from '../core/palette.js';
 
 const MAX_NAMES = 12;
+const EARLIER = 1; // zooms before its own from which a name is drawn where there is room
 const MAX_BOLD = 3; // with more large places in view, no name is bold
 const DEGREES_ZOOM = 9; // from here on the bundled coast is hidden, and degrees replace it
 const NICE = [1, 2, 5];
@@ -43,14 +44,15 @@ export class Surround {
       canvas.height = Math.round(height * scale);
     }
     const text = Number(getComputedStyle(app.root).getPropertyValue('--map-zoom')) || 1; // the style sheet enlarges the buttons by the same factor
-    this.paint(canvas.getContext('2d'), app.camera ? app.sight.viewports : [], scale, {width, height}, text, app.controls.boxes());
+    const pen = canvas.getContext('2d');
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    this.paint(pen, app.camera ? app.sight.viewports : [], scale, text, app.controls.boxes());
   }
 
   /** Draws onto any canvas: a saved picture has its own scale, and no buttons to avoid. */
-  paint(pen, viewports, scale, {width, height}, text = 1, buttons = []) {
+  paint(pen, viewports, scale, text = 1, buttons = []) {
     this.text = text; // enlargement of words and lines
     pen.setTransform(scale, 0, 0, scale, 0, 0);
-    pen.clearRect(0, 0, width, height);
     for (const viewport of viewports) {
       pen.save();
       pen.beginPath();
@@ -82,21 +84,15 @@ export class Surround {
   outline(pen, viewport) {
     const {hovered} = this.app;
     if (!hovered?.boxes.length) return;
+    const [ox, oy] = hovered.origin;
     pen.setLineDash([3, 2]);
     pen.lineWidth = 1.5;
     pen.strokeStyle = css(this.app.accent);
     for (const [w, s, e, n] of hovered.boxes) {
-      const [x0, y0] = this.pixel(viewport, hovered.origin, w, n);
-      const [x1, y1] = this.pixel(viewport, hovered.origin, e, s);
+      const [[x0, y0], [x1, y1]] = [[w, n], [e, s]].map(([x, y]) => viewport.project(degreesOf([ox + x, oy + y])));
       pen.strokeRect(x0, y0, x1 - x0, y1 - y0);
     }
     pen.setLineDash([]);
-  }
-
-  pixel(viewport, [ox, oy], x, y) {
-    const lon = (ox + x) / WORLD * 360 - 180;
-    const lat = Math.atan(Math.sinh((oy + y) / WORLD * 2 * Math.PI - Math.PI)) * 180 / Math.PI;
-    return viewport.project([lon, lat]);
   }
 
   /** Draws names, larger places first, and returns their number. A name stands above, below or beside its place; it is left out if every position overlaps another name. */
@@ -108,7 +104,7 @@ export class Surround {
       [viewport.width - 190 - this.app.attribution.offsetWidth, viewport.height - 26, viewport.width - 190, viewport.height], ...buttons.map(inView)];
     const free = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= viewport.width && y1 <= viewport.height
       && !taken.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
-    const here = places.filter(({from}) => viewport.zoom >= from)
+    const here = places.filter(({from}) => viewport.zoom >= from - EARLIER)
       .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
       .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
       .sort((a, b) => a.rank - b.rank);
@@ -149,8 +145,8 @@ export class Surround {
 
   words(pen, text, x, y) {
     const {theme} = this.app;
-    pen.lineWidth = 3 * this.text;
-    pen.strokeStyle = css(theme.halo, 0.85);
+    pen.lineWidth = 4 * this.text;
+    pen.strokeStyle = css(theme.halo, 0.95);
     pen.strokeText(text, x, y);
     pen.fillStyle = css(theme.text);
     pen.fillText(text, x, y);
@@ -164,15 +160,16 @@ export class Surround {
     const step = NICE.findLast(k => k * power <= (east - west) / 5) * power;
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
     pen.font = this.sized(10.5);
-    pen.strokeStyle = css(theme.frame, 0.7);
     pen.textAlign = 'center';
-    const line = (x0, y0, x1, y1) => { pen.lineWidth = 1; pen.beginPath(); pen.moveTo(x0, y0); pen.lineTo(x1, y1); pen.stroke(); };
+    const line = (x0, y0, x1, y1) => {
+      Object.assign(pen, {lineWidth: 1, strokeStyle: css(theme.frame, 0.7)});
+      pen.beginPath(); pen.moveTo(x0, y0); pen.lineTo(x1, y1); pen.stroke();
+    };
     for (let lon = Math.ceil(west / step) * step; lon < east; lon += step) {
       const [x] = viewport.project([lon, south]);
-      if (x < 60 * this.text || x > viewport.width - 190 * this.text) continue;
+      if (x < 60 * this.text || x > viewport.width - 190 * this.text - this.app.attribution.offsetWidth) continue;
       line(x, viewport.height, x, viewport.height - 5);
       this.words(pen, degreesText(lon, 'EW', digits), x, viewport.height - 9 * this.text);
-      pen.strokeStyle = css(theme.frame, 0.7);
     }
     pen.textAlign = 'left';
     for (let lat = Math.ceil(south / step) * step; lat < north; lat += step) {
@@ -180,7 +177,6 @@ export class Surround {
       if (y < 110 || y > viewport.height - 24) continue;
       line(0, y, 5, y);
       this.words(pen, degreesText(lat, 'NS', digits), 9, y + 4);
-      pen.strokeStyle = css(theme.frame, 0.7);
     }
   }
 

@@ -1,5 +1,6 @@
 /** Entry point of a map in an HTML file: shows the data that the page carries. */
 import {h} from '../core/dom.js';
+import {savePicture} from '../draw/picture.js';
 import {prepared} from '../core/gl.js';
 import {bytesOf, columnsOf, loadedDeck} from '../core/packed.js';
 import {Viewer} from './viewer.js';
@@ -57,7 +58,7 @@ async function start() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
   if (frame) byId('alone').remove(); // the app's page around this one is from a server
   if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${printedHeight(document, places.map.shadowRoot)}px`));
-  byId('take').append(button('Save picture', () => viewer.app.savePicture()), button('Print', () => print()), frame && navigator.clipboard ? button('Copy link', copyLink) : '');
+  byId('take').append(button('Save picture', () => savePicture(viewer.app)), button('Print', () => print()), frame && navigator.clipboard ? button('Copy link', copyLink) : '');
   for (const shows of document.querySelectorAll('[data-rect]')) {
     shows.onclick = () => {
       viewer.push(spec.rects[Number(shows.dataset.rect)]);

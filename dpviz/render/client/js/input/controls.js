@@ -1,5 +1,6 @@
 /** The map's buttons and its view panel: drawing tools, zoom, street map, presenting, raw cells, colours, picture. */
 import {h, icon} from '../core/dom.js';
+import {savePicture} from '../draw/picture.js';
 
 const HOME = 'M2 8 8 2.5 14 8M4 6.5v7h8v-7';
 const STREETS = 'M2 5h12M2 11h12M6 2v12M11 5v9';
@@ -30,7 +31,8 @@ export class Controls {
       this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
     this.consent = h('div', {class: 'consent', role: 'dialog', 'aria-label': 'Street map', 'data-control': '', hidden: true});
-    app.root.append(h('div', {class: 'left'}, this.tools, this.panel), this.camera, this.consent);
+    this.card = h('div', {class: 'card'}); // room that the page leaves for an answer
+    app.root.append(h('div', {class: 'left'}, this.tools, this.panel), this.camera, this.card, this.consent);
     app.root.addEventListener('pointerdown', ({target}) => { if (!this.panel.contains(target)) this.panel.open = false; }); // a press outside closes the panel, which covers the map
   }
 
@@ -63,7 +65,7 @@ export class Controls {
       levels > 0 && this.check('Raw cells', 'raw', 'Show every cell of the release, even if its count is within the noise'),
       this.depthRow,
       palettes && this.choice('Colours', 'palette', PALETTE_NAMES),
-      this.button('Save picture', 'Save picture: what the map shows, as a PNG file', () => app.savePicture(), 'dpviz-save'),
+      this.button('Save picture', 'Save picture: what the map shows, as a PNG file', () => savePicture(app), 'dpviz-save'),
     ].filter(Boolean);
     this.panel.replaceChildren(h('summary', {title: 'View settings'}, 'View'), ...rows);
     this.refresh();
@@ -127,17 +129,9 @@ export class Controls {
     return h('label', {class: 'choice'}, h('span', {}, label), select);
   }
 
-  /** Pixels along the top and the right edge that the buttons take; on a narrow map all buttons are at the top. */
-  room(narrow) {
-    const rows = [this.tools.childElementCount ? this.tools : this.panel, ...narrow ? [this.camera] : []];
-    const low = Math.max(...rows.map(each => this.box(each)).filter(([, top]) => top < this.app.root.clientHeight / 2).map(box => box[3]));
-    const right = this.camera.offsetWidth ? this.app.root.clientWidth - this.box(this.camera)[0] + 8 : 0; // 0 if hidden, as in print
-    return {top: low + 8, right};
-  }
-
-  /** Boxes [left, top, right, bottom] of buttons and labels, where no place name is drawn. */
+  /** Boxes [left, top, right, bottom] of the buttons and of the place of an answer on the map. */
   boxes() {
-    return [this.tools, this.camera, this.panel].map(each => this.box(each)).map(
+    return [this.tools, this.camera, this.panel, this.card].filter(each => each.offsetWidth).map(each => this.box(each)).map(
       ([left, top, right, bottom]) => [left - 3, top - 3, right + 3, bottom + 3]);
   }
 

@@ -64,7 +64,7 @@ export class Keyboard {
     this.cursor = null;
     this.corners = [];
     this.app.draft = null;
-    this.app.crosshair(null);
+    this.app.labels.crosshair(null);
   }
 
   arrow([dx, dy], step) {
@@ -72,7 +72,7 @@ export class Keyboard {
     const {width, height} = this.app.size();
     const [x, y] = this.cursor ?? [width / 2, height / 2];
     this.cursor = [Math.min(Math.max(x + dx * step, 0), width), Math.min(Math.max(y + dy * step, 0), height)];
-    this.app.crosshair(this.cursor);
+    this.app.labels.crosshair(this.cursor);
     this.preview();
     return true;
   }
@@ -93,7 +93,7 @@ export class Keyboard {
     }
     const {width, height} = this.app.size();
     this.cursor ??= [width / 2, height / 2];
-    this.app.crosshair(this.cursor);
+    this.app.labels.crosshair(this.cursor);
     const here = this.app.sight.unproject(this.cursor);
     const last = this.corners.at(-1);
     const again = last && last[0] === here[0] && last[1] === here[1];
