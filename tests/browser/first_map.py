@@ -16,7 +16,7 @@ HIDE = """(map, css) => {
   style.textContent = css;
   map.append(style);
 }"""
-QUALITY = 60
+QUALITY = 56
 
 
 def main():
