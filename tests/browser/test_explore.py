@@ -36,6 +36,12 @@ def over(map_view, place):
     return box["x"] + x, box["y"] + y
 
 
+def domain_box(map_view):
+    """North-western and south-eastern corner of the public area, in pixels of the page."""
+    west, south, east, north = map_view.evaluate("e => e.__dpviz.domain")
+    return over(map_view, (west, north)), over(map_view, (east, south))
+
+
 def sweep(page, start, stop, steps=6):
     """Drag from one pixel of the page to another."""
     page.mouse.move(*start)

@@ -11,6 +11,7 @@ from dpviz.ui.shared.shelf import Shelf
 from tests.browser.conftest import frames, idle, open_tab
 from tests.browser.test_explore import (
     a_newcomer_s_phone_has_room_for_the_map,
+    domain_box,
     the_map,
     what_is_shown_is_written,
 )
@@ -210,6 +211,10 @@ def test_the_map_takes_most_of_a_screen_with_epsilon_above_it_and_stays_below_it
         assert map_view.bounding_box()["height"] >= 0.62 * height
         assert lower(map_view) <= height
         card = page.locator(":has(> .st-key-dpviz-answer)")
+        page.get_by_test_id("dpviz-home").click()
+        (west, north), (east, south) = domain_box(map_view)
+        assert max(north - upper(map_view), lower(map_view) - south) <= 16
+        assert map_view.bounding_box()["x"] < west < east < card.bounding_box()["x"]
         assert upper(map_view) < upper(card)
         assert lower(card) <= lower(map_view) - 40  # leaves room for scale bar and credit
     page.set_viewport_size({"width": 390, "height": 844})
@@ -267,6 +272,13 @@ def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(a
         page.locator("[data-testid=stCheckbox] label"),
     ):
         assert choice.first.bounding_box()["height"] >= 40
+
+
+def test_the_name_leads_home(app, open_page):
+    page = open_page(f"{app}/help")
+    idle(page)
+    page.get_by_role("button", name="Navigate to home page").click()
+    expect(page.get_by_role("heading", name="Explore", level=1)).to_be_attached()
 
 
 def upper(element):

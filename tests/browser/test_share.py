@@ -20,7 +20,7 @@ from dpviz.render.nearby import place_rows, place_squares
 from dpviz.render.numbers import count_words, percent_interval
 from dpviz.ui.shared.shelf import Shelf
 from tests.browser.conftest import downloaded, frames, idle, open_tab, until
-from tests.browser.test_explore import drag, shape, the_map
+from tests.browser.test_explore import domain_box, drag, shape, the_map
 from tests.browser.test_map import styles
 from tests.browser.test_pages import both_schemes_are_open_to_everyone
 from tests.exports.test_html import EVIL
@@ -140,7 +140,10 @@ def test_a_map_that_comes_while_sheets_are_made_is_on_them(open_file, releases):
     page = open_file(map_page(releases[:1], presentation=Presentation("demo")), media="print")
     copy = page.locator(".copy img")
     expect(copy).to_have_count(1)
-    assert copy.evaluate("each => each.decode().then(() => each.naturalWidth)") > 0
+    natural = "each => each.decode().then(() => [each.naturalWidth, each.naturalHeight])"
+    wide, high = copy.evaluate(natural)
+    (west, north), (east, south) = domain_box(the_map(page))
+    assert wide / high == pytest.approx((east - west) / (south - north), rel=0.01)
 
 
 def they_fit_a_phone_and_are_open_to_everyone(page, map_view):
@@ -171,10 +174,11 @@ def names_are_never_markup(page):
 def the_camera_fits(page, map_view):
     """All of the domain, as large as it gets, clear of the buttons and of an answer's place."""
     frames(page)
-    (west, north), (east, south), width, height = map_view.evaluate(
-        """e => { const {deck, domain: [w, s, east, n]} = e.__dpviz;
-        const [v] = deck.getViewports();
-        return [v.project([w, n]), v.project([east, s]), v.width, v.height]; }"""
+    x, y = (map_view.bounding_box()[axis] for axis in "xy")
+    (west, north), (east, south) = domain_box(map_view)
+    west, north, east, south = west - x, north - y, east - x, south - y
+    width, height = map_view.evaluate(
+        "e => { const [{width, height}] = e.__dpviz.deck.getViewports(); return [width, height]; }"
     )
     assert 0.75 < max((south - north) / height, (east - west) / width) <= 1
     boxes = map_view.evaluate("e => e.__dpviz.controls.boxes()")
