@@ -131,8 +131,7 @@ export class Controls {
 
   /** Boxes [left, top, right, bottom] of the buttons and of the place of an answer on the map. */
   boxes() {
-    const card = this.app.mode === 'side' ? [] : [this.card]; // half a map has no room beside it
-    return [this.tools, this.camera, this.panel, ...card].filter(each => each.offsetWidth).map(each => this.box(each)).map(
+    return [this.tools, this.camera, this.panel, this.card].filter(each => each.offsetWidth).map(each => this.box(each)).map(
       ([left, top, right, bottom]) => [left - 3, top - 3, right + 3, bottom + 3]);
   }
 
