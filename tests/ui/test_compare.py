@@ -149,7 +149,7 @@ def test_three_epsilons_show_what_each_costs_at_once():
     app.segmented_control(key="compare.preset").set_value("Three ε").run()
     scene = scene_of(app)
     assert scene.legend.title.startswith("Error in each square, records: ")
-    halves = [float(re.search(r"± ([\d.]+) records in ", label)[1]) for label in scene.labels]
+    halves = [float(re.search(r"± ([\d.]+) records\s", label)[1]) for label in scene.labels]
     assert halves[0] > 4 * halves[1] > 8 * halves[2]
     bounds = np.array(scene.marks[0].layer.bounds)
     errors = [np.abs(np.array(mark.table["density"])) for mark in scene.marks[:3]]
