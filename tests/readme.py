@@ -8,7 +8,7 @@ from pathlib import Path
 from dpviz.cli import commands
 from dpviz.files import limits
 from dpviz.methods import of_kind
-from dpviz.ui.shared.shell import summaries
+from dpviz.ui.shared.navigation import page_modules
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -45,10 +45,11 @@ def command_table() -> str:
 
 
 def page_table() -> str:
-    """The pages of the app and what their docstrings say."""
-    return markdown(
-        ("page", "for"), *((f"**{title}**", does) for title, does in summaries().items())
-    )
+    """The pages of the app, and the first paragraphs of their docstrings."""
+    shown = [each for each in page_modules() if not getattr(each, "HIDDEN", False)]
+    texts = ((each.TITLE, " ".join(each.__doc__.split("\n\n")[0].split())) for each in shown)
+    rows = ((f"**{title}**", text.removeprefix(f"{title}: ")) for title, text in texts)
+    return markdown(("page", "for"), *rows)
 
 
 CONDA = {

@@ -265,7 +265,7 @@ def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(a
         assert box["y"] >= 0
         door.click()
         door.wait_for(state="hidden")
-    page.goto(f"{app}/learn?chapter=tree")
+    page.goto(f"{app}/learn?chapter=tree&at=guess:shown")
     page.get_by_role("button", name="Chapters").click()
     for choice in (
         page.get_by_test_id("stRadioOption"),

@@ -27,6 +27,10 @@ def test_chapters_have_places_of_their_own_and_are_complete():
         assert each.SOURCE.endswith(".")
 
 
+def labels(app):
+    return [each.label for each in app.button]
+
+
 CONTROLS = {
     "leaks": ("slider", "move", 4),
     "neighbour": ("select_slider", "before", 25),
@@ -55,6 +59,7 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         assert chapter.QUESTION in texts(app)
         assert chapter.REVEAL not in texts(app)
         assert not app.success
+        assert "New noise" not in labels(app)
         guess = number % len(chapter.CHOICES)
         assert app.button(key=f"learn.{name}.guess-{guess}").label == chapter.CHOICES[guess]
         app.button(key=f"learn.{name}.guess-{guess}").click().run()
@@ -62,6 +67,10 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         assert chapter.REVEAL in texts(app)
         assert chapter.TAKEAWAY in app.success[0].value
         assert chapter.DO in app.info[0].value
+        assert ("New noise" in labels(app)) == (name != "neighbour")  # its odds have none
+        links = {each.proto.label for each in app.get("page_link")}
+        ends = {"Compare methods and ε", "Publish your own data"}
+        assert links == (ends if name == NAMES[-1] else set())
         assert app.radio(key="learn.chapter").value == name
         assert app.selectbox(key="learn.data").value == "persons"
         assert app.select_slider(key="learn.epsilon").value == 0.05
@@ -88,7 +97,7 @@ def test_a_press_with_a_late_address_keeps_its_chapter_and_the_browsers_back_doe
     app = opened(chapter="leaks", at=f"guess:{SHOWN}")
     app.button(key="learn.next").click().run()
     late = {"chapter": "leaks", "at": f"guess:{SHOWN}"}
-    for key in ("learn.neighbour.guess-0", "learn.resample", "learn.next"):
+    for key in ("learn.neighbour.guess-0", "learn.presenter", "learn.next"):
         app.query_params.update(late)
         app.button(key=key).click().run()
         name = "noise" if key == "learn.next" else "neighbour"

@@ -6,5 +6,6 @@ A chapter is data and one function:
 - QUESTION, its CHOICES, and ANSWER, the place of the right one: asked before anything is shown;
 - REVEAL: why it is right, in one or two sentences;
 - DO (the one thing to do), TAKEAWAY (one sentence), FORMULA (the same in symbols), SOURCE;
+- NOISE = False where the chapter has none to draw anew;
 - ``body(room)``: the map, then what is revealed beside it.
 """

@@ -66,11 +66,14 @@ def body(room: Room) -> None:
     _attack(room, people)
     svt, sound = (_loss(each, room.epsilon, room.data) for each in (SHARED_THRESHOLD, SOUND))
     st.markdown(
-        f"**{method(SHARED_THRESHOLD).title}.** All nodes use one noisy threshold. The nodes that "
-        "do not split reveal this threshold; then every level of a path reveals more about the "
-        f"same record. Over {LEVELS} levels one event gets **{odds(svt)}** times as likely, but "
-        f"the ε/2 that was paid allows {odds(0.5 * room.epsilon)} times. PrivTree subtracts a "
-        f"constant per level and adds noise at every node: at most **{odds(sound)}** times."
+        f"**{method(SHARED_THRESHOLD).title}.** All cells share one noisy threshold. Over "
+        f"{LEVELS} levels one event gets **{odds(svt)}** times as likely; the ε/2 that was paid "
+        f"allows {odds(0.5 * room.epsilon)} times. PrivTree keeps to **{odds(sound)}** times."
+    )
+    room.notes.append(
+        "Binary SVT: the cells that do not split reveal the threshold; then every level of a path "
+        "reveals more about the same record. PrivTree subtracts a constant per level and adds "
+        "noise at every cell."
     )
 
 
@@ -103,8 +106,7 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
     scene = replace(scene, tools=(), raw=True, description=description)
     room.show(
         scene,
-        f"One method on two cities that differ by one person: on the left {labels[0]}, on the "
-        f"right {labels[1]}.",
+        "One method on two cities that differ by one person.",
     )
 
 
@@ -117,8 +119,8 @@ def _attack(room: Room, people: int) -> None:
         )
     )
     st.markdown(
-        f"**{method(EXACT_SPLITS).title}.** It splits a cell if its *exact* count is above 100, "
-        "and adds noise to the leaves only. The attack only counts the cells of the map."
+        f"**{method(EXACT_SPLITS).title}.** It splits a cell if its *exact* count is above 100. "
+        "The attack only counts the cells of the map."
     )
     if right == GUESSES:
         st.markdown(
@@ -132,8 +134,8 @@ def _attack(room: Room, people: int) -> None:
     more, fewer = audits.probabilities
     st.markdown(
         f"An audit of the claim ε = {room.epsilon:g}: one event occurred in **{percent(more)}** of "
-        f"{int(FINAL_SHARE * TRIALS)} new runs on one data set and in **{percent(fewer)}** of the "
-        f"runs on its neighbour. So ε is **at least {audits.epsilon_lower_bound:.2f}** with "
+        f"{int(FINAL_SHARE * TRIALS)} new runs, and in **{percent(fewer)}** with one person more "
+        f"or fewer. So ε is **at least {audits.epsilon_lower_bound:.2f}** with "
         f"{percent(audits.confidence, 2)} confidence. "
         + ("The claim is refuted." if audits.violates else "These runs are too few to refute it.")
     )

@@ -59,8 +59,7 @@ def body(room: Room) -> None:
     exact = int(exact_counts(room.handle, square)[0])
     room.show(
         room.one_more(),
-        f"The square holds {exact} people without the orange person, {exact + 1} with them (public "
-        "data). Attackers see noisy counts only.",
+        f"{exact} people are in the square, or {exact + 1} with the orange one.",
     )
     if not room.revealed:
         return

@@ -14,6 +14,7 @@ import streamlit as st
 import dpviz.ui.lessons
 from dpviz.ui.lessons.room import Room, trust_session
 from dpviz.ui.shared import method_form, permalink
+from dpviz.ui.shared.navigation import page_link
 from dpviz.ui.shared.steps import move_focus
 
 UNANSWERED, SHOWN = "", "shown"
@@ -32,10 +33,15 @@ def chapters() -> dict[str, ModuleType]:
     return {each.__name__.rsplit(".", 1)[-1]: each for each in ordered}
 
 
-def headline(key: str, names: list[str], at: int, menu: Callable[[], None]) -> None:
-    """Title, ε, a menu, and buttons to the previous and the next chapter: always in sight."""
+def headline(key: str, names: list[str], at: int, menu: Callable[[], None]) -> Any:
+    """Title, ε, a menu, and buttons to other chapters: always in sight.
+
+    Returns:
+        The place of a button for new noise.
+    """
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.headline"):
         st.header(f"{at + 1}. {chapters()[names[at]].TITLE}", anchor=False, width="stretch")
+        noise = st.container(width="content")
         st.select_slider(
             "ε",
             method_form.epsilon_steps(f"{key}.epsilon"),
@@ -45,36 +51,42 @@ def headline(key: str, names: list[str], at: int, menu: Callable[[], None]) -> N
             on_change=trust_session,
             args=(key,),
         )
-        st.button(
-            "New noise",
-            icon=":material/casino:",
-            key=f"{key}.resample",
-            on_click=_resample,
-            args=(key,),
-        )
         with st.popover("Chapters", icon=":material/toc:", key=f"{key}.menu"):
             menu()
+        presenting = st.session_state[f"{key}.present"]
+        st.button(
+            "Leave presenter mode" if presenting else "Presenter mode",
+            icon=":material/co_present:",
+            key=f"{key}.presenter",
+            shortcut="P",
+            on_click=_present,
+            args=(key,),
+            help="Large letters for a lecture room: on, or off again",
+        )
         _turn(key, "Back", names, at, -1)
         _turn(key, "Next", names, at, 1)
+    return noise
 
 
-def show(room: Room, chapter: ModuleType) -> None:
+def show(room: Room, chapter: ModuleType, noise: Any) -> None:
     """Ask for a prediction beside the chapter's map; once it is made, reveal the rest."""
     _restore_guess(room, chapter)
     _sheet(chapter)
     if room.revealed:
+        if getattr(chapter, "NOISE", True):
+            key = room.key.partition(".")[0]
+            look = {"icon": ":material/casino:", "key": f"{key}.resample"}
+            noise.button("New noise", **look, on_click=_resample, args=(key,))
         with st.container(key="learn.do"):
             st.info(f"**Do this.** {chapter.DO}", icon=":material/touch_app:")
     with st.container(key="learn.body"):
-        room.map_side, words = st.columns([5, 6], gap="medium")
+        words, room.map_side = st.columns([6, 5], gap="medium")
         with words:
             (_verdict if room.revealed else _ask)(room, chapter)
             chapter.body(room)
     if room.revealed:
         with st.container(key="learn.take"):
             st.success(f"**To take away.** {chapter.TAKEAWAY}", icon=":material/lightbulb:")
-        with st.container(key="learn.symbols"):
-            st.markdown(f"**In symbols.** {chapter.FORMULA}")
     if st.session_state.pop(MOVED, False):
         place, what = ("verdict", "Answer") if room.revealed else ("ask", "Question")
         move_focus(f"learn-{place}", f"{what}: {chapter.TITLE}")
@@ -137,6 +149,30 @@ def _sheet(chapter: ModuleType) -> None:
     with st.container(key="learn.sheet"):
         choices = "".join(f"\n- ☐ {choice}" for choice in chapter.CHOICES)
         st.markdown(f"**What do you think?** {chapter.QUESTION}\n{choices}\n\nWhy: " + "_ " * 40)
+
+
+def foot(room: Room, chapter: ModuleType, *, last: bool) -> None:
+    """The formula, where to go after the last chapter, and details in a popover."""
+    place = "presenting" if room.presenting else "foot"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"learn.{place}"):
+        if room.revealed:
+            st.markdown(f"**In symbols.** {chapter.FORMULA}", width="stretch")
+        if room.revealed and last:
+            st.markdown("**What next?**", width="content")
+            page_link("compare", "Compare methods and ε")
+            page_link("publish", "Publish your own data")
+        with st.popover("Details", icon=":material/info:", type="tertiary", key="learn.details"):
+            st.caption("\n\n".join([*room.notes, chapter.SOURCE]))
+            for caption, rows in room.tables.items():
+                st.markdown(f"**{caption}**")
+                st.dataframe(list(rows), hide_index=True, height=240)
+    with st.container(key="learn.source"):
+        st.caption(chapter.SOURCE)
+
+
+def _present(key: str) -> None:
+    st.session_state[f"{key}.present"] ^= True
+    trust_session(key)
 
 
 def _resample(key: str) -> None:

@@ -39,10 +39,7 @@ TAKEAWAY = (
     "Choose ε by what an attacker may learn about one person, and the method by its errors on "
     "public data that are like yours, never on your own data."
 )
-FORMULA = (
-    "Privacy: the odds change by a factor of up to $e^{\\varepsilon}$, for every method. Error: it "
-    "gets smaller with a larger ε, and with a better method."
-)
+FORMULA = "Odds after ≤ $e^{\\varepsilon}$ · odds before, for every method."
 SOURCE = (
     "M. Hay, A. Machanavajjhala, G. Miklau, Y. Chen, D. Zhang: Principled Evaluation of "
     "Differentially Private Algorithms using DPBench, SIGMOD 2016."
@@ -87,8 +84,7 @@ def body(room: Room) -> None:
         return
     believed = f"{posterior(0.1, room.epsilon) * 100:.2g}"
     st.markdown(
-        f"At ε = {room.epsilon:g}: of 100 people, 10 are in the data. After a release an attacker "
-        f"may believe this of at most **{believed}** of them, with each of these methods."
+        f"Of 100 people 10 are in the data: an attacker may believe it of at most **{believed}**."
     )
     _measure(room, size)
 
@@ -127,8 +123,8 @@ def _measure(room: Room, size: str) -> None:
         },
     )
     caption = f"Mean relative error of questions of {SIZES[size]} of the area"
-    room.chart(caption, rows, 235, lines, rule(LIMIT, [{"epsilon": room.epsilon}], x=x))
-    room.note(
+    room.chart(caption, rows, 250, lines, rule(LIMIT, [{"epsilon": room.epsilon}], x=x))
+    room.notes.append(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
         "or by 0.1 % of all records where that is more. New noise shows how much is luck; page "
         "Compare repeats its measurements."

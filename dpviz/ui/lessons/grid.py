@@ -35,7 +35,7 @@ TAKEAWAY = (
     "no grid is best for both a city centre and the sea."
 )
 FORMULA = (
-    r"Error ≈ $\sqrt{\text{noise}^2 + \text{uniformity}^2}$; the published rule: "
+    r"Error ≈ $\sqrt{\text{noise}^2 + \text{cut cells}^2}$; the published rule: "
     r"$m = \sqrt{n\varepsilon/10}$."
 )
 SOURCE = "W. Qardaji, W. Yang, N. Li: Differentially Private Grids for Geospatial Data, ICDE 2013."
@@ -51,7 +51,7 @@ def body(room: Room) -> None:
     scene = room.scene(release=release, raw=True, description=f"A grid of {side} by {side} cells")
     room.show(
         scene,
-        f"{side} by {side} cells, each as it was published: specks in the empty sea are noise.",
+        f"{side} by {side} cells as published: specks in the empty sea are noise.",
     )
     if not room.revealed:
         return
@@ -60,15 +60,14 @@ def body(room: Room) -> None:
     here, beyond = errors[side], ", or beyond" if best == SIDES[-1] else ""
     m = getattr(method(METHOD), "side")(exact_total(room.handle), room.epsilon, 2)  # noqa: B009
     st.markdown(
-        f"{side} × {side} cells: noise **{here.noise:,.0f}**, uniformity "
-        f"**{here.uniformity:,.0f}**, together **{here.predicted:,.0f}** records of error "
-        f"(measured: {here.measured:,.0f}). The smallest error is at **{best}** cells per side"
+        f"Error: **{here.noise:,.0f}** from noise, **{here.uniformity:,.0f}** from cut cells, "
+        f"together **{here.predicted:,.0f}** records. The smallest is at **{best}** cells per side"
         f"{beyond}; the published rule says {m}."
     )
     _chart(room, errors, side)
-    room.note(
+    room.notes.append(
         f"Root mean square error over {QUERIES} random rectangles of 0.1–1 % of the area. "
-        "Uniformity: the error of the same grid without noise."
+        "Cut cells: the error of the same grid without noise."
     )
 
 
@@ -80,13 +79,13 @@ def _error_shares(data: str, epsilon: float, seed: int) -> dict[int, ErrorParts]
 
 
 def _chart(room: Room, errors: dict[int, ErrorParts], side: int) -> None:
-    names = {"noise": BLUE, "uniformity": ORANGE, "together": GREY}
+    names = {"noise": BLUE, "cut cells": ORANGE, "together": GREY}
     rows: list[dict[str, Any]] = [
         {"cells per side": m, "error": round(value, 2), "part": name}
         for m, each in errors.items()
         for name, value in (
             ("noise", each.noise),
-            ("uniformity", each.uniformity),
+            ("cut cells", each.uniformity),
             ("together", each.predicted),
             ("measured", each.measured),
         )

@@ -8,14 +8,13 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import records
 from dpviz.render import boxes, points, with_noise
-from dpviz.render.numbers import odds
-from dpviz.ui.lessons.room import PERSON, SUSPECT, Room, around, axis, layer, named
+from dpviz.ui.lessons.room import PERSON, SQUARE, SUSPECT, Room, around, axis, layer, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "What leaks", 1
 QUESTION = (
     "A square moves over a city, one metre at a time. Only the exact number of people in it is "
-    "published: no names, no dots. Can these numbers reveal one person?"
+    "published: no names, no dots. Can these numbers reveal the orange person?"
 )
 CHOICES = (
     "No: a count without names describes nobody",
@@ -71,16 +70,13 @@ def body(room: Room) -> None:
         answer = with_noise(float(answers.count[metres]), half)
         st.markdown(
             f"Private answer: **{answer}**. A release knows cells, not people: one metre more adds "
-            "a share of a cell's count, whether a person is there or not. Without that person this "
-            "release would be nearly as likely, up to a factor of "
-            f"$e^{{\\varepsilon}}$ = {odds(room.epsilon)}."
+            "a share of a cell's count, whether a person is there or not."
         )
     else:
         if metres == isolated.metres:
             words = (
                 f":red-badge[:material/person_alert: One person found] {then} before, {now} now: "
-                "the new strip is one metre wide, and one person is in it. Moves to the north "
-                "would then find the square metre in which this person is."
+                "they are in the new strip, which is one metre wide."
             )
         elif now == isolated.counts[0]:
             words = "No change yet: move the square further."
@@ -94,22 +90,21 @@ def _map(room: Room, metres: int, private: bool) -> None:
     """Show the square among people, which must never be shown for sensitive data, or on cells."""
     isolated = room.isolated
     square, before = isolated.moved(metres), isolated.moved(max(metres - 1, 0))
-    marks = [boxes("square", [square], color=SUSPECT, width=3)]
+    marks = [boxes("square", [square], color=SQUARE, width=3)]
     words = "The cells of a private release, and the same square of 200 metres."
     if not private:
         people = records(room.handle, around(isolated, AROUND))
-        marks.insert(0, points("people", people, color=PERSON, radius=4))
-        words = "A square of 200 metres. Grey dots: the people who are counted exactly."
-        if room.revealed:
-            marks.append(points("person", [isolated.person], color=SUSPECT, radius=7))
-            words += " Orange: the person whom two exact counts reveal."
+        marks.insert(0, points("people", people, color=PERSON, radius=5))
+        words = "Invented people, and a square of 200 metres. Orange: the person to be found."
         if metres:
             strip = (before[2], square[1], square[2], square[3])
-            marks.append(boxes("strip", [strip], color=(0, 114, 178), width=2))
+            marks.append(boxes("strip", [strip], color=SUSPECT, width=2))
+        marks.append(points("person", [isolated.person], color=SUSPECT, radius=9))
     scene = room.scene(
         *marks,
         release=room.release(METHOD) if private else None,
         camera=around(isolated, AROUND),
+        plane=not private,
         description="A square of 200 metres among the people of a quarter",
     )
     room.show(scene, words)
@@ -134,7 +129,7 @@ def _chart(room: Room, noisy: list[float], metres: int) -> None:
             scale={"domain": [0, len(counts) - 1]},
             axis={"tickMinStep": 1, "grid": False},
         ),
-        y=axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1}),
+        y=axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1, "tickCount": 3}),
         color=named("from", {"exact": ORANGE, "private release": BLUE}),
     )
     room.chart("Count against the move", rows, 230, line)

@@ -40,6 +40,7 @@ SOURCE = (
     "Neighbouring data sets: C. Dwork, F. McSherry, K. Nissim, A. Smith, TCC 2006; what an "
     "attacker may conclude: S. Kasiviswanathan, A. Smith, J. Privacy and Confidentiality 2014."
 )
+NOISE = False
 PRIORS = (1, 5, 10, 25, 50, 75, 90)
 
 
@@ -54,7 +55,7 @@ def body(room: Room) -> None:
         st.metric("Before", f"{before} of 100", width="content")
         st.metric("After: at most", f"{_people(most)} of 100", width="content")
         st.metric("After: at least", f"{_people(least)} of 100", width="content")
-        st.metric("Factor of the odds ($e^{\\varepsilon}$)", odds(room.epsilon), width="content")
+        st.metric("Factor of the odds", odds(room.epsilon), width="content")
     _chart(room, before, most)
 
 
@@ -76,8 +77,7 @@ def _map(room: Room) -> None:
     exact = int(exact_counts(room.handle, room.isolated.rect)[0])
     room.show(
         room.one_more(),
-        f"The square is 200 metres wide. One world has the grey people in it, {exact}; the other "
-        f"has the orange person, too: {exact + 1}. Nothing else differs.",
+        f"Two worlds: {exact} people are in the square, or {exact + 1} with the orange one.",
     )
 
 

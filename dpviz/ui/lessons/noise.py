@@ -88,7 +88,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         for value, share, likely in zip(worlds.value, column, exact, strict=True)
     ]
     colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
-    x, y = _published(), axis("share of draws", "Share of draws", axis={"tickCount": 4})
+    x, y = _published(), axis("share of draws", "Share of draws", axis={"tickCount": 3})
     steps = layer(
         "area",
         {"interpolate": "step", "opacity": 0.4},
@@ -106,7 +106,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
     wide = f", in bins of {worlds.width}" if worlds.width > 1 else ""
     times = "1 draw" if draws == 1 else f"{draws:,} draws"
     caption = f"{times} in each world{wide} (lines: exact)"
-    room.chart(caption, rows, 222, steps, lines)
+    room.chart(caption, rows, 228, steps, lines)
 
 
 def _ratio(room: Room, worlds: Worlds, draws: int) -> None:
@@ -124,8 +124,8 @@ def _ratio(room: Room, worlds: Worlds, draws: int) -> None:
     exact = math.exp(abs(math.log(worlds.likely[1][at] / worlds.likely[0][at])))
     st.markdown(
         f"**{counts}** was drawn {without:,} times {WITHOUT} and {with_one:,} times {WITH}: "
-        f"**{more / fewer:.3g}** times as often, {exact:.3g} times in the long run. ε allows at "
-        f"most $e^{{\\varepsilon}}$ = **{odds(room.epsilon)}** times, for every count."
+        f"**{more / fewer:.3g}** times as often (in the long run {exact:.3g}). ε allows at most "
+        f"**{odds(room.epsilon)}**."
     )
 
 
@@ -133,6 +133,6 @@ def _published() -> dict[str, Any]:
     return axis(
         "published count",
         "Published count",
-        axis={"grid": False, "tickMinStep": 1, "format": ",d"},
+        axis={"grid": False, "tickMinStep": 1, "tickCount": 5, "format": ",d"},
         scale={"zero": False},
     )

@@ -67,7 +67,7 @@ def body(room: Room) -> None:
         return
     _decision(grown[at], last=at == last)
     _levels(room, grown, at)
-    room.note(
+    room.notes.append(
         "Only the splits are published, not the counts, the bias or the noise. All splits together "
         "cost ε/2; the other half pays for the counts of the leaves."
     )
@@ -131,8 +131,7 @@ def _map(room: Room, path: Path, at: int) -> None:
     )
     room.show(
         scene,
-        f"The tree, and in orange the cells of one path: here at depth {at}. A click chooses "
-        "another place.",
+        f"Orange: the cells of one path, to depth {at}. A click chooses another.",
         on_pick=picked,
     )
 

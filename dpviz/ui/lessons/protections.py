@@ -29,17 +29,14 @@ from dpviz.ui.lessons.room import DASHED, LIMIT, Room, axis, layer, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
-TITLE, ORDER = "Suppression, rounding, jitter, k-anonymity or noise", 10
+TITLE, ORDER = "Who leaks at equal error?", 10
 QUESTION = (
     "One city is published in five ways, with the same average error in its districts. An attacker "
     "tries three attacks on each of them. Which one never reveals a person?"
 )
 CHOICES = tuple(way.name for way in PUBLICATIONS)
 ANSWER = len(CHOICES) - 1
-REVEAL = (
-    "Each of the other four fails against at least one attack. Only noise has a limit for every "
-    "attack, set by ε."
-)
+REVEAL = "The other four each fail against an attack; noise limits every attack, by ε."
 DO = (
     "Find the attack that breaks each publication; choose one to see it on the map. Then lower ε: "
     "all errors grow. Does privacy?"
@@ -57,6 +54,9 @@ SOURCE = (
     "Machanavajjhala et al., ICDE 2006; S. Ganta et al., KDD 2008."
 )
 TRIES = 100
+CONTROLS = 48
+"""Pixels of the controls above the map."""
+
 EXACT = "Exact counts"
 REASONS = {
     LOOK: "The attacker knows everybody else in the block. Suppression resists if "
@@ -128,7 +128,8 @@ def _map(room: Room, shown: str, parameters: dict[str, tuple[float, float]]) -> 
         raw=shown == NOISE.name,
         description=f"The city in {BLOCKS} by {BLOCKS} blocks: {words}",
     )
-    room.show(scene, f"{BLOCKS} by {BLOCKS} blocks: {words}.")
+    above = CONTROLS if room.revealed else 0
+    room.show(scene, f"{BLOCKS} by {BLOCKS} blocks: {words}.", above)
 
 
 @st.cache_data(max_entries=32, show_spinner="Making all five err equally …")
@@ -194,13 +195,18 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
         f"Right of {TRIES}; thin line: 95 % interval",
         f"Dashed: chance ({TRIES // 2}), and the limit at this ε",
     )
-    x = axis("right", "", axis={"title": words, "titleAnchor": "end"}, scale={"domain": [0, TRIES]})
+    x = axis(
+        "right",
+        "",
+        axis={"title": words, "titleAnchor": "end", "tickCount": 5},
+        scale={"domain": [0, TRIES]},
+    )
     limit = TRIES / (1 + math.exp(-room.epsilon))
     noise = {"test": f"datum.publication == '{rows[-1]['publication']}'", "value": BLUE}
     room.chart(
         f"The worst attack: of {TRIES} guesses who is in the data, how many are right?",
         rows,
-        212,
+        218,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
         layer(
             "rule",

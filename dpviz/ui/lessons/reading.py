@@ -11,7 +11,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.render import boxes, half_width_words, with_noise
 from dpviz.render.numbers import percent
-from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, middle, named, rule
+from dpviz.ui.lessons.room import LIMIT, SQUARE, Room, axis, layer, middle, named, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
@@ -55,7 +55,7 @@ def body(room: Room) -> None:
     snap = room.choose(st.toggle, "Snap the rectangle to the cells", "snap", (True, False), False)
     release = room.release(METHOD, height=HEIGHT, prune=0.0)
     place = st.session_state.get(f"{room.key}.rect") or middle(room.bounds)
-    marks = [boxes("snapped", [align(release, place, 1 << HEIGHT)], color=(0, 114, 178), width=3)]
+    marks = [boxes("snapped", [align(release, place, 1 << HEIGHT)], color=SQUARE, width=3)]
     drawn = room.show_rect(
         *(marks if snap else []),
         release=release,
@@ -100,15 +100,19 @@ def _coverage(room: Room, rect: Rect, exact: int, count: float, spread: float) -
         {"release": at, "low": low, "answer": round(count, 1), "high": high, "interval": names[hit]}
         for at, ((count, low, high), hit) in enumerate(zip(middles, hits, strict=True), 1)
     ]
-    y = axis("low", "Count", scale={"zero": False})
-    x = axis("release", f"{RESAMPLES} releases, in order of their answer", axis={"grid": False})
+    y = axis("low", "Count", scale={"zero": False}, axis={"tickCount": 3})
+    x = axis(
+        "release",
+        f"{RESAMPLES} releases, in order of their answer",
+        axis={"grid": False, "tickCount": 5},
+    )
     colour = named("interval", {names[True]: BLUE, names[False]: ORANGE, cut: GREY})
     intervals = layer("rule", {"strokeWidth": 1.5}, x=x, y=y, y2={"field": "high"}, color=colour)
     share = sum(hits) / len(hits)
     caption = f"{percent(share)} of {RESAMPLES} intervals hold the exact count (dashed)"
     around = layer("rect", {"opacity": 0.25}, y=y, y2={"field": "high"}, color=colour)
     around["data"] = {"values": [band]}
-    room.chart(caption, rows, 221, around, intervals, rule(LIMIT, [{"low": exact}], y=y))
+    room.chart(caption, rows, 228, around, intervals, rule(LIMIT, [{"low": exact}], y=y))
     if share < 0.9:
         st.markdown(
             "All of them have nearly the same error from cut cells, which no interval covers."

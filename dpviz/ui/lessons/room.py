@@ -31,17 +31,17 @@ from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.charts import GREY
 
-HEIGHT, LARGE, LEGEND_HEIGHT = 330, 465, 55
+HEIGHT, LARGE, LEGEND_HEIGHT = 380, 470, 70
 """Pixels of a chapter's map, of one beside its question, and of its legend: at 1280 by 720."""
 
 LINE, AXIS = 23, 88
 """Pixels of a labelled bar and of all else of its chart, in presenter mode."""
 
-LETTERS, PRESENTER_LETTERS = 14, 20
+LETTERS, PRESENTER_LETTERS = 16, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
-PRESENTER_MAP = 1.25
-"""Factor of a map's height in presenter mode: larger letters need room."""
+PRESENTER_MAP, PRESENTER_CHART = 1.25, 1.15
+"""Factors of heights in presenter mode: larger letters need room."""
 
 INK = ("#3a424a", "#cdd3d8")
 """Colour of a chart's words and thin lines on a light page, and on a dark one."""
@@ -50,7 +50,10 @@ PERSON = (120, 130, 140)
 """Colour of a record on the map, light or dark."""
 
 SUSPECT = (213, 94, 0)
-"""Colour of the person, or of the rectangle, that a chapter is about."""
+"""Colour of the person, or of the cell, that a chapter is about."""
+
+SQUARE = (0, 114, 178)
+"""Colour of the rectangle that is counted."""
 
 DASHED = {"strokeDash": [5, 4], "color": GREY}
 LIMIT = {**DASHED, "strokeWidth": 2}
@@ -73,6 +76,7 @@ class Room:
         guess: the visitor's prediction; empty until it is made.
         map_side: container of the map.
         tables: charts as tables, by caption; the page shows them.
+        notes: small print about what is revealed; the page shows it, too.
         link: the chapter's own parameters of the address.
         controls: names of its controls in the address.
         chosen: controls changed from their start values, also for the address.
@@ -86,6 +90,7 @@ class Room:
     guess: str = ""
     map_side: Any = st
     tables: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     link: dict[str, str | None] = field(default_factory=dict)
     controls: list[str] = field(default_factory=list)
     chosen: dict[str, str] = field(default_factory=dict)
@@ -147,27 +152,26 @@ class Room:
         """Map scene of the people around one square, and of one more person in it."""
         (west, south, east, north), seen = self.isolated.rect, around(self.isolated, 40.0)
         return self.scene(
-            boxes("square", [self.isolated.rect], color=SUSPECT, width=3),
+            boxes("square", [self.isolated.rect], color=SQUARE, width=3),
             points("people", records(self.handle, seen), color=PERSON, radius=6),
             points("person", [((west + east) / 2, (south + north) / 2)], color=SUSPECT, radius=9),
             camera=seen,
+            plane=True,  # no degrees: the square says how long 200 metres are
             description="The people around one square of 200 metres, and one more in it",
         )
 
-    def show(self, scene: Scene, words: str, **heard: Callable[[], None]) -> None:
-        """Show the chapter's map, and below it the same in words; on a phone they come last."""
+    def show(self, scene: Scene, words: str, above: int = 0, **heard: Callable[[], None]) -> None:
+        """Show the chapter's map, and below it the same in words; on a phone they come last.
+
+        ``above`` is the height in pixels of controls above the map.
+        """
         with self.map_side:
             alone = LARGE if not (self.revealed or self.presenting) else HEIGHT
-            height = alone - (LEGEND_HEIGHT if scene.legend else 0)
+            height = alone - above - (LEGEND_HEIGHT if scene.legend else 0)
             pixels = round(height * (PRESENTER_MAP if self.presenting else 1))
             map_view(scene, key=self.map_key, height=pixels, tiles=False, **heard)
             with st.container(key=f"{self.key}.aside"):
                 st.caption(words)
-
-    def note(self, words: str) -> None:
-        """Small print about what is revealed, below the map and its words."""
-        with self.map_side, st.container(key=f"{self.key}.note-aside"):
-            st.caption(words)
 
     def show_rect(self, *marks: Mark, words: str, **options: Any) -> Rect:
         """Show the chapter's map with a rectangle that can be redrawn; return the rectangle."""
@@ -269,7 +273,7 @@ class Room:
             padding = {"bottom": 4, "right": self.letters}  # room for half of the last label
             look = {"padding": padding, "config": self.chart_look}
             if self.presenting:
-                height = max(height, bars * LINE + AXIS if bars else 0)
+                height = max(round(height * PRESENTER_CHART), bars * LINE + AXIS if bars else 0)
             st.vega_lite_chart(list(rows), {**look, "layer": list(layers)}, height=height)
         self.tables[caption] = rows
 

@@ -54,7 +54,10 @@ def body(room: Room) -> None:
         budget = room.choose(
             st.segmented_control, "Shares of ε", "budget", BUDGETS, "geometric", required=True
         )
-        consistent = room.choose(st.toggle, "Consistency", "consistent", (True, False), True)
+        about = "Every cell becomes the sum of its children, at no cost."
+        consistent = room.choose(
+            st.toggle, "Consistency", "consistent", (True, False), True, help=about
+        )
     release = room.release(METHOD, height=height, budget=budget, consistency=consistent, prune=0.0)
     words = f"A quadtree of height {height}: {4**height:,} leaves of one size"
     room.show(
@@ -70,10 +73,9 @@ def body(room: Room) -> None:
         _shares(room, [float(row["epsilon"]) for row in release.header.budget])
     with right:
         _errors(room, variants, _label(budget, consistent))
-    room.note(
+    room.notes.append(
         f"Root mean square error over {QUERIES} rectangles of 1–10 % of the area; cut cells add "
-        f"{blur:,.0f} records of error. Consistency makes every cell the sum of its children, "
-        "at no cost."
+        f"{blur:,.0f} records of error."
     )
 
 

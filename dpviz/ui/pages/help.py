@@ -1,17 +1,29 @@
-"""Help: pages, methods, keys, commands, and your duties for the guarantee."""
+"""Help: where to begin, keys, words, commands, and your duties for the guarantee."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
-import dpviz
-from dpviz.methods import of_kind
+from dpviz.ui.shared.navigation import page_link
 from dpviz.ui.shared.text import plain
 
 TITLE, ORDER = "Help", 90
+
+WISHES = {
+    "explore": "see a private map, and ask it how many",
+    "compare": "compare methods, ε, or my releases",
+    "publish": "publish my own records",
+    "sequences": "see movements between places",
+    "roads": "count trips per street",
+    "trips": "see trips from one area to another",
+    "learn": "understand how it works, or teach it",
+}
+"""Wishes that a page fulfils, by the name of its module."""
+
+WIDTH = 1080
+"""Pixels of two columns, with at most 75 letters a line."""
 
 KEYS = {
     "Drag, scroll": "move and zoom",
@@ -22,48 +34,49 @@ KEYS = {
     "Esc": "stop drawing",
     "Delete, Backspace": "remove the last corner, or clear the shape",
 }
-READING = (
-    "**Colour** is the estimated number of records per km², in classes whose bounds come from the "
-    "release. **Blank** means few, none, or a count within the noise.",
-    "**±** after the count of a rectangle or a polygon is the larger of two errors: the 95 % "
-    "interval of the noise, and the **uncertainty where it cuts cells**, an ESTIMATE of the error "
-    "from the assumption that records are spread evenly in the cells that its edge cuts.",
-    "**A red badge** says that a method is NOT PRIVATE: its claim was refuted, or it has none. "
-    "A blue one marks the demo, a green one a guarantee.",
-)
+GLOSSARY = {
+    "Release": "cells with noisy counts, which anyone may see, query and share.",
+    "ε (epsilon)": "the limit on what releases reveal about one person: smaller is more private, "
+    "and less accurate.",
+    "Budget": "the ε that all releases of the same records may spend together.",
+    "Noise": "a random number added to each count.",
+    "Colour": "estimated records per km², in classes that come from the release. Blank: few, none, "
+    "or a count within the noise.",
+    "±": "the larger of two errors: the 95 % interval of the noise, and the uncertainty where the "
+    "shape cuts cells, an ESTIMATE that takes records in a cell as evenly spread.",
+    "Red badge": "NOT PRIVATE: the method's claim was refuted, or it makes none. Blue marks the "
+    "demo, green a guarantee.",
+}
 DUTIES = (
-    "**Choose the rectangle and all parameters without looking at the records.** They are public.",
+    "**Choose the area and all parameters without looking at the records.** They are public.",
     "**Releases of the same records add up:** ε = 0.5 and ε = 0.3 are ε = 0.8 together.",
     "**Declare data public only if anyone may see every record.** Public data get fast simulated "
     "noise and exact answers beside the noisy ones.",
-    "Queries, zooming, sharing and saving cost no further ε: a release is already public.",
+    "Queries, zooming, sharing and saving cost no further ε.",
 )
 
 
 def page() -> None:
     """The page."""
     from dpviz.cli import commands
-    from dpviz.ui.shared.shell import summaries
 
-    st.markdown(
-        "dpviz turns private locations into a **release**: rectangles with noisy counts that "
-        "anyone may look at, query and share, because ε-differential privacy bounds what they "
-        "reveal about any one person."
-    )
-    _section("Pages", _table(("Page", "For"), summaries().items()))
-    _section("On a map", _table(("Key", "Does"), KEYS.items()))
-    _section("Reading a map", _list(READING))
-    _section("What you must do for the guarantee to hold", _list(DUTIES))
-    rows = [
-        (cls.title, name, "NOT PRIVATE" if cls.guarantee == "none" else cls.guarantee, cls.paper)
-        for name, cls in sorted(of_kind("points").items())
-    ]
-    with st.container(key="help-methods"):
-        _section("Methods", _table(("Method", "Name", "Guarantee", "Paper"), rows))
-    _section("Command line", _table(("Command", "Does"), commands().items()))
-    st.header("Python", anchor=False)
-    example = inspect.cleandoc(dpviz.__doc__ or "").split("\n\n")[1]
-    st.code(example, language="pycon", wrap_lines=True)
+    with st.container(width=WIDTH, key="help"):
+        left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(
+            "dpviz turns private locations into a map that anyone may see. Differential privacy "
+            "limits what the map reveals about any one person."
+        )
+        st.header("I want to …", anchor=False)
+        with st.container(gap=None):
+            for name, wish in WISHES.items():
+                page_link(name, f"… {wish}")
+        _section("Keys on a map", _list(KEYS))
+        with st.expander("Commands: the same in a terminal"):
+            st.markdown(_list(commands(), code=True))
+    with right:
+        _section("What you must do", "\n".join(f"- {duty}" for duty in DUTIES))
+        _section("Words", _list(GLOSSARY))
 
 
 def _section(title: str, text: str) -> None:
@@ -71,10 +84,8 @@ def _section(title: str, text: str) -> None:
     st.markdown(text)
 
 
-def _list(points: Iterable[str]) -> str:
-    return "\n".join(f"- {point}" for point in points)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *([plain(each) for each in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _list(entries: Mapping[str, str], *, code: bool = False) -> str:
+    return "\n".join(
+        f"- `{name}`: {plain(does)}" if code else f"- **{plain(name)}:** {plain(does)}"
+        for name, does in entries.items()
+    )

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dpviz.datasets import DATASETS
-from dpviz.ui.lessons.chapter import chapters, headline, show
+from dpviz.ui.lessons.chapter import chapters, foot, headline, show
 from dpviz.ui.lessons.room import Room, trust_session
 from dpviz.ui.shared import method_form, permalink
 
@@ -30,28 +30,19 @@ def page() -> None:
     entered = _restore(names)
     slug = st.session_state[CHAPTER]
     at, chapter = names.index(slug), chapters()[slug]
-    presenting = st.session_state[PRESENTING]
     with st.container(key=f"{KEY}.desk"):  # the same in both modes: another key would lose inputs
-        headline(KEY, names, at, partial(_menu, names))
+        noise = headline(KEY, names, at, partial(_menu, names))
         room = Room(
             f"{KEY}.{slug}",
             st.session_state[DATA],
             st.session_state[EPSILON],
             st.session_state[SEED],
-            presenting,
+            st.session_state[PRESENTING],
         )
-        show(room, chapter)
+        show(room, chapter, noise)
         if entered:
             _refuse_unknown(room)
-        if room.tables:
-            with st.expander("The charts as tables", icon=":material/table:"):
-                for caption, rows in room.tables.items():
-                    st.markdown(f"**{caption}**")
-                    st.dataframe(list(rows), hide_index=True, height=240)
-        with st.container(key=f"{KEY}.presenting" if presenting else f"{KEY}.source"):
-            st.caption(
-                f"{chapter.SOURCE} All data here are synthetic and PUBLIC; all noise is simulated."
-            )
+        foot(room, chapter, last=slug == names[-1])
     st.session_state[WRITTEN] = slug
     chosen = ";".join(f"{name}:{value}" for name, value in room.chosen.items())
     permalink.write_address(KEY, FIELDS, {**dict.fromkeys(OF_CHAPTER), "at": chosen, **room.link})
@@ -118,8 +109,8 @@ def _cities() -> list[str]:
 
 
 def _menu(names: list[str]) -> None:
-    """Chapters, data, and presenter mode."""
-    for name in (CHAPTER, DATA, PRESENTING):
+    """Chapters, and data."""
+    for name in (CHAPTER, DATA):
         # The browser makes these widgets when the menu opens, with the value of the last run.
         st.session_state[name] = st.session_state[name]
     st.radio(
@@ -131,8 +122,8 @@ def _menu(names: list[str]) -> None:
         args=(KEY,),
     )
     st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
-    st.toggle("Presenter mode (large letters)", key=PRESENTING)
     st.caption(
-        "Press B or N for the chapter before or after. The address of this page contains your "
-        "choices: share it to show them. Print (Ctrl P) makes a sheet with the chapter's question."
+        "All data here are synthetic and public; all noise is simulated. Keys: B back, N next, P "
+        "presenter mode, Ctrl P a sheet to print. The address of this page holds your choices: "
+        "share it to show them."
     )

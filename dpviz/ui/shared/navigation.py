@@ -49,6 +49,13 @@ def sections(*, owners: bool) -> dict[str, list[StreamlitPage]]:
     return menus
 
 
+def page_link(name: str, label: str) -> None:
+    """Link to the page of this module."""
+    modules = page_modules()
+    (module,) = (each for each in modules if each.__name__.endswith(f".{name}"))
+    st.page_link(page_of(module, default=module is modules[0]), label=label, width="content")
+
+
 def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:
     """A page in the form of Streamlit's navigation."""
     return st.Page(

@@ -9,22 +9,12 @@ import streamlit as st
 
 from dpviz.ui.shared import log
 from dpviz.ui.shared.access import access, may_see_page
-from dpviz.ui.shared.navigation import is_reading, page_modules, sections
+from dpviz.ui.shared.navigation import is_reading, sections
 from dpviz.ui.shared.permalink import messages_here
 from dpviz.ui.shared.releases import open_command_line_file
 
 WORDMARK = Path(__file__).parents[1] / "wordmark.svg"
 """The name of the app in the navigation; it leads to the first page."""
-
-
-def summaries() -> dict[str, str]:
-    """Purpose of every page by its title: the first paragraph of its docstring."""
-    texts = {
-        each.TITLE: " ".join((each.__doc__ or "").split("\n\n")[0].split())
-        for each in page_modules()
-        if not getattr(each, "HIDDEN", False)
-    }
-    return {title: text.removeprefix(f"{title}: ") for title, text in texts.items()}
 
 
 def run() -> None:
