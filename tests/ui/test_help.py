@@ -25,4 +25,4 @@ def test_help_leads_to_every_page_and_lists_the_commands_of_the_documentation():
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in command_table().splitlines()[2:]]
     assert len(rows) >= 4
     for words, does in rows:
-        assert f"- {words.strip()}: {does.strip()}" in text
+        assert f"- **{words.strip().strip('`')}:** {does.strip()}" in text

@@ -32,10 +32,7 @@ CHOICES = (
 )
 ANSWER = 2
 REVEAL = "The method decides without noise whether to split a cell, so its cells are exact answers."
-DO = (
-    "Put people at one place and look at the two maps: which has one person more? At 100, the "
-    "method's threshold, everybody can see it."
-)
+DO = "Put people at one place: which map has one person more? At 100, everybody can see it."
 TAKEAWAY = (
     "A guarantee is a theorem about the whole algorithm: one exact comparison breaks it, and so "
     "does one noisy threshold that is used again and again."
@@ -69,11 +66,6 @@ def body(room: Room) -> None:
         f"**{method(SHARED_THRESHOLD).title}.** All cells share one noisy threshold. Over "
         f"{LEVELS} levels one event gets **{odds(svt)}** times as likely; the ε/2 that was paid "
         f"allows {odds(0.5 * room.epsilon)} times. PrivTree keeps to **{odds(sound)}** times."
-    )
-    room.notes.append(
-        "Binary SVT: the cells that do not split reveal the threshold; then every level of a path "
-        "reveals more about the same record. PrivTree subtracts a constant per level and adds "
-        "noise at every cell."
     )
 
 

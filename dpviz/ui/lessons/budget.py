@@ -33,10 +33,7 @@ CHOICES = (
 )
 ANSWER = 1
 REVEAL = "Each release multiplies the odds by up to $e^{\\varepsilon}$, so the exponents add up."
-DO = (
-    "Publish the count more than once, and watch the two worlds move apart. Then lower ε: you can "
-    "spend the same total on one release or on many."
-)
+DO = "Publish the count more than once: the two worlds move apart. Then lower ε."
 TAKEAWAY = (
     "Privacy is spent: all releases about the same people share one budget, which is fixed before "
     "the first release and does not come back."

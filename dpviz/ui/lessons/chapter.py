@@ -14,11 +14,14 @@ import streamlit as st
 import dpviz.ui.lessons
 from dpviz.ui.lessons.room import Room, trust_session
 from dpviz.ui.shared import method_form, permalink
-from dpviz.ui.shared.navigation import page_link
+from dpviz.ui.shared.navigation import page_named
 from dpviz.ui.shared.steps import move_focus
 
 UNANSWERED, SHOWN = "", "shown"
 """Values of a prediction that is not made yet, and of a chapter that is shown without one."""
+
+NEXT = {"compare": "Compare methods and ε", "publish": "Publish your own data"}
+"""Pages to go to after the last chapter."""
 
 MOVED = "learn.moved"
 """Session key set by a press that leads on: the focus moves to the question, or to the answer."""
@@ -135,11 +138,11 @@ def _verdict(room: Room, chapter: ModuleType) -> None:
     """Compare the prediction with the right answer, and say why that one is right."""
     right = f"**{chapter.CHOICES[chapter.ANSWER]}.**"
     if room.guess == str(chapter.ANSWER):
-        words = f":green-badge[:material/check: Your guess is right] {right}"
+        words = f":green-badge[:material/check: Right] {right}"
     elif room.guess == SHOWN:
         words = right
     else:
-        words = f":orange-badge[Your guess: {chapter.CHOICES[int(room.guess)]}] {right}"
+        words = f":orange-badge[:material/close: Not so] {right}"
     with st.container(key="learn.verdict"):
         st.markdown(f"{words} {chapter.REVEAL}")
 
@@ -159,8 +162,8 @@ def foot(room: Room, chapter: ModuleType, *, last: bool) -> None:
             st.markdown(f"**In symbols.** {chapter.FORMULA}", width="stretch")
         if room.revealed and last:
             st.markdown("**What next?**", width="content")
-            page_link("compare", "Compare methods and ε")
-            page_link("publish", "Publish your own data")
+            for name, label in NEXT.items():
+                st.page_link(page_named(name), label=label, width="content")
         with st.popover("Details", icon=":material/info:", type="tertiary", key="learn.details"):
             st.caption("\n\n".join([*room.notes, chapter.SOURCE]))
             for caption, rows in room.tables.items():

@@ -31,10 +31,7 @@ REVEAL = (
     "A more useful map is **not** less private, because a better method makes better use of the "
     "same ε."
 )
-DO = (
-    "Choose the largest error that your readers can accept: at which ε does each method reach it? "
-    "Change the size of the questions, and the data in the menu."
-)
+DO = "Choose the largest error you can accept: at which ε does each method reach it?"
 TAKEAWAY = (
     "Choose ε by what an attacker may learn about one person, and the method by its errors on "
     "public data that are like yours, never on your own data."
@@ -126,8 +123,7 @@ def _measure(room: Room, size: str) -> None:
     room.chart(caption, rows, 250, lines, rule(LIMIT, [{"epsilon": room.epsilon}], x=x))
     room.notes.append(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
-        "or by 0.1 % of all records where that is more. New noise shows how much is luck; page "
-        "Compare repeats its measurements."
+        "or by 0.1 % of all records where that is more."
     )
 
 

@@ -26,10 +26,7 @@ CHOICES = (
 )
 ANSWER = 2
 REVEAL = "With fine cells the noise adds up; coarse cells hide where the people inside them are."
-DO = (
-    "Change the number of cells and find the grid with the smallest error. Then divide ε by ten: "
-    "is the best grid coarser now?"
-)
+DO = "Find the number of cells with the smallest error. Then divide ε by ten: is it smaller?"
 TAKEAWAY = (
     "The noise of small cells adds up, large cells hide details, and the best size depends on ε: "
     "no grid is best for both a city centre and the sea."

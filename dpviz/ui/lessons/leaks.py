@@ -22,14 +22,8 @@ CHOICES = (
     "Yes: two counts can differ by one person",
 )
 ANSWER = 2
-REVEAL = (
-    "Two neighbouring squares differ by a thin strip, and the difference of their counts is the "
-    "count of that strip."
-)
-DO = (
-    "Move the square east, one metre at a time, and watch the exact count. Then switch to the "
-    "private release."
-)
+REVEAL = "Neighbouring squares differ by a thin strip: the two counts differ by the people in it."
+DO = "Move the square east, one metre at a time; then switch to the private release."
 TAKEAWAY = (
     "Two exact counts can differ by one person, so counts without names can be personal data; a "
     "private release limits what they reveal."

@@ -24,8 +24,7 @@ CHOICES = (
 )
 ANSWER = 1
 REVEAL = (
-    "With and without one person, each release has nearly the same probability, so it can change a "
-    "belief about that person only up to a limit."
+    "Each release is nearly as likely without this person as with them; so beliefs change little."
 )
 DO = "Change ε, and what the attacker believed before: how much can one release change this belief?"
 TAKEAWAY = (

@@ -25,14 +25,8 @@ CHOICES = (
     "Only with some probability, which ε limits",
 )
 ANSWER = 2
-REVEAL = (
-    "Almost every number is possible in both worlds, but more often in one of them; the smaller ε "
-    "is, the smaller is this difference."
-)
-DO = (
-    "Raise the number of draws and watch two histograms fill up: the count of the rectangle, and "
-    "the count if one more person were in it. Then change ε."
-)
+REVEAL = "Each number is nearly as likely in both worlds: the smaller ε is, the more nearly."
+DO = "Raise the number of draws and watch both histograms fill up. Then change ε."
 TAKEAWAY = (
     "ε is a promise about a ratio: every published number is nearly as likely without you as with "
     "you, and the smaller ε is, the closer the two probabilities are."

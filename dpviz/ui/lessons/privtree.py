@@ -26,14 +26,8 @@ CHOICES = (
     "It cannot be private: it looks at the counts",
 )
 ANSWER = 1
-REVEAL = (
-    "Each level subtracts a constant: one level further up, the influence of one person is a "
-    "quarter as large, or less."
-)
-DO = (
-    "Follow one path with the slider, down and up again. Then choose another place on the map, and "
-    "another ε."
-)
+REVEAL = "Each level subtracts a constant, so one level up, one person counts a quarter, or less."
+DO = "Follow one path down with the slider. Then choose another place, and another ε."
 TAKEAWAY = (
     "Every level subtracts a constant before it decides, so the influence of one record shrinks "
     "from level to level, and depth costs nothing."

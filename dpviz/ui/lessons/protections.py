@@ -37,10 +37,7 @@ QUESTION = (
 CHOICES = tuple(way.name for way in PUBLICATIONS)
 ANSWER = len(CHOICES) - 1
 REVEAL = "The other four each fail against an attack; noise limits every attack, by ε."
-DO = (
-    "Find the attack that breaks each publication; choose one to see it on the map. Then lower ε: "
-    "all errors grow. Does privacy?"
-)
+DO = "Find the attack that breaks each publication. Then lower ε: all errors grow. Does privacy?"
 TAKEAWAY = (
     "At equal error the five reveal different amounts: only noise protects every person, because "
     "its draw is secret."

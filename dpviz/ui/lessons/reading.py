@@ -27,13 +27,9 @@ CHOICES = (
 )
 ANSWER = 2
 REVEAL = (
-    "The interval covers the noise. It cannot cover how people are spread inside a cell that the "
-    "edge of the rectangle cuts."
+    "The interval covers the noise, not how people are spread inside a cell that the edge cuts."
 )
-DO = (
-    "Draw a rectangle and look at 200 possible releases. Then snap the rectangle to the cells: one "
-    "kind of error disappears, and the interval keeps its promise."
-)
+DO = "Look at 200 possible releases. Then snap the rectangle to the cells: what disappears?"
 TAKEAWAY = (
     "The interval covers the noise, which is known exactly; the error from cut cells can only be "
     "estimated, and no ε makes it smaller."

@@ -24,10 +24,7 @@ CHOICES = (
 )
 ANSWER = 1
 REVEAL = "Each person is counted once on every level, so the shares of ε of all levels add up."
-DO = (
-    "Raise the height and see how ε is divided among more levels. Then compare uniform and "
-    "geometric shares, with and without consistency."
-)
+DO = "Raise the height: how is ε divided? Then compare the shares, with and without consistency."
 TAKEAWAY = (
     "A tree answers large and small questions with few cells, but every level costs a share of ε: "
     "choose the height before you see the data."

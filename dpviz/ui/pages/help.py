@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dpviz.ui.shared.navigation import page_link
+from dpviz.ui.shared.navigation import page_named
 from dpviz.ui.shared.text import plain
 
 TITLE, ORDER = "Help", 90
@@ -70,10 +70,10 @@ def page() -> None:
         st.header("I want to …", anchor=False)
         with st.container(gap=None):
             for name, wish in WISHES.items():
-                page_link(name, f"… {wish}")
+                st.page_link(page_named(name), label=f"… {wish}", width="content")
         _section("Keys on a map", _list(KEYS))
         with st.expander("Commands: the same in a terminal"):
-            st.markdown(_list(commands(), code=True))
+            st.markdown(_list(commands()))
     with right:
         _section("What you must do", "\n".join(f"- {duty}" for duty in DUTIES))
         _section("Words", _list(GLOSSARY))
@@ -84,8 +84,5 @@ def _section(title: str, text: str) -> None:
     st.markdown(text)
 
 
-def _list(entries: Mapping[str, str], *, code: bool = False) -> str:
-    return "\n".join(
-        f"- `{name}`: {plain(does)}" if code else f"- **{plain(name)}:** {plain(does)}"
-        for name, does in entries.items()
-    )
+def _list(entries: Mapping[str, str]) -> str:
+    return "\n".join(f"- **{plain(name)}:** {plain(does)}" for name, does in entries.items())

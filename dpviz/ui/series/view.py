@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.account import is_own, shown_name
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.navigation import page_of
+from dpviz.ui.shared.navigation import page_named
 from dpviz.ui.shared.panels import csv_of, file_button, rows_in_words, sortable, table_panel
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.text import level_title, plain
@@ -46,7 +45,7 @@ def series_link(prefix: str) -> None:
     """Button that leads to the page of the visitor's series, if there is one."""
     icon, key = ":material/event_repeat:", f"{prefix}.series.link"
     if series_accounts() and st.button("Your series", icon=icon, key=key):
-        st.switch_page(page_of(import_module("dpviz.ui.pages.every_day")))
+        st.switch_page(page_named("every_day"))
 
 
 @fragment

@@ -49,11 +49,10 @@ def sections(*, owners: bool) -> dict[str, list[StreamlitPage]]:
     return menus
 
 
-def page_link(name: str, label: str) -> None:
-    """Link to the page of this module."""
-    modules = page_modules()
-    (module,) = (each for each in modules if each.__name__.endswith(f".{name}"))
-    st.page_link(page_of(module, default=module is modules[0]), label=label, width="content")
+def page_named(name: str) -> StreamlitPage:
+    """Page of the module with this name."""
+    module = importlib.import_module(f"dpviz.ui.pages.{name}")
+    return page_of(module, default=name == "explore")
 
 
 def page_of(module: ModuleType, *, default: bool = False) -> StreamlitPage:

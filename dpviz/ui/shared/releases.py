@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,7 +25,7 @@ from dpviz.ui.server import OPENED
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import has_login, only_local_visitors, user
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.navigation import PAGE, base_path, page_of
+from dpviz.ui.shared.navigation import PAGE, base_path, page_named
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button
 from dpviz.ui.shared.shelf import LOST_FILE, Shelf, Stored, read_any
 from dpviz.ui.shared.text import plain
@@ -124,8 +123,7 @@ def show(release: Opened) -> None:
     name = release.key.partition(":")[0]
     st.session_state[f"{page}.link"] = {PARAMETER: name}  # the page reads it from there
     st.session_state.pop(f"{page}.epsilon", None)  # drop the page's own ε
-    module = import_module(f"dpviz.ui.pages.{page}")
-    st.switch_page(page_of(module, default=page == "explore"))
+    st.switch_page(page_named(page))
 
 
 def open_command_line_file() -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import streamlit as st
 
-from dpviz.ui.shared.navigation import page_of
+from dpviz.ui.shared.navigation import page_named
 
 SENTENCE = "Private locations in, a map anyone may see out."
 DOORS = {"See a private map": "", "Publish my data": "publish", "Learn how it works": "learn"}
@@ -26,5 +24,5 @@ def welcome(prefix: str) -> None:
             if st.button(label, key=f"{key}.{page}"):
                 st.session_state[key] = False
                 if page:
-                    st.switch_page(page_of(import_module(f"dpviz.ui.pages.{page}")))
+                    st.switch_page(page_named(page))
                 st.rerun()
