@@ -164,7 +164,7 @@ def foot(room: Room, chapter: ModuleType, *, last: bool) -> None:
             st.markdown("**What next?**", width="content")
             for name, label in NEXT.items():
                 st.page_link(page_named(name), label=label, width="content")
-        with st.popover("Details", icon=":material/info:", type="tertiary", key="learn.details"):
+        with st.popover("Details", icon=":material/info:", key="learn.details"):
             st.caption("\n\n".join([*room.notes, chapter.SOURCE]))
             for caption, rows in room.tables.items():
                 st.markdown(f"**{caption}**")

@@ -102,7 +102,7 @@ def _chart(room: Room, errors: dict[int, ErrorParts], side: int) -> None:
     room.chart(
         "Error against the size of the cells (dots: measured)",
         rows,
-        240,
+        230,
         rule({"strokeDash": [4, 4], "color": GREY}, [{"cells per side": side}], x=x),
         {
             "transform": [{"filter": "datum.part != 'measured'"}],

@@ -104,7 +104,7 @@ def _variants(data: str, epsilon: float, seed: int, height: int) -> dict[str, Er
 
 def _shares(room: Room, shares: list[float]) -> None:
     rows = [{"level": level, "ε": round(share, 4)} for level, share in enumerate(shares)]
-    x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε")
+    x, y = ordinal("level", "Level (root: 0)"), axis("ε", "ε", axis={"tickCount": 3})
     bars = layer("bar", {"color": BLUE}, x=x, y=y)
     room.chart(f"How ε = {room.epsilon:g} is shared", rows, 225, bars)
 
@@ -123,7 +123,7 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
     bars = layer(
         "bar",
         y={"field": "tree", "type": "nominal", "sort": None, "axis": look},
-        x=axis("error", "Noise error (records)", axis={"format": ",~r", "tickCount": 4}),
+        x=axis("error", "Noise error (records)", axis={"format": ",~r", "tickCount": 3}),
         color={"condition": {"test": "datum.chosen", "value": ORANGE}, "value": BLUE},
     )
     room.chart("Noise error of four such trees", rows, 225, bars, bars=2 * len(rows))
