@@ -51,7 +51,7 @@ SOURCE = (
     "Machanavajjhala et al., ICDE 2006; S. Ganta et al., KDD 2008."
 )
 TRIES = 100
-CONTROLS = 48
+CONTROLS = 58
 """Pixels of the controls above the map."""
 
 EXACT = "Exact counts"
