@@ -51,9 +51,6 @@ SOURCE = (
     "Machanavajjhala et al., ICDE 2006; S. Ganta et al., KDD 2008."
 )
 TRIES = 100
-CONTROLS = 58
-"""Pixels of the controls above the map."""
-
 EXACT = "Exact counts"
 REASONS = {
     LOOK: "The attacker knows everybody else in the block. Suppression resists if "
@@ -125,8 +122,10 @@ def _map(room: Room, shown: str, parameters: dict[str, tuple[float, float]]) -> 
         raw=shown == NOISE.name,
         description=f"The city in {BLOCKS} by {BLOCKS} blocks: {words}",
     )
-    above = CONTROLS if room.revealed else 0
-    room.show(scene, f"{BLOCKS} by {BLOCKS} blocks: {words}.", above)
+    if room.revealed:
+        room.show(scene, "", above=48)
+    else:
+        room.show(scene, f"{BLOCKS} by {BLOCKS} blocks: {words}.")
 
 
 @st.cache_data(max_entries=32, show_spinner="Making all five err equally …")

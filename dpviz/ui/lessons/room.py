@@ -161,10 +161,7 @@ class Room:
         )
 
     def show(self, scene: Scene, words: str, above: int = 0, **heard: Callable[[], None]) -> None:
-        """Show the chapter's map, and below it the same in words; on a phone they come last.
-
-        ``above`` is the height in pixels of controls above the map.
-        """
+        """Show the map below ``above`` pixels of controls, then words, which a phone shows last."""
         with self.map_side:
             alone = LARGE if not (self.revealed or self.presenting) else HEIGHT
             height = alone - above - (LEGEND_HEIGHT if scene.legend else 0)
