@@ -250,9 +250,8 @@ def plain_guarantee(unit: str, epsilon: float, delta: float = 0.0, noun: str = "
     """State the guarantee in plain words, and with its price; neither promises more than ε gives.
 
     >>> plain_guarantee("one person with at most 3 records", 1.0, noun="crimes")
-    'Counts are slightly wrong on purpose, so that one person more or less can hardly be noticed. \
-Whether any one person is in these data remains uncertain: ε = 1 per person, at most 3 crimes of \
-each.'
+    'Counts are slightly wrong on purpose, so that whether any one person is in these data remains \
+uncertain: ε = 1 per person, at most 3 crimes of each.'
     >>> plain_guarantee("one record", 5.0, noun="crimes")
     'Counts are slightly wrong on purpose. The odds of any conclusion on whether any one of the \
 crimes is in these data change by a factor of at most 148, a weak guarantee: ε = 5 for each.'
@@ -267,8 +266,7 @@ crimes is in these data change by a factor of at most 148, a weak guarantee: ε 
     wrong = "Counts are slightly wrong on purpose"
     if epsilon <= STRONG_EPSILON:
         return (
-            f"{wrong}, so that {who} more or less can hardly be noticed. Whether any {who} {are} "
-            f"in these data remains uncertain: {budget}."
+            f"{wrong}, so that whether any {who} {are} in these data remains uncertain: {budget}."
         )
     weak = "a weak guarantee" if epsilon > WEAK_EPSILON else "a moderate guarantee"
     return (

@@ -144,6 +144,7 @@ def words_of_page(
         "answers": [(rect, replies(maps, names, rect, whole)) for rect in rects],
         "noun": "area" if is_areas(releases[0]) else "cell",
         "drawn": releases[0].kind,
+        "quotients": is_points(one[0]) and bool(one[0].kinds or one[0].domain.values),
         "tables": tables_of(whole or releases[0]) if len(one) == 1 else [],
     }
 
@@ -243,7 +244,7 @@ def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> di
         "contrast": None,
         "chooser": "",
         "whole": 0,
-        **{key: [] for key in ("trees", "ends", "rects", "views")},
+        **{key: [] for key in ("trees", "periods", "rects", "views")},
     }
 
 
@@ -267,7 +268,7 @@ def _cells(
 ) -> tuple[Scene, dict[str, Any]]:
     """Scene of cells, and the values that the page needs besides it."""
     maps, names = maps_of(releases, labels, in_time=len(releases) > 1 and whole is not None)
-    periods = _in_time(releases, labels)
+    periods = _in_time(releases)
     whole_period = range(0, len(maps), len(releases)) if periods.get("whole") else range(0)
     scale = density_scale(*(each for at, each in enumerate(maps) if at not in whole_period))
     scene = series_scene(maps, names, **seen, most=max(MAX_RELEASES, len(maps)), scale=scale)
@@ -275,7 +276,7 @@ def _cells(
     if whole_period and scene.legend is not None:  # its densities are far above those of steps
         first = maps[:: len(releases)]
         scale = density_scale(*first)
-        apart = density_legend(scale, first).of(labels[0])
+        apart = density_legend(scale, first)
         look = {"bounds": list(scale.bounds), "palettes": every_palette(len(scale))}
         marks = [
             mark.with_layer(**look) if at in whole_period else mark
@@ -313,8 +314,8 @@ def _listed(releases: Sequence[Mapped], labels: Sequence[str]) -> dict[str, Any]
     return {"names": labels, "categories": [ALL, *kinds] if kinds else []}
 
 
-def _in_time(releases: Sequence[Mapped], names: Sequence[str]) -> dict[str, Any]:
-    """Periods of the maps, as in the app's addresses, and words at both ends of the slider.
+def _in_time(releases: Sequence[Mapped]) -> dict[str, Any]:
+    """Periods of the maps, as in the app's addresses.
 
     ``whole`` is 1 if the first map is of the whole period. Empty if the maps are not of periods of
     one release.
@@ -324,7 +325,6 @@ def _in_time(releases: Sequence[Mapped], names: Sequence[str]) -> dict[str, Any]
     periods = [each.header.extra["period"] for each in releases]
     first, *steps = periods
     return {
-        "ends": [names[0], names[-1]],
         "whole": int(first == [steps[0][0], steps[-1][1]]),
         "periods": [",".join(each) for each in periods],
     }
@@ -340,8 +340,8 @@ def _areas(
 ) -> tuple[Scene, dict[str, Any]]:
     """Scene of areas, level by level, and the values that the page needs besides it."""
     maps, _ = maps_of(releases, labels, in_time=in_time)
-    periods = _in_time(releases, labels)
-    views = level_views(maps, len(releases) if periods.get("whole") else 0, labels[0])
+    periods = _in_time(releases)
+    views = level_views(maps, len(releases) if periods.get("whole") else 0)
     marks = [mark for view in views for mark in view.marks]
     scene = scene_of(releases[0], marks, views[-1].legend, **seen)
     packer.add_tables(scene.tables)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpviz.lazy import jinja2
 from dpviz.private.curve import upper_limit
-from dpviz.render.numbers import short
+from dpviz.render.numbers import short, within_noise
 from dpviz.render.scene import Bounds
 
 
@@ -26,6 +26,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.tests["within_noise"] = within_noise
     templates.filters |= {"degrees": _degrees, "short": short, "upper_limit": upper_limit}
     return templates
 

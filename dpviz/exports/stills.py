@@ -90,10 +90,10 @@ def report_pictures(
 ) -> list[tuple[str, bytes]]:
     """Pictures of a report with their names: one for each map, with categories one for each.
 
-    The pictures have no title and subtitle, since the page has them; those of categories have the
-    classes of the first.
+    The pictures have no title, subtitle and guarantee, since the page has them; those of categories
+    have the classes of the first.
     """
-    words = Words(noun=presentation.noun, pins=presentation.pins)
+    words = Words(noun=presentation.noun, pins=presentation.pins, with_status=False)
     maps, names = flat_maps(releases, labels)
     if not maps:
         drawn = _scene_picture(releases[0], words, "report")
@@ -107,7 +107,7 @@ def report_pictures(
                 [each],
                 [title],
                 rect,
-                words=words if at == 0 else replace(words, with_status=False, pins=()),
+                words=words if at == 0 else replace(words, pins=()),
                 scaled_as=points_of(shown),
                 size="report" if at < len(maps) else "small",
             ),

@@ -105,10 +105,10 @@ def _of_scene(name: str, scene: Scene, prefix: str) -> View:
     return View(name, marks, scene.legend, scene.neutral)
 
 
-def level_views(releases: Sequence[AreaRelease], every: int = 0, whole: str = "") -> list[View]:
+def level_views(releases: Sequence[AreaRelease], every: int = 0) -> list[View]:
     """Each level of a release at one time or several, and of each kind, the coarsest first.
 
-    With ``every``, each map of so many is of the period named ``whole``, with classes of its own.
+    With ``every``, each map of so many is of the whole period, with classes of its own.
     """
     views = []
     for at, level in enumerate(releases[0].frame.levels):
@@ -124,7 +124,7 @@ def level_views(releases: Sequence[AreaRelease], every: int = 0, whole: str = ""
                 legends.append(legend)
         *first, legend = legends
         if first:
-            first, legend = [first[0].of(whole)], legend.of(EACH_STEP)
+            legend = legend.of(EACH_STEP)
         ordered = [frames[row] for row in range(len(releases))]
         marks = [mark for frame in ordered for mark in frame]
         name = level_words(level)

@@ -55,6 +55,16 @@ def with_noise(value: float, half_width: float) -> str:
     return f"{rounded(value, half_width)} ± {half_width_words(half_width)}"
 
 
+def within_noise(words: str) -> bool:
+    """Return whether the interval of :func:`with_noise` holds zero.
+
+    >>> within_noise("−1,200 ± 3,400"), within_noise("1,240 ± 60"), within_noise("7")
+    (True, False, False)
+    """
+    value, _, half = words.translate({ord(","): "", ord("−"): "-"}).partition(" ± ")
+    return bool(half) and abs(float(value)) <= float(half)
+
+
 def count_words(answers: RangeAnswers) -> str:
     """The first of some counts, with the larger of its two errors."""
     return with_noise(float(answers.count[0]), float(answers.larger_error[0]))

@@ -101,12 +101,12 @@ def test_every_kind_has_a_page_a_report_a_picture_and_data(kind, table, tmp_path
         seen = re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL).partition('"more"')[0]
         assert seen.count(sentence) == 1
         if "categories" in kind:
-            assert re.search(r">theft</th><td class=number>[^<]*±", seen)
+            assert re.search(r">theft</th><td class=[^>]*>[^<]*±", seen)
         if "time" in kind or "month" in kind:
-            assert re.search(r">March 2024</th><td class=number>[^<]*±", seen)
+            assert re.search(r">March 2024</th><td class=[^>]*>[^<]*±", seen)
         if kind == "flows":
             assert "Flows, ward: 6 of 9, those with the most records" in seen
-            assert re.search(r">All origins</th><td class=number>[^<]*±", seen)
+            assert re.search(r">All origins</th><td class=[^>]*>[^<]*±", seen)
     report = report_page([release], presentation=WORDS)
     assert ('src="data:image/png' in report) == has_picture(release) == (kind not in WITHOUT_MAP)
     if has_picture(release):
@@ -134,8 +134,7 @@ def test_the_whole_period_has_a_legend_of_its_own(kind, table):
     spec = json.loads(re.search(r'<script id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     owner = spec["views"][-1] if kind.startswith("areas") else spec
     whole, steps = owner["wholeLegend"], owner["legend"]
-    assert whole["title"].endswith(", all 2024")
-    assert steps["title"].endswith(", one scale for all steps")
+    assert steps["title"] == f"{whole['title']}, one scale for all steps"
     assert whole["classes"] != steps["classes"]
 
 

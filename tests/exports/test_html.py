@@ -224,7 +224,7 @@ def test_a_projected_domain_has_saved_answers_but_no_live_ones(records):
     page = map_page([release], rects=[(-1.5, 52.5, -1.0, 53.0)])
     spec = json.loads(element(page, "scene"))
     assert spec["tools"] == spec["trees"] == []
-    assert "Ask the map" not in page
+    assert "<strong>Draw</strong>" not in page
     assert '<th scope="col">Rectangle' in page
     assert DOMAIN.crs == "EPSG:4326"
 

@@ -336,7 +336,7 @@ def test_the_hour_of_the_week_from_file_to_answer(method, tmp_path, monkeypatch)
     line = as_json("info", "week.parquet", "--code", "command", "--source", "visits.csv")["command"]
     assert "--zone Europe/Berlin --cycle week --every 1h" in line
     assert cli("share", "week.parquet", "-o", "week.html")[0] == 0
-    assert '"ends": ["the whole week", "Sun"]' in (tmp_path / "week.html").read_text()
+    assert '"names": ["the whole week", "Mon"' in (tmp_path / "week.html").read_text()
     wrap = fails("query", *box, "--period=Fri 22:00,Mon 06:00")
     assert "split a period that wraps around into two" in wrap
     assert "--time requires --period or --cycle" in fails(*build, week[1], "-o", "x.parquet")
@@ -355,7 +355,7 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     path = release.save(tmp_path / "r.parquet")
     assert cli("share", path, "-o", tmp_path / "r.html", "--rect=1,1,5,5")[0] == 0
     text = (tmp_path / "r.html").read_text()
-    assert '"ends": ["all 2024", "December 2024"]' in text
+    assert '"names": ["all 2024", "January 2024"' in text
     answers = text[text.index("<h2>Answers</h2>") :]
     for each, label in zip(maps, labels, strict=True):
         answer = release.count([1, 1, 5, 5], each.header.extra["period"])

@@ -177,17 +177,16 @@ export function answerElement(name, answer, interval, values = null) {
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }
 
-/** A table of the answers of a series, each with a dot and its ± as a bar on one scale, a line at zero if the scale has it, and a text of `beside`; its name is a button that shows its map. The first `wholes` rows are sums of the others and have no bar, because it would be too long. */
-export function answerTable(names, answers, interval, now, show, caption = 'At every ε', beside = [], wholes = 0) {
-  const errors = answers.map(each => largerError(each, interval));
-  const ends = answers.map(({count}, at) => [count - errors[at], count + errors[at]]);
-  const drawn = ends.slice(wholes);
-  const low = Math.min(...drawn.map(([from]) => from));
-  const high = Math.max(...drawn.map(([, to]) => to), low + 1e-9);
+/** A table of answers {name, answer, share, now, show}, each with its share in words, or with a dot and its ± as a bar on one scale, and a line at zero if the scale has it; its name is a button that shows its map. Answers within their noise are grey. */
+export function answerTable(rows, interval, caption) {
+  const ends = rows.map(({answer}) => largerError(answer, interval)).map((error, at) => [rows[at].answer.count - error, rows[at].answer.count + error]);
+  const low = Math.min(...ends.map(([from]) => from));
+  const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
   const share = value => 100 * (value - low) / (high - low);
-  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption), h('tbody', {}, ...names.map((name, at) => h('tr', {class: now.includes(at) ? 'now' : ''},
-    h('th', {scope: 'row'}, h('button', {type: 'button', onclick: () => show(at)}, name)),
-    h('td', {class: 'number'}, withNoise(answers[at].count, errors[at])),
-    beside.length ? h('td', {class: 'number'}, beside[at]) : null,
-    h('td', {class: 'bar'}, ...at < wholes ? [] : [h('b', {hidden: low > 0 || high < 0, style: `left:${share(0)}%`}), h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`})])))));
+  const within = ([from, to]) => from <= 0 && to >= 0;
+  const grey = ends.some(within) ? h('span', {class: 'noise'}, ' (grey: within its noise)') : '';
+  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption, grey), h('tbody', {}, ...rows.map(({name, answer, share: part, now, show}, at) => h('tr', {class: `${now ? 'now' : ''} ${within(ends[at]) ? 'noise' : ''}`},
+    h('th', {scope: 'row'}, h('button', {type: 'button', onclick: show}, name)),
+    h('td', {class: 'number'}, withNoise(answer.count, largerError(answer, interval))),
+    part ? h('td', {class: 'number'}, part) : h('td', {class: 'bar'}, h('b', {hidden: low > 0 || high < 0, style: `left:${share(0)}%`}), h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
 }

@@ -27,10 +27,16 @@ function remember(choices) {
   } catch { /* a page without an address of its own, or a browser that allows few changes a minute */ }
 }
 
-/** Copies the address of the app's page that embeds this one. */
-function copyLink({currentTarget: pressed}) {
-  navigator.clipboard.writeText(holder.location.href).then(() => { pressed.textContent = 'Link copied'; }, () => { pressed.textContent = 'Copy it from the address bar'; });
-}
+/** A button that copies a text; `made` makes it from the address of the app's page that embeds this one. */
+const copier = (text, made) => button(text, ({currentTarget: pressed}) => {
+  navigator.clipboard.writeText(made(holder.location.href)).then(() => { pressed.textContent = 'Copied'; }, () => { pressed.textContent = 'Not allowed'; });
+});
+
+const COPIES = {
+  'Copy link': address => address,
+  Embed: address => h('iframe', {src: `${address}&embed=true`, title: document.title, width: '100%', height: '700'}).outerHTML,
+  Cite: address => `${document.title}. ${document.querySelector('.guarantee').textContent} ${address}`,
+};
 
 /** Height of the page on paper, measured with its print rules: the app sets it before the browser lays out the sheets. */
 function printedHeight(...roots) {
@@ -49,7 +55,7 @@ function printedHeight(...roots) {
 async function start() {
   const spec = JSON.parse(byId('scene').textContent);
   const [buffer, gl] = await Promise.all([bytesOf('columns'), prepared(async () => loadedDeck(await bytesOf('deck')))]);
-  const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), total: byId('total'), style: byId('map-style').textContent};
+  const places = {map: byId('map'), modes: byId('modes'), hint: byId('hint'), answer: byId('answer'), list: byId('list'), total: byId('total'), style: byId('map-style').textContent};
   const viewer = window.dpviz = new Viewer(places, spec, columnsOf(spec.columns, buffer), gl);
   viewer.onChange = (what, value) => { // on a phone the answer is below the map
     if (what === 'choices') remember(value);
@@ -58,7 +64,7 @@ async function start() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
   if (frame) byId('alone').remove(); // the app's page around this one is from a server
   if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${printedHeight(document, places.map.shadowRoot)}px`));
-  byId('take').append(button('Save picture', () => savePicture(viewer.app)), button('Print', () => print()), frame && navigator.clipboard ? button('Copy link', copyLink) : '');
+  byId('take').append(button('Save picture', () => savePicture(viewer.app)), button('Print', () => print()), ...frame && navigator.clipboard ? Object.entries(COPIES).map(each => copier(...each)) : []);
   for (const shows of document.querySelectorAll('[data-rect]')) {
     shows.onclick = () => {
       viewer.push(spec.rects[Number(shows.dataset.rect)]);

@@ -9,11 +9,11 @@ export class Finder {
   constructor({names, noun}, choose) {
     Object.assign(this, {names, noun, choose, texts: names.map(plain)});
     const list = h('datalist', {id: 'dpviz-names'}, ...names.map(value => h('option', {value})));
-    this.input = h('input', {type: 'search', list: 'dpviz-names', autocomplete: 'off', 'aria-describedby': 'dpviz-missing', 'data-testid': 'dpviz-find',
+    this.input = h('input', {type: 'search', list: 'dpviz-names', autocomplete: 'off', 'aria-label': `Find ${noun}`, placeholder: `Find ${noun}`, 'aria-describedby': 'dpviz-missing', 'data-testid': 'dpviz-find',
       oninput: () => { if (!this.input.value || this.texts.includes(plain(this.input.value))) this.find(); },
       onchange: () => this.find()});
     this.missing = h('span', {id: 'dpviz-missing', class: 'soft', role: 'status'});
-    this.element = h('label', {class: 'chooser finder'}, h('span', {}, `Find ${noun}`), this.input, list, this.missing);
+    this.element = h('span', {class: 'finder'}, this.input, list, this.missing);
   }
 
   /** Choose the name that equals the text, else the first that begins with it, else the first that contains it. */

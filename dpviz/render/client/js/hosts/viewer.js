@@ -15,7 +15,7 @@ const TREE = ['lo', 'hi', 'n_children', 'count', 'variance', 'kind', 'since', 'u
 const within = ({lo, hi}, [start, end]) => ({lo: [...lo, start], hi: [...hi, end]});
 
 export class Viewer {
-  /** `places` has the elements {map, modes, hint, answer, total}; `style` is the map's style sheet as text; `gl` is null for a flat map. */
+  /** `places` has the elements {map, modes, hint, answer, list, total}; `style` is the map's style sheet as text; `gl` is null for a flat map. */
   constructor(places, spec, columns, gl) {
     this.places = places;
    this.onChange = () => {}; // set by the host: called with ('shape' or 'camera', value)
@@ -32,7 +32,7 @@ export class Viewer {
     this.pushed = 0;
     this.shape = null;
     const count = this.names.length;
-    this.shown = {kind: 0, a: count > 2 && !spec.chooser && !spec.ends.length ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
+    this.shown = {kind: 0, a: count > 2 && !spec.chooser && !spec.periods.length ? Math.floor((count - 1) / 2) : 0, b: count === 2 && !spec.chooser ? 1 : null, mode: 'swipe', view: spec.view ?? null};
     const shadow = places.map.attachShadow({mode: 'open'});
     shadow.append(h('style', {}, places.style));
     this.app = new MapApp(shadow);
@@ -114,11 +114,11 @@ export class Viewer {
 
   /** Writes the noisy total of the releases on the map, if the page has a place for it. */
   tellTotal() {
-    const {totals, records, ends, categories} = this.spec;
+    const {totals, records, periods, categories} = this.spec;
     if (!this.places.total || !totals?.length) return;
     const {kind, a} = this.shown;
     const words = this.now.flatMap((at, row) => [row ? ' · ' : '', this.now.length > 1 ? `${this.label(at)}: ` : '', h('strong', {}, totals[this.map(at)])]);
-    const named = this.now.length === 1 && (ends.length || kind || categories?.length && a);
+    const named = this.now.length === 1 && (periods.length || kind || categories?.length && a);
     this.places.total.replaceChildren(...words, ` ${records}`, named ? `, ${this.label(a)}` : '');
   }
 
@@ -165,8 +165,8 @@ export class Viewer {
   /** Builds the slider of a series, the choice of a release to compare with, and the modes of comparison. */
   buttons() {
     const {names, spec: {epsilons}} = this;
-    const inTime = this.spec.ends.length > 0;
-    const ends = inTime ? this.spec.ends : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
+    const inTime = this.spec.periods.length > 0;
+    const ends = inTime ? [] : [`ε ${epsilons[0]}`, `${epsilons.at(-1)}`];
     const place = this.places.modes;
     if (this.spec.chooser) place.append(this.chooser());
     if (this.categories.length) place.append(this.category());
@@ -253,24 +253,30 @@ export class Viewer {
   /** Answers a shape; null clears it. Without trees (a domain not in degrees) the shape is only shown. */
   asked(shape) {
     this.shape = shape;
-    const whole = !shape && this.spec.ends.length > 0; // a release by time shows the timeline of the whole area
-    const rect = whole ? [...this.domain.lower, ...this.domain.upper] : shape?.rect;
+    const {names, now, spec: {interval, values, categories, periods, whole}} = this;
+    const inTime = periods.length > 0;
+    const {lower, upper} = this.domain;
+    const rect = shape ? shape.rect : inTime && [...lower, ...upper]; // a release by time shows the timeline of the whole area
     const area = shape?.kind === 'area';
-    const answers = area ? this.inCategory(this.regions.area(shape.row, this.spec.interval)) : rect && (this.trees.length || this.regions) ? this.answers(rect) : null;
-    const shown = shape && answers && this.now.map(at => answers[at]);
+    const answers = area ? this.inCategory(this.regions.area(shape.row, interval)) : rect && (this.trees.length || this.regions) ? this.answers(rect) : null;
+    const shown = shape && answers && now.map(at => answers[at]);
     const drawn = area ? this.lines('area', this.regions.outline(shape.row), 255, 2.5) : this.outlines(shown);
     this.app.showOverlay({...drawn, shape: {seq: this.pushed, value: area ? null : shape}}, {});
-    this.places.hint.hidden = Boolean(shape && answers);
-    const {names} = this;
-    const {interval, values, chooser, whole: wholes = 0} = this.spec;
-    const shares = names === this.spec.categories && answers && !answers.includes(null) ? answers.map(each => each === answers[0] ? '' : quotientWords(shareOf(each, answers.slice(1), interval), true)) : [];
-    const caption = whole ? 'The whole area, step by step' : this.spec.ends.length ? 'Step by step' : chooser ? 'Count of each, and its share of all' : undefined;
-    const title = at => [shape?.name ?? (names.length > 1 ? '' : 'The rectangle'), names.length > 1 ? this.label(at) : ''].filter(Boolean).join(', ');
-    const said = !answers ? [] : answers.includes(null)
+    this.places.hint.hidden = Boolean(shown);
+    const outside = answers?.includes(null);
+    const place = shape?.name ?? (shape ? 'The rectangle' : 'The whole area');
+    const title = at => [place, names.length > 1 ? this.label(at) : ''].filter(Boolean).join(', ');
+    this.places.answer.replaceChildren(...outside
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
-      : [...whole ? [] : this.now.map(at => answerElement(title(at), answers[at], interval, values)),
-        ...names.length > 2 ? [answerTable(names, answers, interval, this.now, at => this.set(this.regions ? {a: at} : {a: at, view: null}), caption, shares, wholes)] : []];
-    this.places.answer.replaceChildren(...said);
+      : (shown || []).map((answer, row) => answerElement(title(now[row]), answer, interval, values)));
+    const ofKinds = names === categories;
+    const first = ofKinds ? 1 : whole; // a sum of the others is not listed with them
+    const rows = !answers || outside || names.length < 3 ? [] : names.map((name, at) => ({
+      name, answer: answers[at], now: now.includes(at), show: () => this.set(this.regions ? {a: at} : {a: at, view: null}),
+      share: ofKinds && at ? quotientWords(shareOf(answers[at], answers.slice(1), interval), true) : undefined,
+    }));
+    const caption = `${place}, ${inTime ? 'step by step' : ofKinds ? 'each category and its share' : 'at every ε'}`;
+    this.places.list.replaceChildren(...rows.length ? [answerTable(rows.slice(first), interval, caption)] : []);
     this.onChange('choices', this.choices);
   }
 

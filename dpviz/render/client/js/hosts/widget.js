@@ -19,10 +19,10 @@ function onDark(element) {
 function layout(shadow, {badges, live}, css) {
   const places = {map: h('div', {class: 'place'}), modes: h('div', {class: 'modes', role: 'group', 'aria-label': 'How the maps are shown'}),
     hint: h('p', {class: 'soft'}, live ? 'Press ▭ Draw on the map, or D. In Python, the rectangle and its answer are the widget\'s attributes rectangle and answer.' : 'Drag to move, scroll to zoom.'),
-    answer: h('div', {'aria-live': 'polite'})};
+    answer: h('div', {'aria-live': 'polite'}), list: h('div', {'aria-live': 'polite'})};
   shadow.append(h('style', {}, css),
     h('ul', {class: 'badges'}, ...badges.map(({kind, text, label}) => h('li', {}, label ? `${label}: ` : '', h('span', {class: kind}, text)))),
-    h('div', {class: 'stage'}, h('div', {}, places.modes, places.map), h('section', {'aria-label': 'Answer'}, places.hint, places.answer)));
+    h('div', {class: 'stage'}, h('div', {}, places.modes, places.map), h('section', {'aria-label': 'Answer'}, places.hint, places.answer, places.list)));
   return places;
 }
 
