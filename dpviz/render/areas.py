@@ -43,9 +43,10 @@ def hexagon_shares(shapes: NDArray[np.object_], domain: Domain) -> Float:
 def level_frames(
     releases: Sequence[AreaRelease], level: str | None, ids: Sequence[str], *, sums: bool = False
 ) -> tuple[list[tuple[Mark, ...]], Legend]:
-    """The areas of a level at several times as marks, and their legend; an id for each time.
+    """The areas of a level at several times as marks, and their legend.
 
-    With ``sums`` they show sums of values in place of counts.
+    With ``sums`` they show sums of values in place of counts. ``ids``: see
+    :func:`~dpviz.render.districts.district_frames`.
     """
     first = releases[0]
     regions, _ = level_of(first, level)
@@ -68,9 +69,13 @@ def areas_scene(
     *,
     camera: Camera | None = None,
     sums: bool = False,
+    alike: Sequence[AreaRelease] = (),
 ) -> Scene:
-    """Noisy densities of the areas of a level, by default the finest; or sums of values."""
-    (marks,), legend = level_frames([release], level, ["district"], sums=sums)
+    """Noisy densities of the areas of a level, by default the finest; or sums of values.
+
+    ``alike`` are releases of the same areas, such as other steps of time, that share the classes.
+    """
+    (marks,), legend = level_frames([release, *alike], level, ["district"], sums=sums)
     return scene_of(release, marks, legend, camera=camera)
 
 

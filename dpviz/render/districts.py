@@ -163,14 +163,14 @@ def district_frames(
 
     Args:
         regions: see :func:`district_marks`, as for ``domain``, ``noun`` and ``simplified``.
-        ids: prefixes of the marks' ids, one for each time.
+        ids: prefixes of the marks' ids, one for each time; further times only share the classes.
         counted: plural noun of what is counted, or the name of a sum.
     """
     drawn = choropleths(regions, frames, domain, noun, simplified=simplified, counted=counted)
     triangles = drawn[0].triangles()
     marks = [
         _marks(regions, answers, one, triangles, noun, counted, id)
-        for answers, one, id in zip(frames, drawn, ids, strict=True)  # noqa: A001
+        for answers, one, id in zip(frames, drawn, ids, strict=False)  # noqa: A001
     ]
     return marks, drawn[0].legend
 

@@ -149,8 +149,16 @@ def test_the_table_of_a_published_map_is_of_the_kind_that_it_shows(path):
     assert sorted(shown["noisy count"]) == sorted(on_screen(*pair) for pair in finest)
 
 
-@pytest.mark.parametrize("address", [{}, {"kind": "THEFT"}], ids=["all", "one category"])
-def test_the_published_map_and_the_page_to_share_have_one_scale(tmp_path, address):
+@pytest.mark.parametrize(
+    ("kind", "period", "shown"),
+    [
+        (None, None, "wholeLegend"),
+        ("THEFT", None, "wholeLegend"),
+        (None, "2024-03-01,2024-04-01", "legend"),
+    ],
+    ids=["all", "one category", "one step"],
+)
+def test_the_published_map_and_the_page_to_share_have_one_scale(tmp_path, kind, period, shown):
     """Regression: the same cells had other classes and another threshold on the page to share."""
     table = crimes(5_000)
     domain = dpviz.Domain.from_bounds(
@@ -161,10 +169,11 @@ def test_the_published_map_and_the_page_to_share_have_one_scale(tmp_path, addres
     release = dpviz.build(data, "ladder_tree", epsilon=2.0, seed=1)
     path = release.save(tmp_path / "r.parquet")
     app = AppTest.from_function(published_page, args=(str(path),), default_timeout=60)
-    app.query_params.update(address)
+    app.query_params.update({"kind": kind} if kind else {})
+    app.session_state["publish.period"] = period
     legend = app.run().session_state["publish.scene"][1].legend
     page = re.search(r'<script id="scene"[^>]*>(.*?)</script>', release_page(release), re.DOTALL)
-    shared = json.loads(page[1])["wholeLegend"]
+    shared = json.loads(page[1])[shown]
     assert [each["label"] for each in shared["classes"]] == list(legend.labels)
     assert legend.blank.startswith(shared["blank"])
 

@@ -10,10 +10,12 @@ import pyarrow as pa
 import streamlit as st
 
 from dpviz.evaluation.truth import exact_by_area
+from dpviz.exports.views import maps_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.table import area_sums, part_counts, rank_limits
+from dpviz.releases.areas.window import step_windows
 from dpviz.releases.counts import AreaRelease
-from dpviz.render import Camera, with_noise
+from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.points.answers import window_total
@@ -53,7 +55,13 @@ def show_areas(
         return
     part = window_part(f"{prefix}.part", of_kind, window)
     camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-    draw = partial(areas_scene, part, level, camera=camera, sums=sums)
+
+    def draw() -> Scene:
+        whole = window is None or window.high - window.low == len(window.steps)
+        steps = [release] if whole else step_windows(release)[0][1:]
+        alike, _ = maps_of(steps, [""] * len(steps), in_time=True)
+        return areas_scene(part, level, camera=camera, sums=sums, alike=alike)
+
     answer = partial(
         drawn_answer,
         prefix,

@@ -14,6 +14,7 @@ from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.exports.views import maps_of
 from dpviz.releases.counts import AreaRelease, PointRelease, is_points
+from dpviz.releases.points.window import during
 from dpviz.render import Camera, Mark, Scene, density_scale
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scale import MAX_CLASSES, MIN_CLASSES, Scale
@@ -45,6 +46,7 @@ from dpviz.ui.shared.panels import draw_hint
 from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.text import plain, sentence
+from dpviz.ui.shared.timeline import Window
 
 
 @dataclass(frozen=True)
@@ -96,21 +98,25 @@ def scene_of(
     tools: tuple[Literal["rect", "polygon"], ...] = ("rect", "polygon"),
     look: Look | None = None,
     every: PointRelease | None = None,
+    periods: Sequence[Window] = (),
 ) -> Scene:
     """Scene of a 2-D release, rebuilt when the release, the look or the scale changes.
 
     At another ε or seed it keeps its scale, unless the visitor has unlocked it.
 
-    ``every`` is the release with all its categories, which share one scale.
+    ``every`` is the release with all its categories, which share one scale, and so do its
+    ``periods``.
     """
+    whole = every or release
 
     def shared() -> Scale:
-        return density_scale(*maps_of([every or release], [""])[0])
+        maps = [during(whole, each) for each in periods] or [whole]
+        return density_scale(*maps_of(maps, [""] * len(maps), in_time=True)[0])
 
     scale = locked_scale(prefix, source)
     if scale is None and look is None and not st.session_state.get(f"{prefix}.unlocked"):
-        facts = [release.header.extra.get(name) for name in ("period", "release_id")]
-        shown = source.key, release.header.method, release.domain, *facts
+        header = whole.header
+        shown = source.key, header.method, whole.domain, header.extra.get("release_id"), periods
         scale = cached(f"{prefix}.scale.kept", shown, shared)
 
     def make() -> Scene:

@@ -139,9 +139,7 @@ def _in_time(
     if look == "film" and played is None:
         st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
     flat = cached(f"{prefix}.flat", (release, window), lambda: during(release, window))
-    alike = flat
-    if every is not release:
-        alike = cached(f"{prefix}.alike", (every, window), lambda: during(every, window))
+    alike = [whole] if window == whole else steps_of(every)[0]
     rect, _ = question(prefix)
     place = rect if rect is not None and overlaps(rect, release.domain) else None
 
@@ -166,7 +164,7 @@ def _in_time(
         release,
         source,
         answer,
-        played or scene_of(prefix, flat, source, tools=("rect",), look=kinds, every=alike),
+        played or scene_of(prefix, flat, source, ("rect",), kinds, every, alike),
         fields=(permalink.RECT, CAMERA, SCALE, PERIOD, LOOK),
         panels={**timeline, **panels},
         others={"ring": None},
