@@ -29,7 +29,9 @@ function remember(choices) {
 
 /** A button that copies a text; `made` makes it from the address of the app's page that embeds this one. */
 const copier = (text, made) => button(text, ({currentTarget: pressed}) => {
-  navigator.clipboard.writeText(made(holder.location.href)).then(() => { pressed.textContent = 'Copied'; }, () => { pressed.textContent = 'Not allowed'; });
+  const tell = said => { pressed.textContent = said; };
+  navigator.clipboard.writeText(made(holder.location.href)).then(() => tell('Copied'), () => tell('Not allowed'));
+  setTimeout(tell, 2000, text);
 });
 
 const COPIES = {
