@@ -26,7 +26,6 @@ from dpviz.render.legend import with_noun
 from dpviz.render.numbers import (
     count_words,
     half_width_words,
-    interval_ends,
     odds,
     percent_interval,
     with_interval,
@@ -48,7 +47,6 @@ class Reply:
         label: label of the release.
         count: noisy count ± error; the error is the larger of half of the noise's 95 % interval
             and ``uniformity``.
-        low, high: the 95 % interval.
         uniformity: ± error from uneven records inside cut leaves, an ESTIMATE.
         nodes: nodes used.
         sums: sum (with such a ±) and mean of the values, and the share of a kind, with their names;
@@ -57,8 +55,6 @@ class Reply:
 
     label: str
     count: str
-    low: str
-    high: str
     uniformity: str
     nodes: str
     sums: tuple[tuple[str, str], ...] = ()
@@ -338,14 +334,11 @@ def replies(
         rows += [(name, only, *when, name) for name in only.kinds]
     for label, release, period, kind in rows:
         answer = release.count(inside, period, kind)
-        low, high = interval_ends(float(answer.count[0]), float(answer.half_width[0]))
         spread = INTERVAL_SDS * float(answer.uniformity_sd[0])
         answers.append(
             Reply(
                 label=label,
                 count=count_words(answer),
-                low=low,
-                high=high,
                 uniformity=half_width_words(spread),
                 nodes=f"{int(answer.nodes[0]):,}",
                 sums=tuple(_attributes(release, inside, period, kind)),

@@ -70,26 +70,17 @@ def count_words(answers: RangeAnswers) -> str:
     return with_noise(float(answers.count[0]), float(answers.larger_error[0]))
 
 
-def interval_ends(value: float, half_width: float) -> tuple[str, str]:
-    """The two ends of :func:`interval_words`.
-
-    >>> interval_ends(1237.4, 58.8), interval_ends(7, 0)
-    (('1,180', '1,300'), ('7', '7'))
-    """
-    if not _is_width(half_width):
-        return rounded(value, 0), rounded(value, 0)
-    half, place = _shown(half_width)
-    middle = _nearest(value, place)
-    return _at_place(middle - half, place), _at_place(middle + half, place)
-
-
 def interval_words(value: float, half_width: float) -> str:
     """The ends of an interval, so rounded that they add up with :func:`with_noise`.
 
     >>> interval_words(1237.4, 58.8), interval_words(7, 0)
     ('1,180 to 1,300', '7 to 7')
     """
-    return " to ".join(interval_ends(value, half_width))
+    if not _is_width(half_width):
+        return f"{rounded(value, 0)} to {rounded(value, 0)}"
+    half, place = _shown(half_width)
+    middle = _nearest(value, place)
+    return f"{_at_place(middle - half, place)} to {_at_place(middle + half, place)}"
 
 
 def short(value: float) -> str:

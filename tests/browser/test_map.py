@@ -470,8 +470,6 @@ def a_rectangle_drawn_in_the_file_is_answered_there(page, map_view, release):
     page.get_by_test_id("dpviz-clear").click()
     expect(box).to_have_count(0)
     expect(page.get_by_text("Draw a rectangle")).to_be_visible()
-    expect(page.get_by_text("or tap")).to_be_visible()
-    expect(page.get_by_text("or D")).to_be_hidden()
     page.mouse.move(*at(map_view, 0.5, 0.5))
     expect(page.get_by_test_id("dpviz-tooltip")).to_contain_text("per km²")
     before = map_view.evaluate("e => e.__dpviz.camera.zoom")

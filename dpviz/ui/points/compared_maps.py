@@ -149,7 +149,7 @@ def maps_and_answers(
             rows = _answers(compared, source, rect)
     typed = rectangle_form(prefix, rect, domain_bounds(compared.releases[0].domain))
     pair = compared.releases[:2], compared.labels[:2]
-    share = partial(share_panel, prefix, f"{prefix}.map", *pair, series)
+    share = partial(share_panel, prefix, *pair, series)
     table: Panels = {"Table": partial(_table, prefix, rows)} if rows else {}
     tabs(prefix, {**table, **panels(rect), "Share": share}, always=("Share",))
     map_overlay(f"{prefix}.map", shape=Shape(rect=rect) if rect else None)

@@ -36,7 +36,7 @@ from dpviz.ui.points.answers import (
 )
 from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.regions import districts_panel
-from dpviz.ui.points.share import Series, share_panel
+from dpviz.ui.points.share import share_panel
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
@@ -108,11 +108,7 @@ def scene_of(
     ``periods``.
     """
     whole = every or release
-
-    def shared() -> Scale:
-        maps = [during(whole, each) for each in periods] or [whole]
-        return density_scale(*maps_of(maps, [""] * len(maps), in_time=True)[0])
-
+    shared = partial(shared_scale, whole, periods)
     scale = locked_scale(prefix, source)
     if scale is None and look is None and not st.session_state.get(f"{prefix}.unlocked"):
         header = whole.header
@@ -130,6 +126,12 @@ def scene_of(
         return replace(made, tools=tools, title=made.title or title)
 
     return cached_scene(prefix, (release, look, scale), make, source)
+
+
+def shared_scale(release: PointRelease, periods: Sequence[Window]) -> Scale:
+    """Scale of all periods of a release in all its categories; without periods, of its map."""
+    maps = [during(release, each) for each in periods] or [release]
+    return density_scale(*maps_of(maps, [""] * len(maps), in_time=True)[0])
 
 
 def locked_scale(prefix: str, source: PointSource) -> Scale | None:
@@ -176,7 +178,6 @@ def ask_on_map(
     panels: Panels,
     others: Mapping[str, str | None] | None = None,
     flat: PointRelease | None = None,
-    series: Mapping[str, Series] | None = None,
 ) -> None:
     """Show the map, the answer to the drawn shape on it, and a row of tabs below.
 
@@ -192,7 +193,6 @@ def ask_on_map(
         panels: functions that draw the page's own tabs, by title.
         others: further parameters of the address.
         flat: the release of points on the map, for counts by district.
-        series: see :func:`share_panel`.
     """
     name, legend = f"{prefix}.map", None
     rect, ring = question(prefix)
@@ -219,7 +219,7 @@ def ask_on_map(
     history, files = answered(prefix, release, source), panels["Share"]
 
     def share() -> None:
-        share_panel(prefix, name, [release], series=series, history=history)
+        share_panel(prefix, [release], history=history)
         files()
 
     every["Share"] = share

@@ -14,12 +14,11 @@ import streamlit as st
 from dpviz.domain import Domain, calendar
 from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
-from dpviz.exports.views import maps_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
 from dpviz.render import Camera, Mark, Scene, half_width_words, rounded
-from dpviz.render.cells import density_scale, domain_bounds
+from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
@@ -37,6 +36,7 @@ from dpviz.ui.points.map_answer import (
     locked_scale,
     question,
     scene_of,
+    shared_scale,
 )
 from dpviz.ui.points.prior_form import prior_on_map
 from dpviz.ui.points.source_form import PointSource
@@ -169,7 +169,6 @@ def _in_time(
         panels={**timeline, **panels},
         others={"ring": None},
         flat=flat,
-        series={} if window == whole else {"Map of this window": lambda: ([flat], ())},
     )
 
 
@@ -326,8 +325,7 @@ def film(
         if sum(len(each.nodes) for each in maps) > MAX_CELLS:
             return None
         camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
-        alike = [during(every, each) for each in pairs]
-        shared = scale or density_scale(*maps_of(alike, labels, in_time=True)[0])
+        shared = scale or shared_scale(every, pairs)
         scene = film_scene(maps, labels, camera=camera, scale=shared)
         return replace(scene, lock=scale is not None)
 

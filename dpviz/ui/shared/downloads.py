@@ -48,7 +48,7 @@ def release_panels(
 
     def share() -> None:
         if not flat:  # otherwise the panel of its map has them
-            share_page(prefix, release)
+            share_page(prefix, [release])
         draw()
 
     return {

@@ -13,6 +13,7 @@ from dpviz.exports import (
     Note,
     Presentation,
     has_picture,
+    map_page,
     release_page,
     release_picture,
     report_page,
@@ -151,25 +152,31 @@ def _notes(
     return tuple(shown)
 
 
-def file_buttons(
+def share_page(
     prefix: str,
-    words: Presentation,
-    page: Callable[[], str],
-    releases: Sequence[Release],
+    releases: Sequence[Any],
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
-) -> None:
-    """Buttons that download a page, a report and a picture, made when they are pressed.
+) -> Presentation:
+    """Draw the words, link and files of releases; a file is made when its button is pressed.
 
     Args:
-        prefix: of the widgets' keys.
-        words: of the files, which are named after the title.
-        page: makes the page.
-        releases: one of any kind, or those that are compared.
-        labels: one each, or none.
-        rects: rectangles whose answers the report lists; the picture outlines the first.
+        prefix: prefix of the keys of the page and of its map, whose camera the file takes.
+        releases: one of any kind, with time the whole of it; or those that are compared.
+        labels: one each of those that are compared.
+        rects: rectangles whose answers the files list; the picture outlines the first.
     """
-    rect = rects[0] if rects else None
+    first, rect = releases[0], rects[0] if rects else None
+    words = presentation_form(
+        prefix, None if labels else first, note_place(f"{prefix}.map", first, rect)
+    )
+
+    def page() -> str:
+        camera = camera_of(f"{prefix}.map")
+        if not labels:
+            return release_page(first, words, rects, camera)
+        return map_page(releases, labels=labels, rects=rects, presentation=words, camera=camera)
+
     made: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
         "Map (HTML)": ("map.html", ".html", page),
         "Report (HTML)": (
@@ -183,17 +190,12 @@ def file_buttons(
             lambda: release_picture(releases, labels, rect, words),
         ),
     }
-    if not has_picture(releases[0]):
+    if not has_picture(first):
         del made["Picture (PNG)"]
-    for label, (name, ending, make) in made.items():
-        file_button(label, make, words.file_name(ending, name), f"{prefix}.share.{name}")
-
-
-def share_page(prefix: str, release: Release) -> None:
-    """Draw the words, link and files of a release whose map has no rectangles."""
-    words = presentation_form(prefix, release, note_place(f"{prefix}.map", release))
     with st.container(horizontal=True):
-        file_buttons(prefix, words, lambda: release_page(release, words), [release])
+        for label, (name, ending, make) in made.items():
+            file_button(label, make, words.file_name(ending, name), f"{prefix}.share.{name}")
+    return words
 
 
 def note_place(
