@@ -43,10 +43,9 @@ def hexagon_shares(shapes: NDArray[np.object_], domain: Domain) -> Float:
 def level_frames(
     releases: Sequence[AreaRelease], level: str | None, ids: Sequence[str], *, sums: bool = False
 ) -> tuple[list[tuple[Mark, ...]], Legend]:
-    """The areas of a level at several times as marks, and their legend.
+    """The areas of a level at several times as marks, and their legend; an id for each drawn one.
 
-    With ``sums`` they show sums of values in place of counts. ``ids``: see
-    :func:`~dpviz.render.districts.district_frames`.
+    With ``sums`` they show sums of values in place of counts.
     """
     first = releases[0]
     regions, _ = level_of(first, level)
@@ -71,10 +70,7 @@ def areas_scene(
     sums: bool = False,
     alike: Sequence[AreaRelease] = (),
 ) -> Scene:
-    """Noisy densities of the areas of a level, by default the finest; or sums of values.
-
-    ``alike`` are releases of the same areas, such as other steps of time, that share the classes.
-    """
+    """Noisy densities or sums of a level, by default the finest; ``alike`` share its classes."""
     (marks,), legend = level_frames([release, *alike], level, ["district"], sums=sums)
     return scene_of(release, marks, legend, camera=camera)
 

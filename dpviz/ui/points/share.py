@@ -20,7 +20,6 @@ from dpviz.ui.shared.presentation import camera_of, share_page
 MAX_RECTANGLES = 12
 """Most rectangles listed in a file."""
 
-
 Series = Callable[[], tuple[Sequence[PointRelease], Sequence[str]]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -167,9 +168,8 @@ def share_page(
         rects: rectangles whose answers the files list; the picture outlines the first.
     """
     first, rect = releases[0], rects[0] if rects else None
-    words = presentation_form(
-        prefix, None if labels else first, note_place(f"{prefix}.map", first, rect)
-    )
+    place = note_place(f"{prefix}.map", first, rect)
+    words = presentation_form(prefix, None if labels else first, place)
 
     def page() -> str:
         camera = camera_of(f"{prefix}.map")
@@ -177,18 +177,12 @@ def share_page(
             return release_page(first, words, rects, camera)
         return map_page(releases, labels=labels, rects=rects, presentation=words, camera=camera)
 
+    report = partial(report_page, releases, labels=labels, rects=rects, presentation=words)
+    picture = partial(release_picture, releases, labels, rect, words)
     made: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
         "Map (HTML)": ("map.html", ".html", page),
-        "Report (HTML)": (
-            "report.html",
-            "-report.html",
-            lambda: report_page(releases, labels=labels, rects=rects, presentation=words),
-        ),
-        "Picture (PNG)": (
-            "map.png",
-            ".png",
-            lambda: release_picture(releases, labels, rect, words),
-        ),
+        "Report (HTML)": ("report.html", "-report.html", report),
+        "Picture (PNG)": ("map.png", ".png", picture),
     }
     if not has_picture(first):
         del made["Picture (PNG)"]

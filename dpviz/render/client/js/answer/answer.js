@@ -184,8 +184,7 @@ export function answerTable(rows, interval, caption) {
   const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
   const share = value => 100 * (value - low) / (high - low);
   const within = ([from, to]) => from <= 0 && to >= 0;
-  const grey = ends.some(within) ? h('span', {class: 'noise'}, ' (grey: within its noise)') : '';
-  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption, grey), h('tbody', {}, ...rows.map(({name, answer, share: part, now, show}, at) => h('tr', {class: `${now ? 'now' : ''} ${within(ends[at]) ? 'noise' : ''}`},
+  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption, ends.some(within) ? h('span', {class: 'noise'}, ' (grey: within its noise)') : ''), h('tbody', {}, ...rows.map(({name, answer, share: part, now, show}, at) => h('tr', {class: `${now ? 'now' : ''} ${within(ends[at]) ? 'noise' : ''}`},
     h('th', {scope: 'row'}, h('button', {type: 'button', onclick: show}, name)),
     h('td', {class: 'number'}, withNoise(answer.count, largerError(answer, interval))),
     part ? h('td', {class: 'number'}, part) : h('td', {class: 'bar'}, h('b', {hidden: low > 0 || high < 0, style: `left:${share(0)}%`}), h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));

@@ -255,8 +255,7 @@ export class Viewer {
     this.shape = shape;
     const {names, now, spec: {interval, values, categories, periods, whole}} = this;
     const inTime = periods.length > 0;
-    const {lower, upper} = this.domain;
-    const rect = shape ? shape.rect : inTime && [...lower, ...upper]; // a release by time shows the timeline of the whole area
+    const rect = shape ? shape.rect : inTime && [...this.domain.lower, ...this.domain.upper]; // a release by time shows the timeline of the whole area
     const area = shape?.kind === 'area';
     const answers = area ? this.inCategory(this.regions.area(shape.row, interval)) : rect && (this.trees.length || this.regions) ? this.answers(rect) : null;
     const shown = shape && answers && now.map(at => answers[at]);
@@ -270,13 +269,12 @@ export class Viewer {
       ? [h('p', {}, 'This rectangle lies outside the area: draw one inside the frame.')]
       : (shown || []).map((answer, row) => answerElement(title(now[row]), answer, interval, values)));
     const ofKinds = names === categories;
-    const first = ofKinds ? 1 : whole; // a sum of the others is not listed with them
-    const rows = !answers || outside || names.length < 3 ? [] : names.map((name, at) => ({
+    const rows = !answers || outside ? [] : names.map((name, at) => ({
       name, answer: answers[at], now: now.includes(at), show: () => this.set(this.regions ? {a: at} : {a: at, view: null}),
       share: ofKinds && at ? quotientWords(shareOf(answers[at], answers.slice(1), interval), true) : undefined,
-    }));
+    })).slice(ofKinds ? 1 : whole); // a sum of the others is not listed with them
     const caption = `${place}, ${inTime ? 'step by step' : ofKinds ? 'each category and its share' : 'at every ε'}`;
-    this.places.list.replaceChildren(...rows.length ? [answerTable(rows.slice(first), interval, caption)] : []);
+    this.places.list.replaceChildren(...names.length > 2 && rows.length ? [answerTable(rows, interval, caption)] : []);
     this.onChange('choices', this.choices);
   }
 
