@@ -28,7 +28,7 @@ CHOICES = (
 )
 ANSWER = 1
 REVEAL = (
-    "A more useful map is **not** less private, because a better method makes better use of the "
+    "A more useful map is not less private, because a better method makes better use of the "
     "same ε."
 )
 DO = "Choose the largest error you can accept: at which ε does each method reach it?"
