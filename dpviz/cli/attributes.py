@@ -97,7 +97,7 @@ def attribute_lines(row: dict[str, Any]) -> list[str]:
     """Text lines for one row: sum and mean, then one line per kind."""
     lines = [
         f"  {escaped_line(name)}: {each['count']:,.1f} ({each['low']:,.0f} to {each['high']:,.0f})"
-        f"{cut_words(each['uniformity_sd'])}; share {_percent(each['share'])}"
+        f"{cut_words(each)}; share {_percent(each['share'])}"
         + "".join(f"; {words}" for words in sum_words(each))
         for name, each in row.get("kinds", {}).items()
     ]
@@ -110,7 +110,7 @@ def sum_words(row: dict[str, Any]) -> list[str]:
         return []
     total, mean = row["sum"], row.get("mean")
     words = f"sum {_with_interval(total)}"
-    words += cut_words(total["uniformity_sd"], least=0.0)  # all values may be small
+    words += cut_words(total, least=0.0)  # all values may be small
     if mean is None:
         return [words]
     if not mean["enough"]:
@@ -124,18 +124,19 @@ def _with_interval(row: dict[str, Any]) -> str:
     return with_interval(row["value"], row["low"], row["high"]).replace(MINUS, "-")
 
 
-def cut_words(uniformity_sd: float, noun: str = "cells", least: float = 0.05) -> str:
-    """Words for the likely error from records spread unevenly inside cut cells or areas.
+def cut_words(row: dict[str, Any], noun: str = "cells", least: float = 0.05) -> str:
+    """Words for the error of a count with that from uneven records inside cut cells or areas.
 
-    Empty where the error is at most ``least``.
+    Empty where the latter is at most ``least``.
     """
     from dpviz.releases.answers import INTERVAL_SDS
     from dpviz.render.numbers import half_width_words
 
-    error = INTERVAL_SDS * uniformity_sd
+    error = INTERVAL_SDS * row.get("uniformity_sd", 0.0)
     if error <= least:
         return ""
-    return f", about ± {half_width_words(error)} more for cut {noun}"
+    both = math.hypot((row["high"] - row["low"]) / 2, error)
+    return f", about ± {half_width_words(both)} with cut {noun}"
 
 
 def _percent(share: dict[str, Any]) -> str:

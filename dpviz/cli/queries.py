@@ -188,8 +188,7 @@ def timeline(
         answers = opened.timeline(paths[0], part.period)
         rows = step_rows(answers, opened.steps.calendar.text, COUNT)
     lines = [
-        f"{row['start']} to {row['end']}: {_interval(row, opened.kind)}"
-        + cut_words(row.get("uniformity_sd", 0.0))
+        f"{row['start']} to {row['end']}: {_interval(row, opened.kind)}" + cut_words(row)
         for row in rows
     ]
     _emit(opened, ("timeline", rows, lines), as_json)
@@ -259,7 +258,7 @@ def _flows(opened: FlowRelease, question: Question, period: str | None) -> Answe
     answers = opened.count([ends], period)
     rows = [{"from": ends[0], "to": ends[1], **row} for row in answer_rows(answers, RANGE)]
     words = [escaped_line(name or "all areas") for name in ends]
-    cut = cut_words(rows[0]["uniformity_sd"], "pairs")
+    cut = cut_words(rows[0], "pairs")
     return "answers", rows, [f"{words[0]} to {words[1]}: {_interval(rows[0])}{cut}"]
 
 
@@ -352,7 +351,7 @@ def _rectangles(
     lines = [
         "\n".join(
             [
-                f"{sides(row['rect'])}: {_interval(row)}{cut_words(row['uniformity_sd'], noun)}",
+                f"{sides(row['rect'])}: {_interval(row)}{cut_words(row, noun)}",
                 *attribute_lines(row),
             ]
         )
@@ -378,7 +377,7 @@ def _regions(release: PointRelease, path: str, name: str | None) -> Answers:
     lines = [
         "\n".join(
             [
-                f"{escaped_line(row['region'])}: {_interval(row)}{cut_words(row['uniformity_sd'])}"
+                f"{escaped_line(row['region'])}: {_interval(row)}{cut_words(row)}"
                 + ("" if row["inside"] > 0.9999 else f"  {100 * row['inside']:.0f} % {INSIDE}"),
                 *attribute_lines(row),
             ]

@@ -45,8 +45,7 @@ class Reply:
 
     Attributes:
         label: label of the release.
-        count: noisy count ± error; the error is the larger of half of the noise's 95 % interval
-            and ``uniformity``.
+        count: noisy count ± half of the 95 % interval for the noise and ``uniformity`` together.
         uniformity: ± error from uneven records inside cut leaves, an ESTIMATE.
         nodes: nodes used.
         sums: sum (with such a ±) and mean of the values, and the share of a kind, with their names;
@@ -361,7 +360,7 @@ def _attributes(
         total = release.sum(inside, period, kind)
         yield (
             f"Sum of {values.column}",
-            with_noise(float(total.sum[0]), float(total.larger_error[0])),
+            with_noise(float(total.sum[0]), float(total.total_error[0])),
         )
         yield f"Mean of {values.column}", quotient_words(release.mean(inside, period, kind))
 

@@ -193,8 +193,8 @@ def _ends(release: FlowRelease, level: str, end: int) -> tuple[Int, RangeAnswers
 
 
 def _words(answers: RangeAnswers) -> NDArray[np.object_]:
-    """Counts with the larger of their errors, (q,)."""
-    words = map(with_noise, answers.count.tolist(), answers.larger_error.tolist())
+    """Counts with their errors, (q,)."""
+    words = map(with_noise, answers.count.tolist(), answers.total_error.tolist())
     return np.array([*words], dtype=object)
 
 

@@ -72,10 +72,9 @@ class RangeAnswers(Answers):
 
     Attributes:
         uniformity_sd: standard deviation of the error from uneven records inside leaves that the
-            edge cuts: an ESTIMATE. The model is a Beta distribution of concentration 2 around the
-            share of the area; a part of the error is common to all leaves
-            (:func:`~dpviz.trees.coherence.coherence`); for wavelets see
-            :func:`~dpviz.releases.points.range_count.sums_of`. It covers squares less often that
+            edge cuts: an ESTIMATE. Each leaf may hold all its records in one place, see
+            :func:`~dpviz.releases.points.range_count.sums_of`; a part of the error is common to all
+            leaves (:func:`~dpviz.trees.coherence.coherence`). It covers squares less often that
             were chosen because many records lie in them. 0 for paths.
         nodes: number of nodes that answer, in all parts of a release together.
     """
@@ -84,9 +83,9 @@ class RangeAnswers(Answers):
     nodes: Int
 
     @property
-    def larger_error(self) -> Float:
-        """The ± to show for a count: noise or uniformity error, whichever is larger."""
-        return np.maximum(self.half_width, INTERVAL_SDS * self.uniformity_sd)
+    def total_error(self) -> Float:
+        """The ± to show for a count: half the width of the 95 % interval for both errors."""
+        return np.hypot(self.half_width, INTERVAL_SDS * self.uniformity_sd)
 
 
 @dataclass(frozen=True)

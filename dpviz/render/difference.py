@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from dpviz.errors import ReleaseError
 from dpviz.files.arrow import numbers
 from dpviz.lazy import shapely
-from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import PointRelease
 from dpviz.render.cells import adaptive, domain_bounds
 from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
@@ -29,10 +28,10 @@ from dpviz.render.scale import Scale, between, scale_of
 from dpviz.render.scene import Camera, Mark, Row, Scene
 from dpviz.render.view import MAX_SIDE_BY_SIDE, check, domain_scene, side_by_side_scene
 from dpviz.render.zoomed import STEPS, ZoomedBoxes
-from dpviz.trees.lattice import Float, Int
+from dpviz.trees.lattice import Int
 
 MIN_SDS = 3.0
-"""A difference is drawn from this many standard deviations of its larger error: many boxes are
+"""A difference is drawn from this many standard deviations of its error: many boxes are
 compared, and in both directions."""
 
 MIN_SDS_CUT = 4.0
@@ -184,23 +183,14 @@ def _compared(
 ) -> tuple[NDArray[Any], ...]:
     """Counts and errors of A and B in boxes, and their difference's error and clarity.
 
-    Each has shape (q,); an error is the larger of noise and uniformity. A difference is clear if
-    it is at least ``least`` standard deviations.
+    Each has shape (q,). A difference is clear if it is at least ``least`` standard deviations.
     """
     a, b = (release.count_boxes(lo, hi) for release in releases)
-    errors_a, errors_b = _errors(a), _errors(b)
-    errors = np.hypot(errors_a, errors_b)
-    sd_a, sd_b, sd = (each.max(axis=1) for each in (errors_a, errors_b, errors))
+    # Boxes of one release need not follow the cells of the other.
+    sd_a, sd_b = (np.hypot(each.noise_sd, each.uniformity_sd) for each in (a, b))
+    sd = np.hypot(sd_a, sd_b)
     clear = np.abs(a.count - b.count) >= np.maximum(least * sd, 1e-12)
     return a.count, sd_a, b.count, sd_b, sd, clear
-
-
-def _errors(answers: RangeAnswers) -> Float:
-    """Standard deviations (q, 2) of the noise, and of the uniformity error of cut cells.
-
-    Boxes of one release need not follow the cells of the other.
-    """
-    return np.stack([answers.noise_sd, answers.uniformity_sd], axis=1)
 
 
 def zoom_boxes(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int, float]:

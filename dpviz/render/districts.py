@@ -214,7 +214,7 @@ def _marks(
 
 
 def _names(regions: Regions, answers: Answers, drawn: Choropleth, id: str) -> Mark:  # noqa: A002
-    """Names of districts with their counts and larger errors, those with most records first.
+    """Names of districts with their counts and errors, those with most records first.
 
     A name is shown from the zoom on at which its district is about as wide.
     """
@@ -233,8 +233,8 @@ def _names(regions: Regions, answers: Answers, drawn: Choropleth, id: str) -> Ma
 
 
 def _error(answers: Answers) -> Float:
-    """Standard deviations of counts, the larger of both errors where cells do not follow shapes."""
-    return np.maximum(answers.noise_sd, getattr(answers, "uniformity_sd", 0.0))
+    """Standard deviations of counts, with that from cells that do not follow shapes."""
+    return np.hypot(answers.noise_sd, getattr(answers, "uniformity_sd", 0.0))
 
 
 def _counted(shapes: NDArray[np.object_], inside: Float, domain: Domain) -> NDArray[np.object_]:

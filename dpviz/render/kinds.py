@@ -65,8 +65,8 @@ class KindCounts:
 
     Attributes:
         count: count of each kind, float64 (kinds, n).
-        variance: likewise: the larger of the variances of the noise and of the uniformity error,
-            as a box of all kinds may cut a cell of one.
+        variance: likewise, of the noise and of the uniformity error, as a box of all kinds may cut
+            a cell of one.
         quiet: true for areas that cannot be distinguished from empty ones, (n,).
     """
 
@@ -107,7 +107,7 @@ class KindCells(ZoomedBoxes, KindCounts):
         ]
         count, noise, cut = (np.array(column) for column in zip(*each, strict=True))
         quiet = ~exceeds_noise(count.sum(axis=0), noise.sum(axis=0))
-        return KindCounts(count=count, variance=np.maximum(noise, cut), quiet=quiet)
+        return KindCounts(count=count, variance=noise + cut, quiet=quiet)
 
 
 Answer = Callable[[KindCounts], tuple[Sequence[NDArray[Any]], NDArray[np.bool_]]]
@@ -156,7 +156,7 @@ def kind_cells(release: PointRelease) -> KindCells:
 
     boxes, (km2, count, noise, cut, quiet, node) = ZoomedBoxes.of(release.domain, drawn)
     quiet = quiet | ~exceeds_noise(count.sum(axis=1), noise.sum(axis=1))
-    variance = np.maximum(noise, cut)
+    variance = noise + cut
     own: dict[str, Any] = vars(boxes) | {"km2": km2, "node": node, "release": release}
     return KindCells(**own, count=count.T, variance=variance.T, quiet=quiet)
 
@@ -167,8 +167,9 @@ def _grouped(
     """Counts of one kind per area, and the variances of their noise and uniformity error.
 
     Each has shape (boxes,): a box has the values of the area that it is part of. Boxes within one
-    leaf share its noise, so each gets its part of the leaf's variance by surface: sums of them are
-    never too small.
+    leaf share its noise, so each gets its part of the leaf's variance by surface: their sum is at
+    least the variance that the leaf's noise has in all of them. Variances of the uniformity error,
+    an ESTIMATE, add up as if leaves erred independently.
     """
     answers, nodes = part.count_boxes(lo, hi), part.nodes
     count, cut = (_added(member, each) for each in (answers.count, answers.uniformity_sd**2))

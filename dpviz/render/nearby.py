@@ -42,7 +42,7 @@ def place_rows(release: PointRelease) -> list[dict[str, str]]:
     rows: list[tuple[float, dict[str, str]]] = []
     for name, side, box in place_squares(domain_bounds(release.domain)):
         answer = release.count(from_degrees(box, crs))
-        count, error = float(answer.count[0]), float(answer.larger_error[0])
+        count, error = float(answer.count[0]), float(answer.total_error[0])
         row = {
             "place": name,
             "noisy count": with_noise(count, error),

@@ -66,8 +66,8 @@ def within_noise(words: str) -> bool:
 
 
 def count_words(answers: RangeAnswers) -> str:
-    """The first of some counts, with the larger of its two errors."""
-    return with_noise(float(answers.count[0]), float(answers.larger_error[0]))
+    """The first of some counts, with both its errors together."""
+    return with_noise(float(answers.count[0]), float(answers.total_error[0]))
 
 
 def interval_words(value: float, half_width: float) -> str:

@@ -26,7 +26,7 @@ MAX_NODES = 8_000_000
 MAX_LEVELS = 256
 """Levels of the deepest tree: a public cap, so that a level is a uint8."""
 
-EVEN, OVERLAPPING, HIGH_DIMENSIONS, ADAPTED, ONE_SIDED = 0.0, 0.2, 0.5, 1.0, 1.2
+EVEN, OVERLAPPING, HIGH_DIMENSIONS, ADAPTED, ONE_SIDED = 0.0, 0.12, 0.29, 0.58, 0.69
 """Parts of the leaves' errors that are common: see :attr:`Decomposition.coherence`."""
 
 _WHOLE: dict[str, type[np.signedinteger[Any]]] = {
@@ -189,13 +189,13 @@ class Decomposition:
     def coherence(self) -> float:
         """ρ: how far the leaves that an edge cuts err in one direction, from the boxes alone.
 
-        The uniformity error's variance is Σuᵢ² + (ρΣuᵢ)² over leaves of model variances uᵢ². Cuts
+        The uniformity error's variance is Σuᵢ² + (ρΣuᵢ)² over leaves of largest variances uᵢ². Cuts
         that follow the records put long leaves around each town, its records at the inner ends of
-        them: all of the error is common. Above three dimensions that errs by a fifth more than the
-        model has it, whose leaves have records on both sides; all on one would be √3 times as much.
-        Above two dimensions an edge cuts most leaves that a query meets, and these lie along the
-        same few clusters: about half of it; all of it where cells are runs of a curve, which is cut
-        where records change. Measured on built-in data: assets/docs/results/intervals.md.
+        them, which is common to all: 0.58 of uᵢ as of records that lie evenly along such a leaf,
+        above three dimensions a fifth more. Above two dimensions an edge cuts most leaves that a
+        query meets, and these lie along the same few clusters: half as much; 0.58 where cells are
+        runs of a curve, which is cut where records change. Measured on built-in data:
+        assets/docs/results/intervals.md.
         """
         inner, roots = ~self.leaf, self.levels[0].stop
         if not inner.any():

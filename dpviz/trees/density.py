@@ -30,17 +30,23 @@ MIN_SDS = 0.5
 half of all sub-cells, for errors that are 0.1 % larger: see assets/docs/results/ours.md."""
 
 
-def uniformity_variance(count: Float, share: Float) -> Float:
-    """Variance of the records in a part of a leaf, by a Beta model around the part's share.
+SLOPED = 1.0 / 3.0
+"""Variance of an unmeasured quarter as a share of the largest possible one: that of a Beta
+distribution of concentration 2."""
 
-    In a leaf of c records, a part with the share s of its volume holds c·B, with B of mean s and
-    concentration 2: variance c²·s(1 − s)/3.
+
+def uniformity_variance(count: Float, share: Float) -> Float:
+    """Largest variance of the records in a part of a leaf, around the part's share.
+
+    In a leaf of c records, a part with the share s of its volume holds c·B, with B from 0 to 1 and
+    of mean s. Its variance is at most c²·s(1 − s), where all records lie in one place (Bhatia and
+    Davis, 2000). No smaller one covers the squares that people ask for, around busy places.
 
     Args:
         count: estimates of the leaves; negative ones count as none.
         share: share of each leaf's volume, between 0 and 1.
     """
-    return np.maximum(count, 0.0) ** 2 * share * (1.0 - share) / 3.0
+    return np.maximum(count, 0.0) ** 2 * share * (1.0 - share)
 
 
 def refine(nodes: Decomposition, doubt: float = 0.0) -> Decomposition:
@@ -145,7 +151,7 @@ def _fill(
         "lo": boxes[0],
         "hi": boxes[1],
         "count": shares * count,
-        "variance": uniformity_variance(count, shares) + shares * variance,
+        "variance": SLOPED * uniformity_variance(count, shares) + shares * variance,
     }
     for name, cells in values.items():
         column = rowwise(columns[name])

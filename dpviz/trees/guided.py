@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import families
 from dpviz.trees.decomposition import MAX_NODES, is_leaf
-from dpviz.trees.density import MIN_SDS, uniformity_variance
+from dpviz.trees.density import MIN_SDS, SLOPED, uniformity_variance
 from dpviz.trees.lattice import Codes, Float, Int
 from dpviz.trees.prior import Fit, Fitting, Prior
 from dpviz.trees.shrinkage import project, shrink_level
@@ -125,7 +125,7 @@ def tree_with_sub_cells(
         rows = np.flatnonzero(leaf & (count > MIN_SDS * np.sqrt(variance)))
         children = (code[rows, None] << np.uint64(2)) | np.arange(4, dtype=np.uint64)
         share, total = slope[rows], count[rows, None]
-        unsure = uniformity_variance(total, share)
+        unsure = SLOPED * uniformity_variance(total, share)
         if fit.used:
             q = fit.shares(prior.masses(children.ravel(), depth + 1).reshape(-1, 4))
             follows = ((np.ptp(q, axis=1) > MIN_UNEVENNESS) & (count[rows] > MIN_RECORDS))[:, None]

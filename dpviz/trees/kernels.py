@@ -164,8 +164,10 @@ def walk_tree(  # type: ignore[no-untyped-def]
                     error = _uniformity(records, fraction)
                     if len(assumed) > 0:
                         error += fraction * assumed[node]
-                    uniformity += error
                     together += np.sqrt(error) - np.sqrt(_uniformity(-records, fraction))
+                    if len(nonnegative) == 0:
+                        error += _uniformity(np.sqrt(variance[node]), fraction)
+                    uniformity += error
                     nodes += 1
                 else:
                     first, children = first_child[node], n_children[node]

@@ -77,7 +77,7 @@ def expected(release, rect):
 def expected_of(answer):
     half = (answer.high[0] - answer.low[0]) / 2
     assert half == pytest.approx(INTERVAL_SDS * answer.noise_sd[0], abs=1)
-    return with_noise(answer.count[0], max(half, INTERVAL_SDS * answer.uniformity_sd[0]))
+    return with_noise(answer.count[0], answer.total_error[0])
 
 
 def what_is_shown_is_written(page, open_file, path, maps):

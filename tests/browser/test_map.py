@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 import dpviz
 from dpviz.exports import Presentation, map_page, release_page
 from dpviz.exports.tree import FINE, FINE_VARIANCE
+from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import window_cuts, windows
 from dpviz.render import half_width_words, interval_words, with_noise
 from dpviz.render.cells import ENCLOSED, adaptive, density_scale, map_corners, node_bounds
@@ -66,11 +67,11 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
         expect(rows).to_have_count(13)
         for row, each in zip(rows.all_inner_texts(), periods, strict=True):
             answer = release.count(rect, each)
-            assert with_noise(answer.count[0], answer.larger_error[0]) in row
+            assert with_noise(answer.count[0], answer.total_error[0]) in row
         page.evaluate("dpviz.push([14.2, -23.8, 14.7, -23.3])")
     answer = release.count((14.2, -23.8, 14.7, -23.3))
-    assert 0 < answer.half_width[0] < answer.larger_error[0]
-    cut = f"± {half_width_words(answer.larger_error[0])} (the ± above)"
+    assert 0 < answer.half_width[0] < answer.total_error[0]
+    cut = f"± {half_width_words(INTERVAL_SDS * answer.uniformity_sd[0])}"
     expect(page.get_by_test_id("dpviz-answer").locator("dd").nth(1)).to_have_text(cut)
     edge = "e => e.getBoundingClientRect()"
     card = page.locator("#answer").evaluate(edge)
@@ -78,7 +79,7 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     bar, zero = (rows.nth(1).locator(f".bar {each}").evaluate(edge) for each in ("i", "b"))
     january = release.count((14.2, -23.8, 14.7, -23.3), periods[1])
     middle = (bar["left"] + bar["right"]) / 2 - zero["left"]
-    half = january.larger_error[0] / january.count[0] * middle
+    half = january.total_error[0] / january.count[0] * middle
     assert half == pytest.approx((bar["right"] - bar["left"]) / 2, abs=2)
     page.get_by_test_id("dpviz-series-play").click()
     expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[0])
@@ -100,7 +101,7 @@ def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilo
     expect(rows).to_have_count(5)
     for row, release in zip(rows.all_inner_texts(), series, strict=True):
         answer = release.count(RECT)
-        assert with_noise(answer.count[0], answer.larger_error[0]) in row
+        assert with_noise(answer.count[0], answer.total_error[0]) in row
         assert f"ε = {release.header.epsilon:g}" in row
     page.get_by_test_id("dpviz-series").focus()
     page.keyboard.press("ArrowRight")
@@ -460,7 +461,7 @@ def a_rectangle_drawn_in_the_file_is_answered_there(page, map_view, release):
     rect = shape(map_view)["rect"]
     answer = release.count(rect)
     box = page.get_by_test_id("dpviz-answer")
-    expect(box).to_contain_text(with_noise(answer.count[0], answer.larger_error[0]))
+    expect(box).to_contain_text(with_noise(answer.count[0], answer.total_error[0]))
     expect(box).to_contain_text(interval_words(answer.count[0], answer.half_width[0]))
     assert map_view.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
         answer.nodes[0]

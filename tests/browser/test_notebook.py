@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from tests.browser.test_explore import shape, the_map
 from tests.notebook.releases import moves
@@ -59,8 +58,7 @@ def notebook(shown, background="#ffffff"):
 
 
 def words(answer):
-    error = INTERVAL_SDS * max(answer.noise_sd[0], answer.uniformity_sd[0])
-    return with_noise(answer.count[0], error)
+    return with_noise(answer.count[0], answer.total_error[0])
 
 
 def draw(page, map_view):

@@ -52,13 +52,13 @@ def they_agree(of_file, answers):
     assert uniformity == pytest.approx(answers.uniformity_sd, rel=1e-3, abs=1e-3)
     assert [len(each["used"]) for each in of_file] == answers.nodes.tolist()
     pairs = [
-        (with_noise(value, max(half, error)), with_noise(*theirs))
+        (with_noise(value, np.hypot(half, error)), with_noise(*theirs))
         for value, half, error, *theirs in zip(
             count,
             INTERVAL_SDS * noise,
             INTERVAL_SDS * uniformity,
             answers.count,
-            INTERVAL_SDS * np.maximum(answers.noise_sd, answers.uniformity_sd),
+            INTERVAL_SDS * np.hypot(answers.noise_sd, answers.uniformity_sd),
             strict=True,
         )
     ]
@@ -397,12 +397,12 @@ def test_a_file_of_kinds_and_values_chooses_and_answers_each(open_file):
         assert pair == pytest.approx(wanted, rel=1e-3)
     for part in every[:3]:  # of the noise alone were both, where cells are cut too
         count = part.count(rect)
-        assert count.larger_error > count.half_width
-        headline = with_noise(count.count[0], count.larger_error[0])
+        assert count.total_error > count.half_width
+        headline = with_noise(count.count[0], count.total_error[0])
         named = "answer" if part is release else "all"
         expect(page.get_by_test_id(f"dpviz-{named}")).to_contain_text(headline)
     total = release.sum(rect)
-    headline = with_noise(total.sum[0], total.larger_error[0])
+    headline = with_noise(total.sum[0], total.total_error[0])
     expect(page.get_by_test_id("dpviz-answer")).to_contain_text(headline)
     share, mean = release.share(rect, "walk"), release.mean(rect)
     words = percent_interval(share.value[0], share.low[0], share.high[0])

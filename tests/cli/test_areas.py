@@ -76,7 +76,7 @@ def test_build_query_info_and_export_keep_the_contract(visits, wards, tmp_path):
     assert named == rows[3:1:-1]
     answer = as_json("query", output, "--rect=0,0,0.6,1")["answers"][0]
     assert answer["uniformity_sd"] > 0
-    assert "more for cut areas" in run("query", output, "--rect=0,0,0.6,1")[1]
+    assert "with cut areas" in run("query", output, "--rect=0,0,0.6,1")[1]
     info = as_json("info", output)
     assert info["levels"] == facts["levels"]
     assert [row["purpose"] for row in info["budget"]] == [

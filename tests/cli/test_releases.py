@@ -49,7 +49,7 @@ def test_build_query_info_export_keep_the_json_contract(points, tmp_path):
     assert answers[0]["low"] <= answers[0]["count"] <= answers[0]["high"]
 
     lines = run("query", output, "--rect=-0.3,50.7,0.31,51.3", "--rect=-1,50,1,52")[1].splitlines()
-    assert re.search(r"95 % for the noise: .*\), about ± [\d,]+ more for cut cells$", lines[0])
+    assert re.search(r"95 % for the noise: .*\), about ± [\d,]+ with cut cells$", lines[0])
     assert lines[1].endswith("nodes: 1)")  # no cell is cut
 
     info = as_json("info", output)

@@ -79,7 +79,7 @@ def test_names_of_categories_from_numpy_are_texts_on_every_page():
 
 
 @pytest.mark.slow
-def test_the_number_after_plus_minus_is_the_larger_error():
+def test_the_number_after_plus_minus_is_the_total_error():
     """Regression: sums, and totals of a window, stated the noise alone."""
     random = np.random.default_rng(0)
     table = pd.DataFrame({name: random.beta(2, 5, 2_000) for name in "xyt"} | {"fare": 9.0})
@@ -88,10 +88,10 @@ def test_the_number_after_plus_minus_is_the_larger_error():
     priced = dpviz.build(dpviz.load(table, of_values, public=True), "ugrid", 5.0, cells=4, seed=1)
     ((name, words),) = replies([priced], ["a"], rect)[0].sums[:1]
     total = priced.sum(rect)
-    assert total.larger_error > total.high - total.sum
-    assert (name, words) == ("Sum of fare", with_noise(total.sum[0], total.larger_error[0]))
+    assert total.total_error > total.high - total.sum
+    assert (name, words) == ("Sum of fare", with_noise(total.sum[0], total.total_error[0]))
     assert (
-        "± is the larger of the 95 % interval of the noise and the error from cut cells"
+        "± is half of a 95 % interval for the noise and the error from cut cells together"
         in report_page([priced], rects=[rect])
     )
 
@@ -99,8 +99,8 @@ def test_the_number_after_plus_minus_is_the_larger_error():
     year = dpviz.build(dpviz.load(table, timed, public=True), "quadtree", 5.0, height=2, seed=1)
     window = year.during((0, 0.4))
     count = window.count(box)
-    assert count.larger_error > count.half_width
-    assert facts(window, "").total == with_noise(count.count[0], count.larger_error[0])
+    assert count.total_error > count.half_width
+    assert facts(window, "").total == with_noise(count.count[0], count.total_error[0])
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ def test_a_rectangle_of_each_window_has_the_sum_and_shares_of_its_period():
     maps = [release.during(each) for each in periods]
     for reply, period in zip(replies(maps, ["a", "b", "c"], rect, release), periods, strict=True):
         total = release.sum(rect, period)
-        assert dict(reply.sums)["Sum of fare"] == with_noise(total.sum[0], total.larger_error[0])
+        assert dict(reply.sums)["Sum of fare"] == with_noise(total.sum[0], total.total_error[0])
     every, bus, car = replies(maps[1:2], ["half"], rect, release)
     assert every.count == count_words(release.count(rect, periods[1]))
     assert car.count == count_words(release.count(rect, periods[1], "car"))

@@ -16,7 +16,6 @@ import pytest
 import dpviz
 from dpviz.errors import DomainError, ParameterError, ReleaseError
 from dpviz.exports import Note, Presentation, map_page, release_page, report_page
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.difference import difference
 from dpviz.render.view import release_scene
 from tests.exports.conftest import DOMAIN, NAME
@@ -179,8 +178,7 @@ def test_answers_in_words_are_the_engines(pair):
     table = html.unescape(re.search(r"<tbody>(.*?)</tbody>", page, re.DOTALL)[1])
     for release in pair:
         answer = release.count(rect)
-        error = INTERVAL_SDS * max(answer.noise_sd[0], answer.uniformity_sd[0])
-        assert dpviz.render.with_noise(answer.count[0], error) in table
+        assert dpviz.render.with_noise(answer.count[0], answer.total_error[0]) in table
         assert f"{answer.nodes[0]:,}" in table
 
 

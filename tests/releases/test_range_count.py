@@ -31,7 +31,8 @@ def release_of(nodes):
 def brute_force(nodes, lo, hi, raw=False):
     """The definition, node by node: whole nodes answer, cut leaves give the share of their area.
 
-    Of raw leaves the model is of settled counts, and of what their noise may hide.
+    A cut leaf errs by s·(1 − s) of its squared count and its variance; of raw leaves that is of
+    settled counts, and of what their noise may hide.
     """
 
     def visit(node):
@@ -42,15 +43,15 @@ def brute_force(nodes, lo, hi, raw=False):
         if share == 1 or not nodes.n_children[node]:
             count, variance = nodes.count[node], nodes.variance[node]
             held = nonnegative_counts(nodes)[node] if raw else count
-            signed = held * math.sqrt(share * (1 - share) / 3)
-            cut = max(signed, 0) ** 2
-            hidden = (variance * share * (1 - share) / 3) ** 2 if raw else 0
-            return np.array([count * share, variance * share**2, cut, 1, signed, hidden])
+            signed = held * math.sqrt(share * (1 - share))
+            unseen = variance * share * (1 - share)
+            cut = max(signed, 0) ** 2 + (0 if raw else unseen)
+            return np.array([count * share, variance * share**2, cut, 1, signed, unseen**2])
         return sum(map(visit, np.flatnonzero(nodes.parent == node)))
 
     count, variance, apart, visited, together, hidden = visit(0)
     common = coherence(nodes, nonnegative_counts(nodes) if raw else nodes.count)
-    model = apart + (common * max(together, 0)) ** 2 + math.sqrt(2 * hidden)
+    model = apart + (common * max(together, 0)) ** 2 + raw * math.sqrt(2 * hidden)
     return np.array([count, variance, model, visited])
 
 

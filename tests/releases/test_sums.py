@@ -261,7 +261,7 @@ def test_the_commands_know_sums(tmp_path):
     assert answer["mean"]["low"] <= CLIPPED.mean() <= answer["mean"]["high"]
     assert answer["sum"]["uniformity_sd"] == 0
     _, out, _ = cli("query", output, "--rect=0,0,7.7,8")
-    assert "more for cut cells" in out
+    assert "with cut cells" in out
     assert "  sum " in out
     assert "  mean " in out
     _, out, _ = cli("info", output)

@@ -115,7 +115,7 @@ def test_borders_come_where_districts_have_room():
         assert shown == pytest.approx([0, np.log2(12 / 8) / np.log2(24 / 8), 1, 1], abs=0.01)
 
 
-def test_districts_are_named_with_their_counts_and_larger_errors():
+def test_districts_are_named_with_their_counts_and_total_errors():
     (*_, names), _ = made([5000.0, 100.0, 900.0], [10.0, 10.0, 300.0])
     texts = columns(names, "name").to_pylist()
     assert texts == ["with a hole: 5,000 ± 22", "whole: 900 ± 700", "in two parts: 100 ± 22"]

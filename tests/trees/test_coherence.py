@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from dpviz.trees.coherence import FINER_FACTOR, MOMENTS, _parent_deviations, coherence
-from dpviz.trees.decomposition import ADAPTED, Decomposition
+from dpviz.trees.decomposition import ADAPTED, HIGH_DIMENSIONS, Decomposition
 from tests.strategies import trees
 
 
@@ -22,7 +22,7 @@ def brute_force(nodes):
         share = (cut - low) / (high - low)
         height = np.interp(moments, [low, cut, high], [0.0, 1.0, 0.0], left=0.0, right=0.0)
         moved += height * (nodes.count[child[nodes.hi[child, 2] == cut]].sum() - share * held)
-        model += height * max(held, 0.0) * np.sqrt(share * (1 - share) / 3)
+        model += height * max(held, 0.0) * np.sqrt(share * (1 - share))
     most = (model**2).sum()
     return np.sqrt((moved**2).sum() / most) if most > 0 else 0.0
 
@@ -50,10 +50,8 @@ def halved(moved):
 
 def test_coherence_is_only_raised_and_never_above_one():
     both_ways = halved(20.0 * (-1) ** np.arange(16))
-    assert coherence(both_ways, both_ways.count) == both_ways.coherence == 0.5
+    assert coherence(both_ways, both_ways.count) == both_ways.coherence == HIGH_DIMENSIONS
     one_way = halved(np.full(16, 10.0))
-    assert coherence(one_way, one_way.count) == pytest.approx(
-        FINER_FACTOR * 10 / (100 / np.sqrt(12))
-    )
+    assert coherence(one_way, one_way.count) == pytest.approx(FINER_FACTOR * 10 / 50)
     more = halved(np.full(16, 40.0))
     assert coherence(more, more.count) == ADAPTED

@@ -53,9 +53,8 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     assert "Built from" in texts(app)
     assert "cell" not in texts(app).split("Built from")[1].split("**")[0]  # beside a fact "Areas"
     answer = release.count((14.4, -24.1, 14.5, -24.0))
-    noise, cut = answer.noise_sd[0], answer.uniformity_sd[0]
-    assert cut > 2 * noise
-    shown = with_noise(answer.count[0], INTERVAL_SDS * cut)  # not the ± of the noise alone
+    assert answer.uniformity_sd[0] > 2 * answer.noise_sd[0]
+    shown = with_noise(answer.count[0], answer.total_error[0])  # not the ± of the noise alone
     assert metrics(app)["Noisy count"] == shown
     open_tab(app, "Table")
     assert "first." in texts(app)

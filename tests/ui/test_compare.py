@@ -54,11 +54,11 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
     right = dpviz.build(handle, "ugrid", 2.0, seed=0).count(RECT)
     for side, answer in zip("AB", (left, right), strict=True):
         assert f"**Built from {answer.nodes[0]:,} cells**" in texts(app)
-        headline = with_noise(answer.count[0], answer.larger_error[0]).replace(" ", NO_BREAK)
+        headline = with_noise(answer.count[0], answer.total_error[0]).replace(" ", NO_BREAK)
         assert shown[f"{side} · noisy count"] == headline
         interval = interval_words(answer.count[0], answer.half_width[0])
         assert f"**Noise alone (95 %):** {interval}" in texts(app).replace("\\", "")
-    assert right.larger_error > right.half_width  # not the ± of the noise alone
+    assert right.total_error > right.half_width  # not the ± of the noise alone
 
 
 def test_one_side_changes_and_the_other_is_kept():
@@ -340,6 +340,6 @@ def test_chart_and_table_of_every_epsilon_have_the_same_interval():
     exact = int(exact_counts(handle, RECT)[0])
     answer = dpviz.build(handle, "ugrid", 0.05, seed=0).count(RECT)
     row = _deviation("Uniform grid", 0.05, answer, exact)
-    assert answer.larger_error[0] > answer.half_width[0]
-    assert (row["high"] - row["low"]) / 2 == pytest.approx(answer.larger_error[0])
+    assert answer.total_error[0] > answer.half_width[0]
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(answer.total_error[0])
     assert row["in words"].split("±")[1] == row["answer"].split("±")[1]

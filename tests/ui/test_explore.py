@@ -413,7 +413,7 @@ def test_districts_of_a_file_are_counted_without_cost():
     release = dpviz.build(dpviz.load("city-50k"), "ladder_tree", seed=0)
     wanted = release.count_regions(shapes)
     assert [f"{count:,.0f}" for count in counted["noisy count"]] == [
-        rounded(*each) for each in zip(wanted.count, wanted.larger_error, strict=True)
+        rounded(*each) for each in zip(wanted.count, wanted.total_error, strict=True)
     ]
     uploaded(app, "explore.districts", "d.geojson", frame.translate(20.0).to_json())
     (line,) = [each.value for each in app.warning if "districts" in each.value]
@@ -429,8 +429,8 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     release = dpviz.build(dpviz.load("year"), "quadtree", 1.0, seed=0, height=5)
     for period in (("2030-06-01", "2030-07-01"), ("2030-07-01", "2030-07-31")):
         answer = release.count(RECT, period)
-        cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error, not the noise alone
-        assert metrics(app)["Noisy count"] == with_noise(answer.count[0], cut)
+        words = with_noise(answer.count[0], answer.total_error[0])  # not of the noise alone
+        assert metrics(app)["Noisy count"] == words
         assert app.query_params["period"] == ",".join(period)
         assert "the rectangle in each step" in texts(app)
         named(app.button, "Later").click().run()
@@ -447,9 +447,8 @@ def test_a_year_has_a_window_an_answer_in_it_and_a_timeline():
     assert "**Every window**" in texts(app)
     (every,) = [each.value for each in app.dataframe if {"time", "noisy count"} == {*each.value}]
     june = release.count(RECT, ("2030-06-01", "2030-07-01"))
-    cut = INTERVAL_SDS * june.uniformity_sd[0]  # the larger error, as in its own window
     counts = dict(zip(every["time"], every["noisy count"], strict=True))
-    assert counts["June 2030"] == with_noise(june.count[0], cut)
+    assert counts["June 2030"] == with_noise(june.count[0], june.total_error[0])
     healthy(opened(**COARSE, period="soon,never"))
 
 

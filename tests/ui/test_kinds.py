@@ -96,8 +96,8 @@ def test_the_page_tells_kinds_apart_and_adds_up_values(path):
     assert kinds["category"].tolist() == ["bike", "walk", "sled*"]
     assert " to " in kinds["share"][0]
     bikes, fares = release.count(RECT, kind="bike"), release.sum(RECT)
-    assert kinds["noisy count"][0] == with_noise(bikes.count[0], bikes.larger_error[0])
-    assert shown["Sum of fare"] == with_noise(fares.sum[0], fares.larger_error[0])
+    assert kinds["noisy count"][0] == with_noise(bikes.count[0], bikes.total_error[0])
+    assert shown["Sum of fare"] == with_noise(fares.sum[0], fares.total_error[0])
     assert shown["Noisy count"] != opened(path, kind="walk").metric[0].value
 
 
@@ -197,9 +197,9 @@ def test_a_kind_in_a_district_has_the_error_of_its_own(path):
     app = opened(path)
     uploaded(app, "explore.districts", "d.geojson", content)
     wanted = dpviz.read(path).of("bike").count_regions(shapes)
-    assert (wanted.larger_error > wanted.half_width).any()
+    assert (wanted.total_error > wanted.half_width).any()
     assert list(table(app, "district")["bike"]) == [
-        with_noise(*each) for each in zip(wanted.count, wanted.larger_error, strict=True)
+        with_noise(*each) for each in zip(wanted.count, wanted.total_error, strict=True)
     ]
 
 

@@ -15,7 +15,6 @@ from dpviz.datasets import DATASETS
 from dpviz.domain.attributes import Kinds
 from dpviz.errors import ReleaseError
 from dpviz.exports.export import export
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
 from dpviz.render.legend import scale_labels
 from dpviz.render.nearby import area_labels
@@ -39,8 +38,8 @@ def test_two_rectangles_are_one_question_in_four_dimensions():
     app = opened(**{"data": "trips-50k", "from": START, "to": END})
     release = dpviz.build(dpviz.load("trips-50k"), "ladder_tree", 1.0, seed=0)
     answer = release.count([*START[:2], *END[:2], *START[2:], *END[2:]])
-    cut = INTERVAL_SDS * answer.uniformity_sd[0]  # the larger error, not the noise alone
-    assert f"Trips from here to there: **{with_noise(answer.count[0], cut)}**" in texts(app)
+    words = with_noise(answer.count[0], answer.total_error[0])  # not of the noise alone
+    assert f"Trips from here to there: **{words}**" in texts(app)
     assert len(app.get("bidi_component")) == 4  # two maps, and an overlay on each
 
 
@@ -54,7 +53,7 @@ def test_one_rectangle_asks_for_all_trips_of_that_end(end, rect, asked):
     whole = (*release.domain.lower[:2], *release.domain.upper[:2])
     start, stop = (rect, whole) if end == "from" else (whole, rect)
     answer = release.count([*start[:2], *stop[:2], *start[2:], *stop[2:]])
-    assert f"{asked}: **{with_noise(answer.count[0], answer.larger_error[0])}**" in texts(app)
+    assert f"{asked}: **{with_noise(answer.count[0], answer.total_error[0])}**" in texts(app)
     assert any("in the other rectangle" in each.value for each in app.markdown)
 
 
@@ -127,7 +126,7 @@ def test_flows_of_the_demo_are_a_map_and_a_matrix_of_origins_by_destinations():
         asked = [None if at is None else names[at] for at in (origin, destination)]
         answer = release.count([tuple(labels.get(each) for each in asked)])
         cell = rows[asked[0] or "All origins"][asked[1] or "All destinations"]
-        assert cell == with_noise(answer.count[0], answer.larger_error[0])
+        assert cell == with_noise(answer.count[0], answer.total_error[0])
 
 
 @pytest.mark.parametrize("records", ["elsewhere,w1\n", ""], ids=["unknown area", "no records"])

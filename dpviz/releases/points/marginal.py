@@ -83,15 +83,16 @@ def on_map(
     for side, of_nodes in ((lo, nodes.lo), (hi, nodes.hi)):
         side[:, axes] = of_nodes // (flat.side // domain.side)
     answers = release.count_boxes(lo, hi)
-    variance, assumed = answers.noise_sd**2, answers.uniformity_sd**2
+    variance = answers.noise_sd**2
+    # Use nonnegative counts of wavelets: with raw ones every cell of the map would get a share of
+    # the noise, and errors that cells have in common would add up. The variances state the noise.
+    held = release.nodes.count if noise is None else nonnegative_counts(release.nodes)
+    certain = release.nodes.replace(count=held, variance=np.zeros(len(held)))
+    assumed = box_count(certain, None, lo, hi).uniformity_sd ** 2
     if noise is None:
         inside = share_within(release.nodes, others, lo[0], hi[0]) * release.nodes.variance
         variance = shared_variance(release.nodes, inside, lo, hi)
     else:
-        # Use nonnegative counts: with raw counts every cell of the map would get a share of
-        # the noise, and errors that cells have in common would add up.
-        known = release.nodes.replace(count=nonnegative_counts(release.nodes))
-        assumed = box_count(known, None, lo, hi).uniformity_sd ** 2
         cells = int(flat.side // (nodes.hi - nodes.lo)[-1, 0])
         noise = noise.marginal(lo[0, others], hi[0, others], cells, flat.side)
     grid = nodes.replace(count=answers.count, variance=variance, assumed=assumed)

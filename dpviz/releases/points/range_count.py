@@ -94,10 +94,14 @@ def sums_of(
 
     Columns are those of :func:`~dpviz.releases.answers.answers_from`.
 
-    The uniformity model takes the counts c of cut leaves as they are: methods shrink them. Those of
-    wavelets are raw, so it takes :func:`~dpviz.trees.shrinkage.nonnegative_counts` ones.
-    These miss what the noise hides, so the model's variance grows by how surely that is known: an
-    unbiased estimate of Σ w·n², n the true counts and w = s(1 − s)/3 for a share s, is
+    A share s of a leaf with n records holds at most n²·s(1 − s) of variance, see
+    :func:`~dpviz.trees.density.uniformity_variance`. Of a leaf of count c whose noise has the
+    variance v, n² is c² + v on the average; with the noise s²·v of the share itself, the error has
+    the variance s·v + s(1 − s)·c².
+
+    Counts of wavelets are raw, so c is of :func:`~dpviz.trees.shrinkage.nonnegative_counts`.
+    These miss what the noise hides, so the variance grows by how surely that is known: an
+    unbiased estimate of Σ w·n², n the true counts and w = s(1 − s) for a share s, is
     Σ w·(c² − v), v the variance of c; where all n are 0 its standard deviation is √(2 Σ w²v²) for
     leaves of independent normal noise. Of N leaves it grows with √N, where the noise in Σ w·c² grew
     with N; and it is no part of what leaves have in common.
@@ -114,9 +118,11 @@ def sums_of(
     uniformity = uniformity_variance(held[covering], share)
     if nodes.assumed is not None:  # the model composes: a share s of a share t is s·t
         uniformity += share * nodes.assumed[covering]
+    signed = np.sqrt(uniformity) - np.sqrt(uniformity_variance(-held[covering], share))
+    if noise is None:
+        uniformity += uniformity_variance(np.sqrt(variance), share)
     summands = (count * share, variance * share**2, uniformity, np.ones(len(share)))
     sums = [np.bincount(query, weights=each, minlength=queries) for each in summands]
-    signed = np.sqrt(uniformity) - np.sqrt(uniformity_variance(-held[covering], share))
     together = np.bincount(query, weights=signed, minlength=queries)
     sums[2] = sums[2] + np.square(common * np.maximum(together, 0.0))
     if noise is not None:

@@ -126,8 +126,8 @@ def _table(release: FlowRelease, level: str, area: int | None, names: list[str])
     columns = dict(zip(matrix.head, map(list, zip(*matrix.rows, strict=True)), strict=True))
     st.dataframe(columns, hide_index=True, column_config=worded_numbers(*matrix.head[1:]))
     st.caption(
-        "Trips from the area of a row to that of a column, ± the larger of two errors: the 95 % "
-        "interval of the noise, and that from pairs of larger areas that are shared out evenly. "
+        "Trips from the area of a row to that of a column, ± two errors together (95 %): the "
+        "noise, and that from pairs of larger areas that are shared out evenly. "
         f"{rows_in_words(len(matrix.rows) - 1, matrix.of, 'areas', 'most trips')}"
     )
     origin, destination, answers = pairs_of(release, level, area)

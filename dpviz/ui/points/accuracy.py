@@ -13,7 +13,6 @@ from dpviz.evaluation.plots import METRICS
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow, rows_csv, summary
 from dpviz.queries.workloads import workload
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.render import half_width_words
 from dpviz.render.colors import PAIR
@@ -35,8 +34,8 @@ TYPICAL = {
 """By axes: parts per axis of the boxes whose typical error is shown, words for a box, its size."""
 
 ABOUT_ERROR = (
-    "Half of the 95 % interval of a typical count {0}: the larger of the noise and the uncertainty "
-    "where a rectangle cuts cells. Computed from the release alone."
+    "Half of the 95 % interval of a typical count {0}: the noise, and the uncertainty where a "
+    "rectangle cuts cells, together. Computed from the release alone."
 )
 
 
@@ -51,9 +50,7 @@ def typical_error(release: PointRelease | AreaRelease, noun: str = "") -> tuple[
         edges = np.linspace(place.lower, place.upper, parts + 1).T
         low, high = (np.stack(np.meshgrid(*each), -1).reshape(-1, place.dims)
                      for each in (edges[:, :-1], edges[:, 1:]))  # fmt: skip
-        answers = release.count(np.hstack([low, high]))
-        half = (answers.high - answers.low) / 2
-        return float(np.median(np.maximum(half, INTERVAL_SDS * answers.uniformity_sd)))
+        return float(np.median(release.count(np.hstack([low, high])).total_error))
 
     error = cached("typical error", release, middle)
     counted = plain(noun) or release.records

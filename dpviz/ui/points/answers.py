@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -51,15 +52,13 @@ ANSWER = (
 NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
 """Those of these columns that come from the answer itself."""
 
-LARGER = (
-    "± the larger of two errors: the 95 % interval of the noise, and the uncertainty in cut cells"
-)
+BOTH_ERRORS = "± is for 95 %: the noise, and the uncertainty in cut cells, together"
 """Meaning of the number after ± where a count has only one."""
 
 CUT = (
     "Uncertainty where the shape cuts {0}s (uniformity error): an ESTIMATE. Records are assumed to "
-    "be spread evenly in the {0}s that an edge cuts. For an area that was chosen because it looks "
-    "busy, the error can be larger."
+    "be spread evenly in the {0}s that an edge cuts; this is the error if they lie in one place. "
+    "For an area that was chosen because it looks busy, it can be larger."
 )
 
 
@@ -170,7 +169,7 @@ def total_words(
 def window_total(release: PointRelease | AreaRelease, window: tuple[float, float] | None) -> None:
     """Show the noisy count of the whole area in a window of time, in the row above the map."""
     words = f"**{total_words(release, window)}** in the window"
-    st.markdown(words, width="content", help=LARGER)
+    st.markdown(words, width="content", help=BOTH_ERRORS)
 
 
 def show_answer(
@@ -188,7 +187,7 @@ def show_answer(
     exact = int(asked.exact()[0]) if source.public else None
     row = asked.place | row_of(release, asked.answers, exact)
     noun = "area" if release.kind == "areas" else "cell"
-    st.metric("Noisy count", with_noise(row["count"], errors_of(row)[2]), help=LARGER)
+    st.metric("Noisy count", with_noise(row["count"], errors_of(row)[2]), help=BOTH_ERRORS)
     st.markdown(error_lines(row, noun) + (" (outlined)" if outlined else ""), help=CUT.format(noun))
     if source.public:
         st.metric("Exact count (public data)", f"{row['exact']:,}")
@@ -210,14 +209,10 @@ def row_of(release: Release, answers: RangeAnswers, exact: int | None) -> dict[s
 
 def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
     """Lines on the errors of an answer, and on the cells it is built from."""
-    half, spread, larger = errors_of(row)
-    of_noise, of_cuts = (
-        " (the ± above)" if min(half, spread) > 0 and each == larger else ""
-        for each in (half, spread)
-    )
+    half, spread, _ = errors_of(row)
     return (
-        f"**Noise alone (95 %):** {plain(interval_words(row['count'], half))}{of_noise}  \n"
-        f"**Where it cuts {noun}s (estimate):** ± {half_width_words(spread)}{of_cuts}  \n"
+        f"**Noise alone (95 %):** {plain(interval_words(row['count'], half))}  \n"
+        f"**Where it cuts {noun}s (estimate):** ± {half_width_words(spread)}  \n"
         f"**Built from {cells_in_words(row['nodes'], noun)}**"
     )
 
@@ -230,10 +225,10 @@ def numbers_of(
 
 
 def errors_of(row: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Errors of an answer's row: half its interval, the error of cut cells, the larger of both."""
+    """Errors of an answer's row: half its interval, the error of cut cells, both together."""
     half = (row["high"] - row["low"]) / 2
     spread = INTERVAL_SDS * row["uniformity_sd"]
-    return half, spread, max(half, spread)
+    return half, spread, math.hypot(half, spread)
 
 
 def _of_kind(release: Release) -> dict[str, Any]:

@@ -26,8 +26,8 @@ LEADING_WORD = "leading"
 """Word in an address for the leading kind, instead of a kind's name."""
 
 CLIPPED = (
-    "± of a sum is the larger of two errors: the 95 % interval of the noise, and that from cut "
-    "cells. The interval of a mean is for both errors. Values are as clipped to {low:g} to "
+    "± of a sum and the interval of a mean are for 95 %: the noise, and the error from cut cells, "
+    "together. Values are as clipped to {low:g} to "
     "{high:g}: what lies beyond is missing from both, a bias that no interval shows."
 )
 
@@ -145,4 +145,4 @@ def _sum_words(
         return {}
     total = release.sum(rect, period, kind)
     mean = quotient_words(release.mean(rect, period, kind))
-    return {"Sum": with_noise(float(total.sum[0]), float(total.larger_error[0])), "Mean": mean}
+    return {"Sum": with_noise(float(total.sum[0]), float(total.total_error[0])), "Mean": mean}

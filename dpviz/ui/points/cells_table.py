@@ -48,8 +48,8 @@ def table_of_places(rows: Sequence[Mapping[str, str]]) -> None:
     named = [{**row, "place": plain(row["place"])} for row in rows]
     st.table(pd.DataFrame(named).set_index("place"), border="horizontal")
     st.caption(
-        "Records in a square around the middle of each place; squares do not overlap. ± is the "
-        "larger of two errors: noise (95 %), and the uncertainty where the square cuts cells."
+        "Records in a square around the middle of each place; squares do not overlap. ± is for "
+        "95 %: the noise, and the uncertainty where the square cuts cells, together."
     )
 
 

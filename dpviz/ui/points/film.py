@@ -84,18 +84,17 @@ def film_answers(source: PointSource, methods: Mapping[str, Choice], rect: Bound
     ]
     st.dataframe(table, hide_index=True)
     st.caption(
-        "One release per ε. In chart and table, ± is the larger of two errors: the 95 % interval "
-        "of the noise, and the uncertainty where the rectangle cuts cells. The chart's scale grows "
-        "tenfold per step."
+        "One release per ε. In chart and table, ± is for 95 %: the noise, and the uncertainty "
+        "where the rectangle cuts cells, together. The chart's scale grows tenfold per step."
     )
 
 
 def _deviation(title: str, epsilon: float, answer: Any, exact: int) -> dict[str, Any]:
     """Row of the chart and the table: an answer of length one less the exact count.
 
-    Both have its larger error: beside noise alone, a coarse grid seemed sure of a wrong count.
+    Both have its total error: beside noise alone, a coarse grid seemed sure of a wrong count.
     """
-    error, half = float(answer.count[0]) - exact, float(answer.larger_error[0])
+    error, half = float(answer.count[0]) - exact, float(answer.total_error[0])
     return {
         "method": title,
         "ε": epsilon,

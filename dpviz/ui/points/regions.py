@@ -89,7 +89,7 @@ def _answered_regions(release: PointRelease, path: str) -> AnsweredRegions:
 
 
 def kind_count_text(row: Mapping[str, Any], kind: str) -> str:
-    """The count of one kind in a district, with its own larger error."""
+    """The count of one kind in a district, with its own error."""
     numbers = {name: row[f"{name} {kind}"] for name in NUMBERS[:-1]}
     return with_noise(numbers["count"], errors_of(numbers)[2])
 

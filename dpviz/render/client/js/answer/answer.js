@@ -38,7 +38,7 @@ function haarVariance({variance, cells}, {lo, hi}, side) {
  * columns lo, hi (a number per node and axis), first_child, n_children, count and variance. A part of a
  * period also has `assumed`, the uniformity error of each count; wavelets also have `nonnegative`,
  * counts for the uniformity model where noise makes some negative. A node inside gives its count, a
- * cut leaf its share by area. The uniformity error is the engine's Beta model; the part `coherence`
+ * cut leaf its share by area. The uniformity error is the largest that a leaf can have; the part `coherence`
  * of it adds up along an edge. `used` lists the nodes.
  */
 export function rangeCount(tree, box, side, interval) {
@@ -70,14 +70,15 @@ export function rangeCount(tree, box, side, interval) {
     total.variance += variance[node] * share ** 2;
     const held = (nonnegative ?? count)[node];
     const apart = unevenness(held, share) + (tree.assumed ? tree.assumed[node] * share : 0);
-    total.uniformity += apart;
+    const hidden = unevenness(Math.sqrt(variance[node]), share);
+    total.uniformity += apart + (nonnegative ? 0 : hidden);
     total.together += Math.sqrt(apart) - Math.sqrt(unevenness(-held, share));
-    if (nonnegative) total.hidden += unevenness(Math.sqrt(variance[node]), share) ** 2;
+    if (nonnegative) total.hidden += hidden ** 2;
     if (tree.sum) {
       total.sum += tree.sum[node] * share;
       total.sumVariance += tree.sum_variance[node] * share ** 2;
       const ofSum = unevenness(Math.abs(tree.sum[node]), share);
-      total.sumUniformity += ofSum;
+      total.sumUniformity += ofSum + unevenness(Math.sqrt(tree.sum_variance[node]), share);
       total.sumTogether += Math.sqrt(ofSum);
     }
   }
@@ -88,8 +89,8 @@ export function rangeCount(tree, box, side, interval) {
   return {...answerOf(total, interval), used, ...sums};
 }
 
-/** Variance of the count in a share of a leaf, by the engine's Beta model. */
-export const unevenness = (amount, share) => Math.max(amount, 0) ** 2 * share * (1 - share) / 3;
+/** Largest variance of the count in a share of a leaf: the engine's `uniformity_variance`. */
+export const unevenness = (amount, share) => Math.max(amount, 0) ** 2 * share * (1 - share);
 
 /** An answer from its estimate and variances. */
 export function answerOf({count, variance, uniformity}, interval) {
@@ -153,8 +154,8 @@ export function nodeRings({lo, hi, count}, nodes, {lower, upper, side}) {
 /** Half of the 95 % interval of the noise. */
 const halfWidth = ({low, high}) => (high - low) / 2;
 
-/** ± of a count shown alone: the larger of the noise's interval and the error from cut cells. */
-const largerError = (answer, interval) => Math.max(halfWidth(answer), interval * answer.uniformity);
+/** ± of a count shown alone: half of the 95 % interval for the noise and the error from cut cells. */
+const totalError = (answer, interval) => Math.hypot(halfWidth(answer), interval * answer.uniformity);
 
 /** An answer as an element. */
 export function answerElement(name, answer, interval, values = null) {
@@ -162,30 +163,29 @@ export function answerElement(name, answer, interval, values = null) {
   const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
   const noun = answer.noun ?? 'cells';
   const half = halfWidth(answer);
-  const mark = (error, other) => other > 0 && error >= other ? ' (the ± above)' : '';
   const sums = values && 'sum' in answer ? [
-    ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * Math.max(answer.sumNoise, answer.sumUniformity))),
+    ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * Math.hypot(answer.sumNoise, answer.sumUniformity))),
     ...row(`Mean of ${values.column}`, quotientWords(meanOf(answer, values, interval))),
   ] : [];
   return h('div', {class: 'answer', 'data-testid': 'dpviz-answer'},
     h('h2', {class: 'small'}, name),
-    h('p', {class: 'count'}, withNoise(answer.count, largerError(answer, interval))),
+    h('p', {class: 'count'}, withNoise(answer.count, totalError(answer, interval))),
     h('dl', {},
-      ...row('Noise alone (95 %)', intervalWords(answer.count, half) + mark(half, spread)),
-      ...spread > 0 ? row(`Where it cuts ${noun} (estimate)`, `± ${halfWidthWords(spread)}${mark(spread, half)}`) : [],
+      ...row('Noise alone (95 %)', intervalWords(answer.count, half)),
+      ...spread > 0 ? row(`Where it cuts ${noun} (estimate)`, `± ${halfWidthWords(spread)}`) : [],
       ...sums,
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }
 
 /** A table of answers {name, answer, share, now, show}, each with its share in words, or with a dot and its ± as a bar on one scale, and a line at zero if the scale has it; its name is a button that shows its map. Answers within their noise are grey. */
 export function answerTable(rows, interval, caption) {
-  const ends = rows.map(({answer}) => largerError(answer, interval)).map((error, at) => [rows[at].answer.count - error, rows[at].answer.count + error]);
+  const ends = rows.map(({answer}) => totalError(answer, interval)).map((error, at) => [rows[at].answer.count - error, rows[at].answer.count + error]);
   const low = Math.min(...ends.map(([from]) => from));
   const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
   const share = value => 100 * (value - low) / (high - low);
   const within = ([from, to]) => from <= 0 && to >= 0;
   return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption, ends.some(within) ? h('span', {class: 'noise'}, ' (grey: within its noise)') : ''), h('tbody', {}, ...rows.map(({name, answer, share: part, now, show}, at) => h('tr', {class: `${now ? 'now' : ''} ${within(ends[at]) ? 'noise' : ''}`},
     h('th', {scope: 'row'}, h('button', {type: 'button', onclick: show}, name)),
-    h('td', {class: 'number'}, withNoise(answer.count, largerError(answer, interval))),
+    h('td', {class: 'number'}, withNoise(answer.count, totalError(answer, interval))),
     part ? h('td', {class: 'number'}, part) : h('td', {class: 'bar'}, h('b', {hidden: low > 0 || high < 0, style: `left:${share(0)}%`}), h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
 }

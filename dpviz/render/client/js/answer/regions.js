@@ -100,7 +100,7 @@ export class Regions {
       used.push(row);
       answer.count += part * totals[row];
       answer.variance += part ** 2 * variance[row];
-      answer.uniformity += unevenness(totals[row], part);
+      answer.uniformity += unevenness(totals[row], part) + unevenness(Math.sqrt(variance[row]), part);
     });
     return {...answerOf(answer, interval), used, noun: 'areas'};
   }
