@@ -26,7 +26,7 @@ MAX_NODES = 8_000_000
 MAX_LEVELS = 256
 """Levels of the deepest tree: a public cap, so that a level is a uint8."""
 
-EVEN, OVERLAPPING, HIGH_DIMENSIONS, ADAPTED, ONE_SIDED = 0.0, 0.12, 0.29, 0.58, 0.69
+EVEN, OVERLAPPING, IN_TIME, HIGH_DIMENSIONS, ADAPTED = 0.0, 0.12, 0.29, 0.5, 0.7
 """Parts of the leaves' errors that are common: see :attr:`Decomposition.coherence`."""
 
 _WHOLE: dict[str, type[np.signedinteger[Any]]] = {
@@ -191,11 +191,9 @@ class Decomposition:
 
         The uniformity error's variance is Σuᵢ² + (ρΣuᵢ)² over leaves of largest variances uᵢ². Cuts
         that follow the records put long leaves around each town, its records at the inner ends of
-        them, which is common to all: 0.58 of uᵢ as of records that lie evenly along such a leaf,
-        above three dimensions a fifth more. Above two dimensions an edge cuts most leaves that a
-        query meets, and these lie along the same few clusters: half as much; 0.58 where cells are
-        runs of a curve, which is cut where records change. Measured on built-in data:
-        assets/docs/results/intervals.md.
+        them: most of the error is common. Above two dimensions an edge cuts most leaves that a
+        query meets, and these lie along the same few clusters; cells that are runs of a curve are
+        cut where records change. Measured on built-in data: assets/docs/results/intervals.md.
         """
         inner, roots = ~self.leaf, self.levels[0].stop
         if not inner.any():
@@ -208,10 +206,12 @@ class Decomposition:
         # Halvings (and grids, up to one lattice step) have siblings with volumes 1, 2, 4, …
         adapted = (doublings > 0.6) & (np.abs(doublings - np.rint(doublings)) > 0.02)
         if np.median(adapted) > 0:
-            return ADAPTED if self.dims <= 3 else ONE_SIDED
+            return ADAPTED
         if self.dims <= 2 and self.assumed is None:
             return EVEN
-        return ADAPTED if self._along_curve and ratio.max() == 1 else HIGH_DIMENSIONS
+        if self._along_curve and ratio.max() == 1:
+            return ADAPTED
+        return IN_TIME if self.dims <= 3 else HIGH_DIMENSIONS
 
     @property
     def _along_curve(self) -> bool:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from dpviz.trees.coherence import FINER_FACTOR, MOMENTS, _parent_deviations, coherence
-from dpviz.trees.decomposition import ADAPTED, HIGH_DIMENSIONS, Decomposition
+from dpviz.trees.decomposition import ADAPTED, IN_TIME, Decomposition
 from tests.strategies import trees
 
 
@@ -50,7 +50,7 @@ def halved(moved):
 
 def test_coherence_is_only_raised_and_never_above_one():
     both_ways = halved(20.0 * (-1) ** np.arange(16))
-    assert coherence(both_ways, both_ways.count) == both_ways.coherence == HIGH_DIMENSIONS
+    assert coherence(both_ways, both_ways.count) == both_ways.coherence == IN_TIME
     one_way = halved(np.full(16, 10.0))
     assert coherence(one_way, one_way.count) == pytest.approx(FINER_FACTOR * 10 / 50)
     more = halved(np.full(16, 40.0))
