@@ -60,8 +60,7 @@ def test_a_report_says_all_that_a_reader_must_know_and_no_more(sensitive, report
         assert row["mechanism"] in text
         assert row["theorem"] in text
     answer = sensitive.count(RECT)
-    half = INTERVAL_SDS * answer.noise_sd[0]
-    assert dpviz.render.with_noise(answer.count[0], half) in text
+    assert dpviz.render.with_noise(answer.count[0], answer.total_error[0]) in text
     entry = json.loads(re.search(r"<summary>Data-use.*?<pre>(.*?)</pre>", text, re.DOTALL)[1])
     deployment = entry["deployment"]
     assert deployment["privacy_loss"]["privacy_parameters"]["epsilon"] == header.epsilon
