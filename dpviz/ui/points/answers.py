@@ -52,7 +52,7 @@ ANSWER = (
 NUMBERS = ("count", "noise_sd", "low", "high", "uniformity_sd", "nodes")
 """Those of these columns that come from the answer itself."""
 
-BOTH_ERRORS = "± is for 95 %: the noise, and the uncertainty in cut cells, together"
+MARGIN = "± is for 95 %: the noise, and the uncertainty in cut cells, together"
 """Meaning of the number after ± where a count has only one."""
 
 CUT = (
@@ -169,7 +169,7 @@ def total_words(
 def window_total(release: PointRelease | AreaRelease, window: tuple[float, float] | None) -> None:
     """Show the noisy count of the whole area in a window of time, in the row above the map."""
     words = f"**{total_words(release, window)}** in the window"
-    st.markdown(words, width="content", help=BOTH_ERRORS)
+    st.markdown(words, width="content", help=MARGIN)
 
 
 def show_answer(
@@ -187,7 +187,7 @@ def show_answer(
     exact = int(asked.exact()[0]) if source.public else None
     row = asked.place | row_of(release, asked.answers, exact)
     noun = "area" if release.kind == "areas" else "cell"
-    st.metric("Noisy count", with_noise(row["count"], errors_of(row)[2]), help=BOTH_ERRORS)
+    st.metric("Noisy count", with_noise(row["count"], errors_of(row)[2]), help=MARGIN)
     st.markdown(error_lines(row, noun) + (" (outlined)" if outlined else ""), help=CUT.format(noun))
     if source.public:
         st.metric("Exact count (public data)", f"{row['exact']:,}")

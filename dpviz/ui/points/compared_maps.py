@@ -20,8 +20,8 @@ from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.points.accuracy import typical_error
 from dpviz.ui.points.answers import (
-    BOTH_ERRORS,
     CUT,
+    MARGIN,
     as_csv,
     error_lines,
     error_texts,
@@ -210,7 +210,7 @@ def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[di
         with place:
             count = with_noise(row["count"], errors_of(row)[2]).replace(" ", NO_BREAK)
             off, share = error_texts(row) if source.public else ("", "")
-            st.metric(f"{row['side']} · noisy count", count, help=BOTH_ERRORS)
+            st.metric(f"{row['side']} · noisy count", count, help=MARGIN)
             words = off and f"**Error:** {plain(off)}{share and f' ({share})'}  \n"
             st.markdown(words + error_lines(row), help=CUT.format("cell"))
     return rows

@@ -23,7 +23,7 @@ from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import Ring, events
 from dpviz.ui.points.answers import (
-    BOTH_ERRORS,
+    MARGIN,
     answered,
     asked_polygon,
     asked_rectangle,
@@ -271,7 +271,7 @@ def drawn_answer(
         else:
             if window is None:  # of a window the row above the map says it
                 noun = words_of(prefix, release).noun or release.records
-                st.metric(f"All {plain(noun)} (noisy)", total_words(release), help=BOTH_ERRORS)
+                st.metric(f"All {plain(noun)} (noisy)", total_words(release), help=MARGIN)
             draw_hint(prefix, then, title)
             return []
     except DpvizError as error:

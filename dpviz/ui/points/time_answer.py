@@ -23,7 +23,7 @@ from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.render.view import film_scene
-from dpviz.ui.points.answers import BOTH_ERRORS, as_csv, in_domain, overlaps, window_total
+from dpviz.ui.points.answers import MARGIN, as_csv, in_domain, overlaps, window_total
 from dpviz.ui.points.attributes import Look, kinds_view
 from dpviz.ui.points.cells_table import tables_of_map
 from dpviz.ui.points.comparing import compare_panel
@@ -341,4 +341,4 @@ def windows_table(release: PointRelease, rect: Bounds | None) -> None:
     rows = {"time": labels, "noisy count": list(map(count_words, answers))}
     st.markdown("**Every window**" if rect else "**Every window, the whole area**")
     st.dataframe(rows, hide_index=True, column_config=worded_numbers("noisy count"))
-    st.caption(f"{BOTH_ERRORS}.")
+    st.caption(f"{MARGIN}.")

@@ -22,14 +22,7 @@ from dpviz.render.scale import Scale
 from dpviz.render.scene import Bounds
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
-from dpviz.ui.points.answers import (
-    BOTH_ERRORS,
-    CUT,
-    error_lines,
-    in_domain,
-    numbers_of,
-    rectangle_form,
-)
+from dpviz.ui.points.answers import CUT, MARGIN, error_lines, in_domain, numbers_of, rectangle_form
 from dpviz.ui.points.cells_table import table_of_places
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -135,7 +128,7 @@ def _answer(
         exact = int(exact_counts(source.data, question)[0])
         words.append(f"exact, from public data: **{exact:,}**")
     words += error_lines(numbers_of(answers)).replace("**", "").split("  \n")
-    st.markdown(" · ".join(words), help=f"{BOTH_ERRORS}. {CUT.format('cell')}")
+    st.markdown(" · ".join(words), help=f"{MARGIN}. {CUT.format('cell')}")
 
 
 def _scene(seen: PointRelease, scale: Scale, source: PointSource, title: str) -> Scene:
