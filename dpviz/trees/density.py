@@ -30,9 +30,9 @@ MIN_SDS = 0.5
 half of all sub-cells, for errors that are 0.1 % larger: see assets/docs/results/ours.md."""
 
 
-SLOPED = 1.0 / 3.0
-"""Variance of an unmeasured quarter as a share of the largest possible one: that of a Beta
-distribution of concentration 2."""
+SLOPED = 3.0
+"""The largest possible variance of an unmeasured quarter, as a multiple of the stated one: that of
+a Beta distribution of concentration 2."""
 
 
 def uniformity_variance(count: Float, share: Float) -> Float:
@@ -151,7 +151,7 @@ def _fill(
         "lo": boxes[0],
         "hi": boxes[1],
         "count": shares * count,
-        "variance": SLOPED * uniformity_variance(count, shares) + shares * variance,
+        "variance": uniformity_variance(count, shares) / SLOPED + shares * variance,
     }
     for name, cells in values.items():
         column = rowwise(columns[name])

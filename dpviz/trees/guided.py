@@ -125,7 +125,7 @@ def tree_with_sub_cells(
         rows = np.flatnonzero(leaf & (count > MIN_SDS * np.sqrt(variance)))
         children = (code[rows, None] << np.uint64(2)) | np.arange(4, dtype=np.uint64)
         share, total = slope[rows], count[rows, None]
-        unsure = SLOPED * uniformity_variance(total, share)
+        unsure = uniformity_variance(total, share) / SLOPED
         if fit.used:
             q = fit.shares(prior.masses(children.ravel(), depth + 1).reshape(-1, 4))
             follows = ((np.ptp(q, axis=1) > MIN_UNEVENNESS) & (count[rows] > MIN_RECORDS))[:, None]
