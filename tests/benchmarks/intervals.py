@@ -125,6 +125,26 @@ def short(found: list[Row], titles: dict[str, str]) -> Iterator[str]:
         )
 
 
+def write(found: list[Row], real: dict[str, str], output: Path | None) -> None:
+    """Print the tables; write them and the rows where a folder is given."""
+    pages = {name: list(table(found, [name], {})) for name in BUILT_IN}
+    pages["real"] = list(table(found, list(real), real))
+    pages["short"] = list(short(found, real))
+    for lines in pages.values():
+        print("\n".join(lines), "\n")
+    if output is None:
+        return
+    with (output / "intervals.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(
+            ["data", "method", "epsilon", "size", "repeat", "noise_only", "both", "needed"]
+        )
+        for name, method, epsilon, size, seed, *shares in found:
+            writer.writerow([name, method, epsilon, size, seed, *(f"{x:.4f}" for x in shares)])
+    for mark, lines in pages.items():
+        write_measured("results/intervals.md", mark, lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
@@ -137,21 +157,7 @@ def main() -> None:
     for name in (*BUILT_IN, *real):
         found += rows(name, options.seeds, options.queries)
         print(name, flush=True)
-    pages = {name: list(table(found, [name], {})) for name in BUILT_IN}
-    pages["real"] = list(table(found, list(real), real))
-    pages["short"] = list(short(found, real))
-    for lines in pages.values():
-        print("\n".join(lines), "\n")
-    if options.output:
-        with (options.output / "intervals.csv").open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(
-                ["data", "method", "epsilon", "size", "repeat", "noise_only", "both", "needed"]
-            )
-            for name, method, epsilon, size, seed, *shares in found:
-                writer.writerow([name, method, epsilon, size, seed, *(f"{x:.4f}" for x in shares)])
-        for mark, lines in pages.items():
-            write_measured("results/intervals.md", mark, lines)
+    write(found, real, options.output)
 
 
 if __name__ == "__main__":

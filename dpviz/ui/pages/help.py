@@ -42,7 +42,7 @@ GLOSSARY = {
     "Noise": "a random number added to each count.",
     "Colour": "estimated records per km², in classes that come from the release. Blank: few, none, "
     "or a count within the noise.",
-    "±": "half of a 95 % interval for two errors together: the noise, and the uncertainty where the "
+    "±": "half of a 95 % interval for two errors: the noise, and the uncertainty where the "
     "shape cuts cells, an ESTIMATE that takes records in a cell as evenly spread.",
     "Red badge": "NOT PRIVATE: the method's claim was refuted, or it makes none. Blue marks the "
     "demo, green a guarantee.",
