@@ -28,8 +28,7 @@ CHOICES = (
 )
 ANSWER = 1
 REVEAL = (
-    "A more useful map is not less private, because a better method makes better use of the "
-    "same ε."
+    "A more useful map is not less private, because a better method makes better use of the same ε."
 )
 DO = "Choose the largest error you can accept: at which ε does each method reach it?"
 TAKEAWAY = (
