@@ -197,7 +197,7 @@ def plan(
         source=source,
         reading={"unit": unit, "max_per_unit": max_per_unit} if unit else {},
         areas=area_source(asked) if candidate.areas else None,
-        prior=None if prior is None else prior.stated,
+        prior=None if prior is None else prior.facts,
         building={"wishes": [str(wish) for wish in asked]},
     )
     return Plan(

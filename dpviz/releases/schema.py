@@ -152,7 +152,7 @@ PriorFit = Annotated[list[NotNegative], Field(min_length=4, max_length=4)]
 
 
 class PriorEntry(Strict):
-    """A public prior: kind, hash, weights; of each tree and level γ, a, misfit and gain."""
+    """A public prior: kind, hash, weights; of each tree and level whether used, a, misfit, gain."""
 
     kind: Literal["points", "cells", "polygons", "release", "land"]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]

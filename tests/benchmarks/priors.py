@@ -26,10 +26,14 @@ import dpviz
 from dpviz.domain import Domain
 from dpviz.evaluation.truth import exact_counts, relative_errors, sanity_bound, squares_at_records
 from dpviz.methods.points import cell_tree
+from dpviz.methods.points.ladder_tree import LadderTree
 from dpviz.queries.workloads import workload
 from dpviz.releases.answers import INTERVAL_SDS
-from dpviz.trees import prior
-from dpviz.trees.lattice import Float
+from dpviz.trees import guided, prior
+from dpviz.trees.decomposition import Decomposition
+from dpviz.trees.density import refine
+from dpviz.trees.lattice import Float, Int
+from dpviz.trees.shrinkage import shrink_tree
 from tests.vault import index_of
 
 from .pages import ASSETS, write_measured
@@ -255,46 +259,52 @@ def page(found: list[Row]) -> Iterator[str]:
         yield f"- {name}: geometric mean {geometric_mean(each):.3f}, worst {max(each):.3f}"
 
 
+def refined(nodes: Decomposition, slope: Float, *_: object) -> Decomposition:
+    return refine(nodes)
+
+
+def even(nodes: Decomposition, slope: Float, *how: object) -> Decomposition:
+    return guided.with_sub_cells(nodes, np.full_like(slope, 0.25), *how)
+
+
+def shrunk(parent: Int, raw: tuple[Float, Float], *_: object) -> Float:
+    return shrink_tree(parent, *raw)[0]
+
+
+ADD = prior.Fitting.add
+
+
+def alone(self: prior.Fitting, *families: Float) -> prior.Fit:
+    self.sums[:] = 0.0
+    return ADD(self, *families)
+
+
 ABLATIONS: dict[str, list[tuple[object, str, object]]] = {
     "all parts": [],
-    "no sub-cells, slopes instead": [(cell_tree.ShrunkTree, "with_cells", None)],
-    "estimates as without a prior": [(cell_tree, "guided_estimates", None)],
-    "thresholds as without": [(prior, "MAX_TIMES", 1.0)],
+    "no sub-cells, slopes instead": [(cell_tree, "with_sub_cells", refined)],
+    "no slopes where no fit is used": [(cell_tree, "with_sub_cells", even)],
+    "estimates as without a prior": [(cell_tree, "guided_estimates", shrunk)],
+    "thresholds as without": [(LadderTree, "thresholds", lambda self, fit: self)],
+    "counts far off move too": [(guided, "MAX_OFF_SDS", np.inf)],
     "trusted wherever it is used": [(prior, "MAX_MISFIT", np.inf)],
+    "each level fitted alone": [(prior.Fitting, "add", alone)],
     "used from any gain": [(prior, "MIN_GAIN", 1.0)],
-    "γ = 1 only": [(prior, "KINDS", ((0.0, 1.0), (1.0, 0.1), (1.0, 1.0), (1.0, 10.0)))],
-    "a = 1 only": [(prior, "KINDS", ((0.0, 1.0), (1 / 3, 1.0), (2 / 3, 1.0), (1.0, 1.0)))],
-    "z = 1.5 instead of 2.5": [(prior, "MIN_EVIDENCE_SDS", 1.5)],
-    "each level fitted alone": [(prior, "NEXT_LEVEL_WEIGHT", 0.0)],
-    "sub-cells down to level 11": [(prior, "FINEST_LEVEL", 11)],
+    "a = 1 only": [(prior, "ADDED", (1.0,))],
+    "cells of any number of records": [(guided, "MIN_RECORDS", 0.0)],
 }
 """Name → attributes that are replaced."""
 
 
 def ablated(name: str, cases: list[Case], seeds: int) -> dict[str, float]:
     """Geometric mean over cells of each case, without a part."""
-    from dpviz.private.load import priors
-    from dpviz.trees.density import refine
-    from dpviz.trees.shrinkage import shrink_tree
-
-    changes = list(ABLATIONS[name])
     with ExitStack() as stack:
-        for owner, attribute, value in changes:
-            if attribute == "with_cells":
-                value = lambda self, tree, nodes, fits, prior: refine(nodes)  # noqa: E731
-            if attribute == "guided_estimates":
-                value = lambda parent, raw, fits, share: shrink_tree(parent, *raw)[0]  # noqa: E731
+        for owner, attribute, value in ABLATIONS[name]:
             stack.enter_context(patch.object(owner, attribute, value))
-            if attribute == "FINEST_LEVEL":
-                stack.enter_context(patch.object(priors, "FINEST_LEVEL", value))
         means = {}
         for case in cases:
-            public = case.prior
-            if any(attribute == "FINEST_LEVEL" for _, attribute, _ in changes):
-                public = coarse(case)
             ratios = []
             for epsilon in EPSILONS:
-                both = [
+                with_prior, without = (
                     np.mean(
                         [
                             [
@@ -307,17 +317,11 @@ def ablated(name: str, cases: list[Case], seeds: int) -> dict[str, float]:
                         ],
                         axis=0,
                     )
-                    for how in ({"prior": public}, {})
-                ]
-                ratios += (both[0] / both[1]).tolist()
+                    for how in ({"prior": case.prior}, {})
+                )
+                ratios += (with_prior / without).tolist()
             means[case.name] = geometric_mean(ratios)
     return means
-
-
-def coarse(case: Case) -> object:
-    """The prior of a case with the patched finest level."""
-    file, _, public = (TUNED | HELD_OUT)[case.name]()
-    return dpviz.prior(public, case.handle.domain) if file else None
 
 
 def main() -> None:

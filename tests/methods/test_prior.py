@@ -123,7 +123,7 @@ def test_looks_with_a_prior_lose_at_most_their_price(ready):
         for own in window.tolist():
             looks = np.array([[at[own], *others]], dtype=np.float64)
             fit = priors.Fitting().add(looks, np.full((1, 4), 0.5), masses)
-            times.add(round(fit.times, 3))
+            times.add(round(chosen.thresholds(fit).most, 3))
             counts = np.stack([np.full(len(window), at[own]), at[window], at[window]])
             columns = np.repeat(rates, len(window), axis=1)
             step, weight, limit = chosen.thresholds(fit).look(counts, columns)

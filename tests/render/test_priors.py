@@ -3,23 +3,23 @@
 import numpy as np
 
 import dpviz
-from dpviz.render import priors
+from dpviz.render.priors import prior_scene
 from dpviz.render.scene import Camera
+from dpviz.trees import guided
 from tests.strategies import UNIT_SQUARE
 
 
 def test_cells_hold_the_whole_mass_and_none_too_much_unless_it_is_the_finest(monkeypatch):
-    monkeypatch.setattr(priors, "CELLS", 20)
+    monkeypatch.setattr(guided, "DRAWN", 20)
     points = np.random.default_rng(1).random((4_000, 2)) ** 2
     public = dpviz.prior(np.vstack([points, np.full((900, 2), 0.7)]), UNIT_SQUARE)
-    low, high, mass = priors._cells(public, UNIT_SQUARE.bits)
-    sides = (high - low)[:, 0] / UNIT_SQUARE.side
+    nodes = guided.prior_cells(public, UNIT_SQUARE.side)
+    assert nodes.is_partition()
+    mass, finest = nodes.count[nodes.leaf], nodes.level[nodes.leaf] == nodes.depth
     assert np.isclose(mass.sum(), 4_900)
-    assert np.isclose((sides**2).sum(), 1.0)
-    finest = sides == sides.min()
     assert mass[~finest].max() <= 4_900 / 20
-    assert mass[finest].max() >= 900
-    scene = priors.prior_scene(public, UNIT_SQUARE, Camera())
+    assert mass[finest].max() > 899.999
+    scene = prior_scene(public, UNIT_SQUARE, Camera())
     assert scene.legend is not None
     assert scene.legend.title == "Public prior: weight per km²"
     drawn = scene.tables["prior"]["mass"].to_numpy()

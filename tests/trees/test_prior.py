@@ -1,6 +1,5 @@
 """Public priors: masses of cells, the fit of a level, sub-cells below leaves."""
 
-import itertools
 from unittest.mock import patch
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpviz.trees import guided, prior
+from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.prior import Fit, Fitting, Prior
 
 BITS = 26
@@ -17,11 +17,14 @@ BITS = 26
 def prior_of(mass, level):
     """A prior of these masses of all cells of a level, in the order of their codes."""
     codes = np.arange(4**level, dtype=np.uint64) << np.uint64(2 * (BITS - level))
-    return Prior.of_cells(codes, level, np.asarray(mass, dtype=np.float64), BITS, {})
+    size = np.full(len(codes), 4.0 ** (BITS - level))
+    return Prior.of_cells(codes, size, np.asarray(mass, dtype=np.float64), (), {})
 
 
-def cells(level):
-    return np.arange(4**level, dtype=np.uint64)
+def masses(public, level):
+    """Masses of all cells of a level, in the order of their codes."""
+    size = 4 ** (BITS - level)
+    return public.masses(np.arange(4**level) * size, size)
 
 
 @given(st.lists(st.tuples(st.integers(0, 63), st.integers(0, 3), st.floats(0, 1e4)), max_size=20))
@@ -29,7 +32,7 @@ def test_masses_are_sums_over_cells_that_share_evenly_inside(given_cells):
     """Masses of cells of any level, which may overlap and are even inside."""
     number, level, mass = (np.array(each) for each in zip((0, 0, 1.0), *given_cells, strict=True))
     codes = number.astype(np.uint64) << np.uint64(2 * (BITS - 3))
-    public = Prior.of_cells(codes, level.astype(np.int64), mass, BITS, {})
+    public = Prior.of_cells(codes, 4.0 ** (BITS - level), mass, (), {})
     expected = np.zeros(4**4)
     for at, depth, each in zip(number.astype(int), level.astype(int), mass, strict=True):
         size = 4 ** (4 - depth)
@@ -37,7 +40,7 @@ def test_masses_are_sums_over_cells_that_share_evenly_inside(given_cells):
         expected[start : start + size] += each / size
     for depth in range(5):
         sums = expected.reshape(4**depth, -1).sum(axis=1)
-        np.testing.assert_allclose(public.masses(cells(depth), depth), sums, rtol=1e-9, atol=1e-6)
+        np.testing.assert_allclose(masses(public, depth), sums, rtol=1e-9, atol=1e-6)
 
 
 def families_of(mass, random, epsilon=0.2):
@@ -52,14 +55,14 @@ def test_the_misfit_of_the_true_shares_is_unbiased_whatever_the_noise():
     share = random.dirichlet(np.ones(4), 40_000)
     true = 300 * share
     count = true + random.laplace(0, 10, true.shape)
-    with patch.object(prior, "KINDS", ((0.0, 1.0), (1.0, 1e-9))):
+    with patch.object(prior, "ADDED", (1e-9,)):
         fitting = Fitting()
         fit = fitting.add(count, np.full(count.shape, 200.0), share)
     assert fit.used
     # Shares are true ones: no error remains, up to four standard errors of 40,000.
-    assert fitting.misfit[1] / fitting.weight[1] == pytest.approx(0.0, abs=0.002)
+    assert fitting.sums[0, 1] / fitting.sums[2, 1] == pytest.approx(0.0, abs=0.002)
     # Reference, shares by area: Σ(s − ¼)² / (1 − ¼), on average 0.2 over all s.
-    assert fitting.misfit[0] / fitting.weight[0] == pytest.approx(0.2, abs=0.01)
+    assert fitting.sums[0, 0] / fitting.sums[2, 0] == pytest.approx(0.2, abs=0.01)
 
 
 @pytest.mark.parametrize("public", ["true", "mirrored", "even", "none inside"])
@@ -88,37 +91,38 @@ def test_levels_hand_on_what_they_found_to_levels_with_few_families():
     assert fitting.add(*families_of(mass[:2], random), mass[:2]).used
 
 
-def whole(fit, level, public, count=1000.0):
+def whole(fit, public, count=1000.0):
     """The root alone as a leaf, with sub-cells by a fit."""
-    columns = np.array([True]), np.array([count]), np.array([50.0]), np.full((1, 4), 0.25)
-    return guided.tree_with_sub_cells([np.zeros(1, np.uint64)], columns, [fit] * level, public)
+    root = Decomposition(
+        lo=[[0, 0]], hi=[[1 << BITS] * 2], parent=[-1], count=[count], variance=[50]
+    )
+    return guided.with_sub_cells(root, np.full((1, 4), 0.25), [fit], public)
 
 
 def test_sub_cells_share_their_leaf_as_the_prior_does():
     """Each family adds up to its parent; its spread is that of the fit, and never understated."""
     mass = np.random.default_rng(3).dirichlet(np.full(64, 0.4)) * 500
-    fit = Fit(1.0, 0.1, 0.05, 3.0)
-    codes, count, variance = whole(fit, 3, prior_of(mass, 3))
-    assert len(codes) == 4
-    sizes = np.cumsum([0, *map(len, codes)])
-    levels = [slice(*pair) for pair in itertools.pairwise(sizes)]
-    for level, (above, below) in enumerate(itertools.pairwise(levels)):
-        which = np.searchsorted(codes[level], codes[level + 1] >> np.uint64(2))
-        inner = np.unique(which)
-        sums = np.bincount(which, count[below])
-        np.testing.assert_allclose(sums[inner], count[above][inner])
-        spread = np.bincount(which, variance[below])
-        assert (spread[inner] >= variance[above][inner] * (1 - 1e-12)).all()
-    first = fit.shares(prior_of(mass, 3).masses(cells(1), 1)[None])[0]
-    np.testing.assert_allclose(count[levels[1]], 1000 * first)
+    fit, public = Fit(1.0, 0.1, 0.05, 3.0), prior_of(mass, 3)
+    nodes = whole(fit, public)
+    assert nodes.depth == 3
+    assert nodes.is_partition()
+    inner = ~nodes.leaf
+    sums, spread = (
+        np.bincount(nodes.parent[1:], column[1:], minlength=len(nodes))[inner]
+        for column in (nodes.count, nodes.variance)
+    )
+    np.testing.assert_allclose(sums, nodes.count[inner])
+    assert (spread >= nodes.variance[inner] * (1 - 1e-12)).all()
+    first = fit.shares(masses(public, 1)[None])[0]
+    np.testing.assert_allclose(nodes.count[1:5], 1000 * first)
     expected = first * 50 + first * (1 - first) * 1000 * (1 + 0.05 * 1000)
-    np.testing.assert_allclose(variance[levels[1]], expected)
+    np.testing.assert_allclose(nodes.variance[1:5], expected)
 
 
 def test_leaves_with_few_records_or_an_even_prior_stay_whole():
     mass = np.random.default_rng(3).dirichlet(np.full(64, 0.4)) * 500
     fit = Fit(1.0, 0.1, 0.05, 3.0)
     for count, public in ((guided.MIN_RECORDS, mass), (1000.0, np.full(64, 10.0))):
-        assert len(whole(fit, 3, prior_of(public, 3), count)[0]) == 1
-    with patch.object(guided, "MAX_CELLS", 19):
-        assert [len(level) for level in whole(fit, 3, prior_of(mass, 3))[0]] == [1, 4]
+        assert len(whole(fit, prior_of(public, 3), count)) == 1
+    with patch.object(guided, "MAX_NODES", 20):
+        assert len(whole(fit, prior_of(mass, 3))) == 5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -23,7 +22,7 @@ from dpviz.trees.consistency import combine, downward
 from dpviz.trees.cores import parallel_map, run_both, strips
 from dpviz.trees.decomposition import MAX_NODES, Decomposition
 from dpviz.trees.density import densities, refine, sloped_shares
-from dpviz.trees.guided import guided_estimates, level_fits, tree_with_sub_cells
+from dpviz.trees.guided import guided_estimates, level_fits, with_sub_cells
 from dpviz.trees.lattice import STRIP_ROWS, Codes, Float, Int, unmorton
 from dpviz.trees.prior import Fit, Prior
 from dpviz.trees.shrinkage import (
@@ -104,17 +103,6 @@ class CellTree:
         self._runs.append((np.hstack([first, cuts]).ravel(), np.hstack([cuts, last]).ravel()))
         self.parents.append(np.repeat(rows + nodes - len(codes), self.fanout))
         self.codes.append(children.ravel())
-
-    def with_codes(self, codes: list[Codes]) -> CellTree:
-        """A tree of these Morton cells, in ascending order on each level; nothing is counted."""
-        tree, shift = copy(self), np.uint64(self.axis_bits)
-        starts = np.cumsum([0, *map(len, codes)])
-        tree.codes, tree._runs = codes, []
-        tree.parents = [self.parents[0]] + [
-            start + np.searchsorted(above, below >> shift)
-            for start, above, below in zip(starts, codes, codes[1:], strict=False)
-        ]
-        return tree
 
     def has_room(self, chosen: NDArray[np.bool_], twice: NDArray[np.bool_]) -> bool:
         """Return whether splitting these deepest nodes, some of them twice, fits the public cap."""
@@ -225,48 +213,36 @@ class ShrunkTree(PointMethod):
             column.flags.writeable = False  # no other reference, so that it is not copied
         fits: list[Fit] = []
         if self.prior is not None:
-            fits, share = level_fits(tree.codes, parent, raw, self.prior)
+            fits, share = level_fits(nodes, raw, self.prior)
             if self.shrink and any(fit.trusted for fit in fits):
                 count = guided_estimates(parent, raw, fits, share)
         nodes = nodes.replace(count=count, variance=spread)
-        nodes = self.improved(nodes, raw)
-        if self.prior is not None and any(fit.used for fit in fits):
-            return self.with_cells(tree, nodes, fits, self.prior)
-        return refine(nodes) if self.slopes else nodes
+        return self.detailed(self.improved(nodes, raw), fits)
 
-    def with_cells(
-        self,
-        tree: CellTree,
-        nodes: Decomposition,
-        fits: list[Fit],
-        prior: Prior,
-        doubt: float = 0.0,
-    ) -> Decomposition:
-        """The tree with sub-cells that follow a public prior; slopes as :func:`refine` makes them.
+    def detailed(self, nodes: Decomposition, fits: list[Fit], doubt: float = 0.0) -> Decomposition:
+        """The tree with sub-cells, by a public prior where its fits use one, else by slopes.
 
-        Args:
-            fits: of the levels below the root.
-            doubt: see :func:`~dpviz.trees.density.refine`.
+        For ``doubt`` see :func:`~dpviz.trees.density.refine`.
         """
+        if self.prior is None or not any(fit.used for fit in fits):
+            return refine(nodes, doubt) if self.slopes else nodes
         slope = np.full((len(nodes), 4), 0.25)
         if self.slopes:
             rows = np.flatnonzero(nodes.leaf & (nodes.count > 0) & (nodes.volume > 1))
             slope[rows] = sloped_shares(nodes, rows, densities(nodes, doubt)).T
-        columns = nodes.leaf, nodes.count, nodes.variance, slope
-        codes, count, variance = tree_with_sub_cells(tree.codes, columns, fits, prior)
-        fine = tree.with_codes(codes).decomposition(count, variance)
+        fine = with_sub_cells(nodes, slope, fits, self.prior)
         _FITS[fine] = fits
         return fine
 
     def findings(self, trees: Sequence[Decomposition]) -> dict[str, Any]:
-        """The prior of a build and how far each tree used it: γ, a, φ, gain of each level's fit."""
+        """The prior of a build, and the fit of each level of each tree."""
         if self.prior is None:
             return {}
         fits = [
             [[round(float(each), 4) for each in fit] for fit in _FITS.get(nodes, [])]
             for nodes in trees
         ]
-        return {"prior": {**self.prior.stated, "fits": fits}}
+        return {"prior": {**self.prior.facts, "fits": fits}}
 
     def improved(self, nodes: Decomposition, raw: tuple[Float, Float]) -> Decomposition:
         """Hook for post-processing before slopes: non-negative nodes, raw subtree estimates."""

@@ -16,7 +16,6 @@ from dpviz.private.index import PointIndex
 from dpviz.private.mechanisms.noise import Noise, geometric
 from dpviz.trees.consistency import downward, upward
 from dpviz.trees.decomposition import Decomposition, is_leaf
-from dpviz.trees.density import refine
 from dpviz.trees.guided import level_fits
 from dpviz.trees.lattice import Float
 from dpviz.trees.shrinkage import Decisions, subtree_estimates
@@ -154,11 +153,8 @@ class HotGrid(Ladder):
         wanted, weight = upward(parent, noisy, variance)
         count, _ = downward(parent, np.where(block, count, wanted), weight)
         nodes = tree.decomposition(count, spread)
-        if self.prior is not None:
-            fits, _ = level_fits(tree.codes, parent, (wanted, weight), self.prior)
-            if any(fit.used for fit in fits):
-                return self.with_cells(tree, nodes, fits, self.prior, SLOPE_OFFSET)
-        return refine(nodes, SLOPE_OFFSET) if self.slopes else nodes
+        fits = level_fits(nodes, (wanted, weight), self.prior)[0] if self.prior is not None else []
+        return self.detailed(nodes, fits, SLOPE_OFFSET)
 
     def first_level(self, index: PointIndex, budget: Budget, noise: Noise, total: float) -> int:
         """First measured level, found by a private bisection: see the class.

@@ -101,8 +101,7 @@ class Ladder(ShrunkTree):
             raise ParameterError(
                 "a prior is for records in two dimensions, without sums: leave it out"
             )
-        frame = {"bounds": [*domain.lower, *domain.upper], "crs": domain.crs}
-        if any(self.prior.facts.get(name) != value for name, value in frame.items()):
+        if self.prior.frame != (domain.lower, domain.upper, domain.crs):
             raise ParameterError("the prior is of other bounds: read it for those of the data")
 
     def grow(
@@ -191,7 +190,8 @@ class Ladder(ShrunkTree):
 
         A leaf may then hold more records, since the prior says where in it they lie.
         """
-        return replace(self, c=min(fit.times * self.c, MAX_C), most=fit.times * self.most)
+        times = fit.gain if fit.trusted else 1.0
+        return replace(self, c=min(times * self.c, MAX_C), most=times * self.most)
 
     def look_rates(self, rate: Float, left: Float) -> Float:
         """Rates of a node's looks, the first one first, (K + 2, n); the last is all of ``left``."""
@@ -281,7 +281,7 @@ class LadderTree(Ladder):
     free.
 
     With a public prior (:func:`dpviz.prior`) each level is fitted: do its noisy families share as
-    the prior says? Where they do, thresholds rise by :attr:`~dpviz.trees.prior.Fit.times`, and
+    the prior says? Where they do, thresholds rise by the fit's gain, and
     estimates and leaves follow it (:mod:`dpviz.trees.guided`); where not, nothing changes. The
     first looks of all nodes of a level stand in the transcript before any second look, and fits
     are functions of these and of public numbers: so thresholds are functions of the transcript, and
@@ -325,9 +325,7 @@ def unspent(left: Float, rate: Float) -> Float:
 def _fitted(fitting: Fitting, prior: Prior, tree: CellTree, rate: Float, noisy: Float) -> Fit:
     """The fit of the deepest level of a tree, from the first looks at its measured families."""
     whole = np.flatnonzero((rate > 0).reshape(-1, tree.fanout).all(axis=1))
-    if not len(whole):
-        return fitting.fit
-    count = np.zeros(len(rate))
+    count, size = np.zeros(len(rate)), 1 << (tree.code_bits - 2 * len(tree.codes) + 2)
     count[rate > 0] = noisy
-    columns = count, rate_variances(rate), prior.masses(tree.codes[-1], len(tree.codes) - 1)
+    columns = count, rate_variances(rate), prior.masses(tree.codes[-1] * np.uint64(size), size)
     return fitting.add(*(each.reshape(-1, tree.fanout)[whole] for each in columns))

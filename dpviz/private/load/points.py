@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.domain import Domain
-from dpviz.errors import DataError
+from dpviz.errors import DataError, ShapesError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
 from dpviz.private.load.bounding import bounded, number_ids, per_time
@@ -43,6 +43,7 @@ class Records:
         unit: number of each record's privacy unit (n,), int64, if a unit column was named.
         ids: distinct ids of the units by number, a pyarrow array of bytes.
         time: seconds since 1970 of each record (n,), NaN for none, if a time column was named.
+        value: value of each record (n,), not clipped, if the domain has values.
         counts: outcomes of all records; never shown for sensitive data.
     """
 
@@ -50,6 +51,7 @@ class Records:
     unit: NDArray[np.int64] | None = None
     ids: Any = None
     time: NDArray[np.float64] | None = None
+    value: NDArray[np.float64] | None = None
     counts: Tally = field(default_factory=Tally)
     columns: str = ""
 
@@ -74,7 +76,7 @@ class _ClippedBlock:
     unit: Any = None
     time: NDArray[np.float64] | None = None
     kind: NDArray[np.int64] | None = None
-    value: NDArray[np.int64] | None = None
+    value: NDArray[np.float64] | None = None
 
 
 def clipped_blocks(
@@ -143,8 +145,7 @@ def clipped_blocks(
             time = None if time is None else time[rows]
             kind = None if kind is None else kind[rows]
             value = None if value is None else value[rows]
-        steps = None if values is None or value is None else values.steps(value)
-        yield _ClippedBlock(points, unit, time, kind, steps)
+        yield _ClippedBlock(points, unit, time, kind, value)
 
 
 def read_records(source: Any, chosen: Selection, counts: Tally | None = None) -> Records:
@@ -164,11 +165,13 @@ def read_records(source: Any, chosen: Selection, counts: Tally | None = None) ->
     points = [np.empty((0, domain.dims)), *(part.points for part in blocks)]
     number, ids = number_ids([part.unit for part in blocks]) if how.unit else (None, None)
     when = [np.empty(0), *(part.time for part in blocks if part.time is not None)]
+    value = [np.empty(0), *(part.value for part in blocks if part.value is not None)]
     return Records(
         np.concatenate(points),
         number,
         ids,
         np.concatenate(when) if how.time else None,
+        np.concatenate(value) if how.values else None,
         counts,
         how.words,
     )
@@ -203,7 +206,8 @@ def read_layers(
         if how.unit is not None:
             ids.append(part.unit)
         kinds += [] if part.kind is None else [part.kind]
-        values += [] if part.value is None else [part.value]
+        if how.values is not None and part.value is not None:
+            values.append(how.values.steps(part.value))
         if charged is not None and part.time is not None:
             units.append(charged.units.of_moments(part.time))
     if chosen.public:
@@ -266,7 +270,7 @@ def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) ->
     unread = sum(counts[each] for each in (Fact.BROKEN, Fact.RAGGED, Fact.QUOTED))
     placed = counts[Fact.READ] - unread
     if counts.without_place == placed > 0:
-        raise DataError(
+        raise (DataError if how.columns else ShapesError)(
             f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, "
             "or points; for numbers such as 52,5 give decimal=… (--decimal)"
         )

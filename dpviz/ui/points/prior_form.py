@@ -16,7 +16,6 @@ from dpviz.releases.store import stated_kind
 from dpviz.render import Camera, Scene
 from dpviz.render.cells import domain_bounds
 from dpviz.render.priors import prior_scene
-from dpviz.trees.prior import LAND
 from dpviz.ui.points.map_answer import cached_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.memory import cached
@@ -46,25 +45,25 @@ def with_prior(prefix: str, source: PointSource | None) -> PointSource | None:
         st.button(TITLE, key=f"{place}.no", icon=":material/public:", disabled=True)
         st.caption(f"Not for records with {more}: a public prior helps counts of places only.")
         return source
-    given = any(st.session_state.get(f"{place}.{each}") for each in ("file", "land"))
+    given = st.session_state.get(f"{place}.file") is not None
     with st.expander(TITLE, expanded=given, icon=":material/public:"):
         st.caption(MUST_BE_PUBLIC)
         label = "Points, cells or polygons, in their CRS or that of the area; or a release"
         file = st.file_uploader(label, key=f"{place}.file")
-        if file is None and not st.checkbox("My records are on land", key=f"{place}.land"):
+        if file is None:
             return source
-        path = None if file is None else upload_path(place, file)
-        with ErrorsShown(LAND if path is None else path.name):
+        path = upload_path(place, file)
+        with ErrorsShown(path.name):
             return replace(source, prior=_chosen(place, path, file, source))
     return None
 
 
-def _chosen(place: str, path: Path | None, file: Any, source: PointSource) -> ChosenPrior:
-    """Prior of an uploaded file, by the visitor's column of weights; of land without a file."""
+def _chosen(place: str, path: Path, file: Any, source: PointSource) -> ChosenPrior:
+    """Prior of an uploaded file, by the visitor's column of weights."""
     weight, domain = None, source.data.domain
-    if path is not None and source.path is not None:
+    if source.path is not None:
         refuse_own_records(path, source.path)
-    if path is not None and not stated_kind(path):
+    if not stated_kind(path):
         weight = st.selectbox(
             "Column of weights",
             _columns(path),
@@ -74,10 +73,10 @@ def _chosen(place: str, path: Path | None, file: Any, source: PointSource) -> Ch
             help="Such as inhabitants or addresses, from 0.",
         )
     with st.spinner("Reading the prior …"):
-        asked = file and file.file_id, weight, domain
-        data = cached(f"{place}.read", asked, lambda: prior(path or LAND, domain, weight))
+        asked = file.file_id, weight, domain
+        data = cached(f"{place}.read", asked, lambda: prior(path, domain, weight))
     st.caption(f"Read as {data.facts['kind']}. “Show the prior” above the map draws it.")
-    return ChosenPrior(LAND if file is None else file.name, data)
+    return ChosenPrior(file.name, data)
 
 
 def _columns(path: Path) -> list[str]:
@@ -93,19 +92,15 @@ def prior_on_map(prefix: str, release: PointRelease, source: PointSource) -> Sce
     chosen, stated = source.prior, release.header.extra.get("prior")
     if chosen is None or stated is None:
         return None
-    fits = [fit for tree in stated["fits"] for fit in tree]
-    followed = sum(fit[0] > 0 for fit in fits)
-    shown = st.toggle(
-        "Show the prior",
-        key=f"{prefix}.prior.shown",
-        help=f"The map follows it on {followed} of {len(fits)} levels."
-        if followed
-        else "The map does not follow it: noisy counts do not agree with it.",
-    )
+    fits = [fit[0] > 0 for tree in stated["fits"] for fit in tree]
+    where = f"on {sum(fits)} of {len(fits)} levels" if any(fits) else "nowhere"
+    how = f"The map follows it {where}: as far as noisy counts agree with it."
+    if not st.toggle("Show the prior", key=f"{prefix}.prior.shown", help=how):
+        return None
 
     def make() -> Scene:
         camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
         made = prior_scene(chosen.data, release.domain, camera)
         return replace(made, tools=("rect", "polygon"), title=f"Public prior: {chosen.name}")
 
-    return cached_scene(prefix, chosen, make, source) if shown else None
+    return cached_scene(prefix, chosen, make, source)

@@ -146,6 +146,6 @@ def code_for(source: PointSource, choice: Choice) -> Code:
         areas=None if areas is None else areas.source,
         levels=() if areas is None else areas.levels,
         every=None if areas is None else areas.every,
-        prior=None if choice.prior is None else choice.prior.data.stated,
+        prior=None if choice.prior is None else choice.prior.data.facts,
         building=building,
     )

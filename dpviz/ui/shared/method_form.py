@@ -55,7 +55,7 @@ class ChosenPrior:
     facts: str = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "facts", repr(self.data.stated))
+        object.__setattr__(self, "facts", repr(self.data.facts))
 
 
 @dataclasses.dataclass(frozen=True)

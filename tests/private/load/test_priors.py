@@ -11,10 +11,11 @@ import shapely
 
 import dpviz
 from dpviz.errors import DataError
-from dpviz.planning.calls import code_of
 from dpviz.private.load import priors
 from tests.commands import as_json, fails, refused, run
 from tests.strategies import UNIT_SQUARE
+
+SIDE = 1 << UNIT_SQUARE.bits
 
 PLACES = np.array([[0.1, 0.1], [0.2, 0.1], [0.1, 0.9], [0.9, 0.9]])
 WEIGHTS = [2.0, 0.5, 4.0, 1.0]
@@ -22,8 +23,10 @@ QUARTERS = [2.5, 4.0, 0.0, 1.0]
 """Mass of each quarter, in the order of Morton codes: axis 0 first."""
 
 
-def quarters(public):
-    return public.masses(np.arange(4, dtype=np.uint64), 1)
+def quarters(public, level=1):
+    """Masses of the first four cells of a level."""
+    size = SIDE**2 >> 2 * level
+    return public.masses(np.arange(4) * size, size)
 
 
 def squares(*rows):
@@ -77,8 +80,7 @@ def test_weights_of_polygons_are_spread_evenly_inside(tmp_path):
     public = dpviz.prior(path, UNIT_SQUARE, "people")
     assert public.facts["kind"] == "polygons"
     np.testing.assert_allclose(quarters(public), [11, 0, 3, 3])
-    sixteen = public.masses(np.arange(16, dtype=np.uint64), 2)
-    np.testing.assert_allclose(sixteen[:4], [5, 2, 2, 2], atol=1e-9)
+    np.testing.assert_allclose(quarters(public, 2), [5, 2, 2, 2], atol=1e-9)
     np.testing.assert_allclose(quarters(dpviz.prior(path, UNIT_SQUARE)), [2, 0, 0.5, 0.5])
 
 
@@ -117,24 +119,6 @@ def test_the_crs_of_a_file_is_read_or_it_is_refused(tmp_path):
     pq.write_table(pa.table({"geometry": [shapely.to_wkb(shapely.Point(0, 51.5))]}), path)
     with pytest.raises(DataError, match="their order and CRS"):
         dpviz.prior(path, london)
-
-
-def test_records_on_land_follow_the_bundled_shapes(tmp_path):
-    """The Strait of Dover: France in the south-east, England in the north-west, sea between."""
-    points = np.random.default_rng(0).uniform([1.7, 50.7], [2.5, 50.95], (3_000, 2))
-    np.savetxt(tmp_path / "records.csv", points, "%.5f", ",", header="lon,lat", comments="")
-    words = ["build", tmp_path / "records.csv", "--bounds=1,50.7,2.5,51.3", "--public"]
-    code, _, err = run(*words, "--epsilon=1", "--prior=land", "-o", tmp_path / "map.parquet")
-    assert code == 0, err
-    release = dpviz.read(tmp_path / "map.parquet")
-    assert release.header.extra["prior"]["kind"] == "land"
-    assert "prior='land'" in code_of(release).python()
-    public = dpviz.prior("land", release.domain)
-    share = quarters(public) / 4**8
-    assert 0.1 < share[1] < 0.4 < share[2]
-    assert share[3] < 0.2
-    with pytest.raises(DataError, match="no mass inside"):
-        dpviz.prior("land", dpviz.Domain((-40, 30), (-39, 31)))
 
 
 @pytest.mark.parametrize(
