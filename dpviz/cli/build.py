@@ -55,7 +55,7 @@ def build(
     ),
     prior: str | None = option(
         "PUBLIC data about the same place, which the map may follow at no price: a file of points, "
-        "polygons or cells, or a release."
+        "polygons or cells, a release, or 'land', for records on land."
     ),
     prior_weight: str | None = option("Column of weights of --prior, such as inhabitants."),
     bits: Bits = None,

@@ -44,6 +44,7 @@ from dpviz.releases.points.promises import KEY as PROMISES
 from dpviz.releases.release import Release
 from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
+from dpviz.trees.prior import LAND
 
 WORKLOAD, AREAS, GRAPH, TIME, PRIOR = "WORKLOAD", "AREAS", "GRAPH", "TIME", "PRIOR"
 DESTINATIONS = "DESTINATIONS"
@@ -251,7 +252,7 @@ def code_of_places(
         options |= {"prior": PRIOR, "prior_weight": prior["weight"]}
         typed.append(f"prior=dpviz.prior({PRIOR!r}, data.domain, {prior['weight']!r})")
     elif prior is not None:
-        given["prior"] = PRIOR
+        given["prior"] = LAND if prior.get("kind") == LAND else PRIOR
     frame = ", ".join([repr(list(bounds)), *arguments(stated)])
     return Code(
         source=source,

@@ -12,16 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.trees.compiled import compiled
-from dpviz.trees.density import uniformity_variance
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
 MAX_SCANNED = 24
 """Below this many unique points a cell is scanned instead of divided."""
-
-
-_uniformity = compiled()(uniformity_variance)
 
 
 @compiled(parallel=True)
@@ -159,14 +155,15 @@ def walk_tree(  # type: ignore[no-untyped-def]
                     total += count[node] * fraction
                     noise += variance[node] * fraction * fraction
                     records = nonnegative[node] if len(nonnegative) > 0 else count[node]
-                    if len(nonnegative) > 0:
-                        hidden += _uniformity(np.sqrt(variance[node]), fraction) ** 2
-                    error = _uniformity(records, fraction)
+                    spread = fraction * (1.0 - fraction)
+                    error = max(records, 0.0) ** 2 * spread
                     if len(assumed) > 0:
                         error += fraction * assumed[node]
-                    together += np.sqrt(error) - np.sqrt(_uniformity(-records, fraction))
-                    if len(nonnegative) == 0:
-                        error += _uniformity(np.sqrt(variance[node]), fraction)
+                    together += np.sqrt(error) - max(-records, 0.0) * np.sqrt(spread)
+                    if len(nonnegative) > 0:
+                        hidden += (variance[node] * spread) ** 2
+                    else:
+                        error += variance[node] * spread
                     uniformity += error
                     nodes += 1
                 else:

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from dpviz.trees.lattice import Codes, Float
 
+LAND = "land"
+"""Source, and kind, of a prior from the bundled shapes of land."""
+
 FINEST_LEVEL = 13
 """The finest level that masses are kept on: 4^13 cells; each is even inside."""
 

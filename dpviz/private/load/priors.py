@@ -6,6 +6,7 @@ Public, so its errors may name what is wrong with it.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,13 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpviz.checks import NUMPY_ERRORS, require, texts
+from dpviz.datasets.basemap import FINE_DEGREES, base_map
 from dpviz.domain import Domain
 from dpviz.domain.attributes import Values
 from dpviz.errors import DataError, ShapesError
 from dpviz.files import arrow
 from dpviz.lazy import pa, shapely
 from dpviz.private.load.points import encoded, read_records
-from dpviz.private.load.projection import in_crs
+from dpviz.private.load.projection import finite_rows, in_crs
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.memory import array_points
 from dpviz.private.load.tally import Fact
@@ -31,13 +33,16 @@ from dpviz.releases.counts import CountRelease
 from dpviz.releases.points.region_file import opened_shapes, parsed, projected
 from dpviz.releases.store import read, stated_kind
 from dpviz.trees.lattice import Float
-from dpviz.trees.prior import FINEST_LEVEL, Prior
+from dpviz.trees.prior import FINEST_LEVEL, LAND, Prior
 
 MAX_CELLS = 10_000_000
 """Most cells of a prior."""
 
 PLACES = 64
 """Approximate number of grid places in each polygon; fewer where there are many polygons."""
+
+LAND_CELLS = 512
+"""Cells of land per side of the domain."""
 
 NO_WEIGHT = "the prior has negative or missing weights: give numbers from 0"
 
@@ -62,7 +67,7 @@ def prior(
     Args:
         source: a file or table of points, as for :func:`dpviz.load`; of cells, each by a place in
             it and its ``weight``; a file of polygons, whose weights are spread evenly; an array
-            (n, 2) in the domain's CRS; a release, or its file.
+            (n, 2) in the domain's CRS; a release, or its file; ``"land"``, for records on land.
         domain: the public box of the records.
         weight: name of the column of weights, from 0; for an array, its weights (n,). By default
             each point weighs 1, and a polygon too. Weights in records or inhabitants do best.
@@ -80,13 +85,14 @@ def prior(
     require(domain, Domain, "domain", DataError)
     if domain.dims != 2:
         raise DataError(f"a prior needs two coordinates, the domain has {domain.dims} axes")
-    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    land = isinstance(source, str) and source == LAND
+    path = Path(source) if isinstance(source, str | os.PathLike) and not land else None
     if path is not None and path.is_file() and stated_kind(path):
         source = read(path)
-    if isinstance(source, CountRelease):
+    if land or isinstance(source, CountRelease):
         if weight is not None:
-            raise DataError("a release has its own weights: leave the weight out")
-        kind, places, area, mass = _of_release(source, domain)
+            raise DataError("land, or a release, has its own weights: leave the weight out")
+        kind, places, area, mass = _of_land(domain) if land else _of_release(source, domain)
     elif path is None and not hasattr(source, "columns"):
         kind, places, area, mass = _of_array(source, domain, weight)
     else:
@@ -135,6 +141,20 @@ def _of_release(release: CountRelease[Any], domain: Domain) -> Cells:
     corners = (first.to_coordinates(column[leaf]) for column in (nodes.lo, nodes.hi))
     low, high = (in_crs(each, first.crs, domain.crs) for each in corners)
     return "release", (low + high) / 2, (high - low).prod(axis=1), nodes.count[leaf]
+
+
+def _of_land(domain: Domain) -> Cells:
+    """Cells whose middles are on land, by the bundled shapes; each weighs 1."""
+    wide = np.subtract(domain.upper, domain.lower) / LAND_CELLS
+    places = domain.lower + (np.indices((LAND_CELLS, LAND_CELLS)).reshape(2, -1).T + 0.5) * wide
+    degrees = in_crs(places, domain.crs, "EPSG:4326")
+    places, degrees = (each[finite_rows(degrees)] for each in (places, degrees))
+    box = *degrees.min(axis=0).tolist(), *degrees.max(axis=0).tolist()
+    shapes = base_map(box, fine=max(np.subtract(box[2:], box[:2])) <= FINE_DEGREES)["features"]
+    land, water = (shapely.from_geojson(json.dumps(shape["geometry"])) for shape in shapes[:2])
+    dry = shapely.contains_xy(land, *degrees.T) & ~shapely.contains_xy(water, *degrees.T)
+    one = np.ones(int(dry.sum()))
+    return LAND, places[dry], wide.prod() * one, one
 
 
 def _of_array(points: ArrayLike, domain: Domain, weight: Any) -> Cells:

@@ -11,6 +11,7 @@ import shapely
 
 import dpviz
 from dpviz.errors import DataError
+from dpviz.planning.calls import code_of
 from dpviz.private.load import priors
 from tests.commands import as_json, fails, refused, run
 from tests.strategies import UNIT_SQUARE
@@ -119,6 +120,24 @@ def test_the_crs_of_a_file_is_read_or_it_is_refused(tmp_path):
     pq.write_table(pa.table({"geometry": [shapely.to_wkb(shapely.Point(0, 51.5))]}), path)
     with pytest.raises(DataError, match="their order and CRS"):
         dpviz.prior(path, london)
+
+
+def test_records_on_land_follow_the_bundled_shapes(tmp_path):
+    """The Strait of Dover: France in the south-east, England in the north-west, sea between."""
+    points = np.random.default_rng(0).uniform([1.7, 50.7], [2.5, 50.95], (3_000, 2))
+    np.savetxt(tmp_path / "records.csv", points, "%.5f", ",", header="lon,lat", comments="")
+    words = ["build", tmp_path / "records.csv", "--bounds=1,50.7,2.5,51.3", "--public"]
+    code, _, err = run(*words, "--epsilon=1", "--prior=land", "-o", tmp_path / "map.parquet")
+    assert code == 0, err
+    release = dpviz.read(tmp_path / "map.parquet")
+    assert release.header.extra["prior"]["kind"] == "land"
+    assert "prior='land'" in code_of(release).python()
+    public = dpviz.prior("land", release.domain)
+    share = quarters(public) / quarters(public, 0)[0]
+    assert 0.1 < share[1] < 0.4 < share[2]
+    assert share[3] < 0.2
+    with pytest.raises(DataError, match="no mass inside"):
+        dpviz.prior("land", dpviz.Domain((-40, 30), (-39, 31)))
 
 
 @pytest.mark.parametrize(
