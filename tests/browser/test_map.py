@@ -76,7 +76,7 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     edge = "e => e.getBoundingClientRect()"
     card = page.locator("#answer").evaluate(edge)
     assert card["bottom"] <= page.locator(".attribution").evaluate(edge)["top"]
-    bar, zero = (rows.nth(1).locator(f".bar {each}").evaluate(edge) for each in ("i", "b"))
+    bar, zero = (rows.nth(0).locator(f".bar {each}").evaluate(edge) for each in ("i", "b"))
     january = release.count((14.2, -23.8, 14.7, -23.3), periods[1])
     middle = (bar["left"] + bar["right"]) / 2 - zero["left"]
     half = january.total_error[0] / january.count[0] * middle
