@@ -15,6 +15,7 @@ import numpy as np
 from dpviz.exports.pack import Packer
 from dpviz.files.arrow import number_array
 from dpviz.releases.counts import PointRelease
+from dpviz.releases.points.box import day_steps
 from dpviz.render.cells import adaptive, detail_columns
 from dpviz.trees.coherence import coherence
 from dpviz.trees.lattice import Float
@@ -76,7 +77,7 @@ def pack_nodes(packer: Packer, name: str, release: PointRelease) -> dict[str, An
         "name": name,
         "roots": int(nodes.levels[0].stop),
         "noise": release.noise and release.noise.to_dict(),
-        "coherence": coherence(nodes, held),
+        "coherence": coherence(nodes, held, day_steps(release.domain)),
     }
 
 

@@ -6,11 +6,12 @@ they are shows one level up, where the tree itself states how the records of a n
 
 from __future__ import annotations
 
+import math
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from dpviz.trees.decomposition import ADAPTED, Decomposition
+from dpviz.trees.decomposition import ADAPTED, IN_TIME, Decomposition
 from dpviz.trees.density import uniformity_variance
 from dpviz.trees.lattice import Float
 
@@ -24,20 +25,26 @@ MOMENTS = 255
 _MEASURED: WeakKeyDictionary[Decomposition, float] = WeakKeyDictionary()
 
 
-def coherence(nodes: Decomposition, records: Float) -> float:
+def coherence(nodes: Decomposition, records: Float, day: float = math.inf) -> float:
     """ρ of :attr:`Decomposition.coherence`; with a third axis, time, no less than measured.
 
-    It is only ever raised: leaves of a day or more hide that all records are of office hours, and
-    then need a ρ of 0.32 although their parents show one of 0.06. Computed once per tree.
+    Leaves of a day hide that all records are of office hours, and need a ρ of 0.32 where parents
+    show one of 0.06. A pattern that repeats each day moves at most a day's records past a moment:
+    longer halves need what was measured and a day's mean share of a leaf. Computed once per tree.
 
-    ``records``: in each node, without the noise of raw leaves, float64 (n,).
+    ``records``: in each node, without the noise of raw leaves, float64 (n,). ``day``: lattice steps
+    of a day along the third axis; infinite if that is not time.
     """
     if nodes.dims != 3:
         return nodes.coherence
     if nodes not in _MEASURED:
-        _MEASURED[nodes] = min(
-            max(nodes.coherence, FINER_FACTOR * _parent_deviations(nodes, records)), ADAPTED
-        )
+        least, leaf = nodes.coherence, nodes.leaf
+        measured = FINER_FACTOR * _parent_deviations(nodes, records)
+        if least == IN_TIME:
+            weight = np.maximum(records[leaf], 1e-9)
+            daily = np.average(day / (nodes.hi - nodes.lo)[leaf, -1], weights=weight)
+            least = min(least, math.hypot(measured, daily))
+        _MEASURED[nodes] = min(max(least, measured), ADAPTED)
     return _MEASURED[nodes]
 
 

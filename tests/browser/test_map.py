@@ -76,11 +76,13 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     edge = "e => e.getBoundingClientRect()"
     card = page.locator("#answer").evaluate(edge)
     assert card["bottom"] <= page.locator(".attribution").evaluate(edge)["top"]
-    bar, zero = (rows.nth(0).locator(f".bar {each}").evaluate(edge) for each in ("i", "b"))
-    january = release.count((14.2, -23.8, 14.7, -23.3), periods[1])
-    middle = (bar["left"] + bar["right"]) / 2 - zero["left"]
-    half = january.total_error[0] / january.count[0] * middle
-    assert half == pytest.approx((bar["right"] - bar["left"]) / 2, abs=2)
+    one, two = (rows.nth(at).locator(".bar i").evaluate(edge) for at in (0, 1))
+    rect = (14.2, -23.8, 14.7, -23.3)
+    months = [release.count(rect, each) for each in periods[1:3]]
+    ends = [each.count[0] + sign * each.total_error[0] for each in months for sign in (-1, 1)]
+    drawn = [bar[side] for bar in (one, two) for side in ("left", "right")]
+    unit = (drawn[1] - drawn[0]) / (ends[1] - ends[0])
+    assert np.subtract(drawn, drawn[0]) == pytest.approx(np.subtract(ends, ends[0]) * unit, abs=2)
     page.get_by_test_id("dpviz-series-play").click()
     expect(page.get_by_test_id("dpviz-series-name")).not_to_have_text(labels[0])
     page.get_by_test_id("dpviz-series").fill("12")

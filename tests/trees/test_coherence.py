@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,10 +50,14 @@ def halved(moved):
     return Decomposition(lo, hi, parent, count, np.ones(len(count)))
 
 
-def test_coherence_is_only_raised_and_never_above_one():
+def test_a_day_is_hidden_in_long_leaves_and_parents_raise_what_is_common():
     both_ways = halved(20.0 * (-1) ** np.arange(16))
     assert coherence(both_ways, both_ways.count) == both_ways.coherence == IN_TIME
     one_way = halved(np.full(16, 10.0))
     assert coherence(one_way, one_way.count) == pytest.approx(FINER_FACTOR * 10 / 50)
     more = halved(np.full(16, 40.0))
     assert coherence(more, more.count) == ADAPTED
+    even = halved(np.zeros(16))
+    assert coherence(even, even.count, day=2.0) == pytest.approx(2 / 32)
+    uneven = halved(np.full(16, 1.0))
+    assert coherence(uneven, uneven.count, day=2.0) == pytest.approx(math.hypot(0.04, 2 / 32))

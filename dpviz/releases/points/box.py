@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.domain import Domain
+from dpviz.domain.calendar import SECONDS
 from dpviz.domain.crs import DEGREES, axis_names, known_crs
 from dpviz.errors import ReleaseError
 from dpviz.files import arrow
@@ -66,7 +68,7 @@ class Box(Frame):
         """Sums over the nodes that answer, float64 (q, 4); boxes use a compiled walk."""
         if isinstance(questions, Regions):
             return region_sums(nodes, noise, self.cover(nodes, questions))
-        return box_sums(nodes, noise, *questions)
+        return box_sums(nodes, noise, *questions, day_steps(self.domain))
 
     def noise(self, stated: dict[str, Any], nodes: Decomposition) -> HaarNoise | None:
         """Exact wavelet noise of sums of nodes, if the header states one; else None."""
@@ -164,6 +166,14 @@ def outlines(corners: Int, parent: Int) -> Decomposition:
     """A tree of rectangles without counts, from lower and upper corners (n, 4)."""
     none = np.zeros(len(corners))
     return Decomposition(corners[:, :2], corners[:, 2:], parent, none, none)
+
+
+def day_steps(domain: Domain) -> float:
+    """Lattice steps of a day along the last axis; infinite if that is not time."""
+    if domain.time is None:
+        return math.inf
+    start, end = domain.period
+    return domain.side * SECONDS["d"] / (end - start)
 
 
 def even_grid(side: int, cells: int = CELLS) -> Decomposition:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dpviz.domain import Domain
 from dpviz.releases.counts import CountRelease, PointRelease
 from dpviz.releases.points.box import Box, even_grid
-from dpviz.releases.points.range_count import box_count, shared_variance
+from dpviz.releases.points.range_count import shared_variance
 from dpviz.trees.decomposition import Decomposition
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.shrinkage import nonnegative_counts
@@ -88,7 +88,7 @@ def on_map(
     # the noise, and errors that cells have in common would add up. The variances state the noise.
     held = release.nodes.count if noise is None else nonnegative_counts(release.nodes)
     certain = release.nodes.replace(count=held, variance=np.zeros(len(held)))
-    assumed = box_count(certain, None, lo, hi).uniformity_sd ** 2
+    assumed = release.frame.sums(certain, None, (lo, hi))[:, 2]
     if noise is None:
         inside = share_within(release.nodes, others, lo[0], hi[0]) * release.nodes.variance
         variance = shared_variance(release.nodes, inside, lo, hi)

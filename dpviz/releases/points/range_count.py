@@ -6,6 +6,7 @@ share of its area (the uniformity assumption), so areas are exact integers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,20 +45,24 @@ def box_count(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -
     return answers_from(box_sums(nodes, noise, lo, hi))
 
 
-def box_sums(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) -> Float:
+def box_sums(
+    nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int, day: float = math.inf
+) -> Float:
     """Sums over the nodes that answer lattice boxes, float64 (q, 4).
 
     Args:
         noise: the exact noise of their sums, where the release states one.
         lo: int64 of shape (q, dims).
         hi: ends of the boxes, exclusive.
+        day: see :func:`~dpviz.trees.coherence.coherence`.
     """
+    held = nodes.count if noise is None else nonnegative_counts(nodes)
+    common = coherence(nodes, held, day)
     if len(lo) < MIN_COMPILED:
-        columns = sums_of(nodes, noise, box_cover(nodes, lo, hi))
+        columns = sums_of(nodes, noise, box_cover(nodes, lo, hi), common)
     else:
         from dpviz.trees.kernels import walk_tree
 
-        held = nodes.count if noise is None else nonnegative_counts(nodes)
         columns = walk_tree(
             nodes.lo,
             nodes.hi,
@@ -68,7 +73,7 @@ def box_sums(nodes: Decomposition, noise: HaarNoise | None, lo: Int, hi: Int) ->
             nodes.levels[0].stop,
             np.ascontiguousarray(lo),
             np.ascontiguousarray(hi),
-            coherence(nodes, held),
+            common,
             np.zeros(0) if nodes.assumed is None else nodes.assumed,
             np.zeros(0) if noise is None else held,
         )
