@@ -69,7 +69,7 @@ def error_svg(releases: Sequence[PointRelease], labels: Sequence[str]) -> bytes:
 
 
 def timeline_svg(release: PointRelease, noun: str = "") -> bytes:
-    """Noisy count of each step of the whole period with its 95 % interval for the noise, as SVG.
+    """Noisy count of each step of the whole period with its ±, as SVG.
 
     Args:
         release: with time.
@@ -79,12 +79,13 @@ def timeline_svg(release: PointRelease, noun: str = "") -> bytes:
     from matplotlib.ticker import FuncFormatter
 
     line, words = release.timeline(), release.domain.calendar.text
+    band = line.count - line.total_error, line.count + line.total_error
     ends = [*line.start.astype(float).tolist(), float(line.end.astype(float)[-1])]
     marked = np.unique(np.linspace(0, len(ends) - 1, 5).round().astype(int))
     with rc_context({"svg.hashsalt": "dpviz"}):
         figure = mpl.Figure(figsize=(4.6, 2.9), layout="constrained")
         panel = figure.subplots()
-        low, high = (np.append(each, each[-1]) for each in (line.low, line.high))
+        low, high = (np.append(each, each[-1]) for each in band)
         panel.fill_between(ends, low, high, step="post", color=PAIR[0], alpha=0.25, linewidth=0)
         panel.step(ends, np.append(line.count, line.count[-1]), where="post", color=PAIR[0])
         panel.set_ylim(bottom=0)

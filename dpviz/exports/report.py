@@ -25,7 +25,7 @@ EXPECTED = (
 )
 TIMELINE = (
     "Chart of noisy counts by step of time",
-    "Noisy count of the whole area in each step; the band is the 95 % interval of the noise.",
+    "Noisy count of the whole area in each step; the band is its ±.",
 )
 """Description and caption of each chart."""
 

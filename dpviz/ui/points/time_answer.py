@@ -14,12 +14,11 @@ import streamlit as st
 from dpviz.domain import Domain, calendar
 from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
-from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
-from dpviz.render import Camera, Mark, Scene, half_width_words, rounded
+from dpviz.render import Camera, Mark, Scene
 from dpviz.render.cells import domain_bounds
-from dpviz.render.numbers import count_words
+from dpviz.render.numbers import count_words, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
 from dpviz.render.view import film_scene
@@ -256,26 +255,22 @@ def _timeline(prefix: str, release: PointRelease, rect: Bounds | None, window: W
     )
     place = None if rect is None else from_degrees(rect, release.domain.crs)
     line = release.timeline(place, str(every))
-    half, cut = line.half_width, INTERVAL_SDS * line.uniformity_sd
     rows = timeline_rows(written, line)
     st.altair_chart(marked_timeline(rows, written, window))
     where = "the whole area" if rect is None else "the rectangle"
     st.caption(
-        f"Noisy count of {where} in each step; the band is the 95 % interval of the noise alone. "
-        "Steps within one cell divide its count evenly and share its noise."
+        f"Noisy count of {where} in each step; the band is its ±, which the noise and cut cells "
+        "cause together. Steps within one cell divide its count evenly and share its errors."
     )
     with st.expander("The timeline as a table", icon=":material/table:"):
         table = {
             "from": rows["from"],
             "to": rows["to"],
-            # Rounded to the noise only: the error of cut cells is similar in all steps of a cell.
-            "noisy count": [rounded(*pair) for pair in zip(line.count, half, strict=True)],
-            "95 % interval ±": list(map(half_width_words, half)),
-            "cut cells ±": list(map(half_width_words, cut)),
+            "noisy count": list(map(with_noise, line.count, line.total_error)),
         }
-        st.dataframe(table, hide_index=True)
-        named = rows[["from", "to", "count", "low", "high"]]
-        steps = named.assign(uniformity_sd=line.uniformity_sd).to_dict("records")
+        st.dataframe(table, hide_index=True, column_config=worded_numbers("noisy count"))
+        noise = {"low": line.low, "high": line.high, "uniformity_sd": line.uniformity_sd}
+        steps = rows[["from", "to", "count"]].assign(**noise).to_dict("records")
         label = "Download the timeline (CSV)"
         file_button(label, partial(as_csv, steps), "timeline.csv", f"{prefix}.timeline.csv")
 

@@ -39,8 +39,8 @@ def timeline_rows(axis: Calendar, line: Timeline) -> pd.DataFrame:
             "end": _clocks(axis, ends["to"]),
             **{name: list(map(axis.text, each.tolist())) for name, each in ends.items()},
             "count": line.count,
-            "low": line.low,
-            "high": line.high,
+            "low": line.count - line.total_error,
+            "high": line.count + line.total_error,
         }
     )
 
