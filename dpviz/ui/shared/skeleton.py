@@ -19,6 +19,7 @@ from dpviz.ui.shared.frame import PageFrame, answer_card, map_container, share_b
 from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
+from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel
 from dpviz.ui.shared.sources import DataSource
 from dpviz.ui.shared.text import badge, plain
@@ -98,7 +99,8 @@ def run(slots: Slots) -> None:
                 slots.mode()
         release_panel(key)
     if looked_at is not None:
-        frame.describe(f"**{plain(looked_at.title)}**", badge(looked_at.release.header))
+        noun = words_of(key, looked_at.release).noun
+        frame.describe(f"**{plain(looked_at.title)}**", badge(looked_at.release.header, noun))
         with ErrorsShown():
             _show(slots, frame, looked_at.release, slots.adopt(looked_at), None)
         return
@@ -120,7 +122,7 @@ def run(slots: Slots) -> None:
         release = (_public if source.public else _paid)(slots, frame, source, choice)
     if release is None:
         return
-    frame.describe(describe(source, badge(release.header)))
+    frame.describe(describe(source, badge(release.header, words_of(key, release).noun)))
     _show(slots, frame, release, source, choice)
     others = {
         "data": st.session_state[f"{key}.data"],
