@@ -75,7 +75,9 @@ def release_picture(
     words = Words(shown.title, shown.subtitle, shown.noun, shown.pins)
     maps, names = flat_maps(releases, labels)
     if maps:
-        return comparison_png(maps, names, rect, words=words, size=size)
+        points = points_of(maps)
+        scaled = maps_of(points, names)[0] if points else ()
+        return comparison_png(maps, names, rect, words=words, scaled_as=scaled, size=size)
     drawn = _scene_picture(releases[0], words, size)
     if drawn is None:
         raise ReleaseError("this release has no map to draw: 'dpviz report' lists its counts")

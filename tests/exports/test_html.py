@@ -15,7 +15,18 @@ import pytest
 
 import dpviz
 from dpviz.errors import DomainError, ParameterError, ReleaseError
-from dpviz.exports import Note, Presentation, map_page, release_page, report_page
+from dpviz.exports import (
+    Note,
+    Presentation,
+    map_page,
+    release_page,
+    release_picture,
+    report_page,
+    stills,
+)
+from dpviz.exports.html import packed_map
+from dpviz.releases.points.window import windows
+from dpviz.render.cells import density_legend, density_scale
 from dpviz.render.difference import difference
 from dpviz.render.view import release_scene
 from tests.exports.conftest import DOMAIN, NAME
@@ -268,6 +279,26 @@ def test_a_series_of_one_release_states_its_guarantee_and_its_epsilon_once():
                   flags=re.DOTALL)  # fmt: skip
     assert seen.count("ε = 1") == 1
     assert page.count("gives NO PROTECTION") == 1
+
+
+def test_a_picture_of_months_and_kinds_has_the_scale_of_the_page(monkeypatch):
+    period, names = ("2024-01-01", "2025-01-01"), ["rare", "usual"]
+    domain = dpviz.Domain.from_bounds([0, 0, 1, 1], period=period, kind="kind", kinds=names)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(0.5, 0.05, (6_000, 2)), columns=["lon", "lat"])
+    table["kind"] = rng.choice(names, 6_000, p=[0.2, 0.8])
+    table["time"] = np.datetime64("2024-03-01T05:00:00")
+    release = dpviz.build(dpviz.load(table, domain, public=True), "ladder_tree", 1.0, seed=1)
+    scales = []
+    monkeypatch.setattr(
+        stills, "comparison_png", lambda *_, scaled_as, **__: scales.append(scaled_as)
+    )
+    release_picture([release])
+    maps, labels = windows(release)
+    legend = packed_map(maps, labels, whole=release).spec["wholeLegend"]
+    labels_of_picture = density_legend(density_scale(*scales[0])).labels
+    assert [*labels_of_picture] == [each["label"] for each in legend["classes"]]
+    assert labels_of_picture != density_legend(density_scale(maps[0])).labels
 
 
 def test_a_report_has_a_picture_of_every_kind():
