@@ -76,24 +76,19 @@ def series_scene(
     """
     check(releases, most)
     scale = scale or density_scale(*releases)
-    several = len(releases) > 1
+    titles = labels if len(releases) > 1 else [""]
     maps = [
         cells(release, scale=scale, id=f"cells-{at}", title=label)
-        for at, (release, label) in enumerate(
-            zip(releases, labels if several else [""], strict=True)
-        )
+        for at, (release, label) in enumerate(zip(releases, titles, strict=True))
     ]
-    texts = [
-        f"{label}: {release.header.privacy_status[1]}"
-        if several
-        else release.header.privacy_status[1]
-        for release, label in zip(releases, labels, strict=True)
-    ]
+    texts = [release.header.privacy_status[1] for release in releases]
+    if len(set(texts)) > 1:
+        texts = [f"{label}: {text}" for label, text in zip(labels, texts, strict=True)]
     return domain_scene(
         releases[0].domain,
         maps,
         density_legend(scale, releases),
-        f"Map of noisy density: {'; '.join(texts)}",
+        f"Map of noisy density: {'; '.join(dict.fromkeys(texts))}",
         camera=camera,
         base=base,
         title=title,

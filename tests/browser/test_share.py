@@ -103,6 +103,33 @@ def test_a_file_knows_errors_that_are_no_sum_of_its_cells(open_file, made):
         assert stated == pytest.approx(getattr(answers, f"{what}_sd"), rel=1e-3)
 
 
+def test_a_number_has_one_error_on_a_page_of_months_and_categories(open_file):
+    """Bars, headline, tables and the answer to a place state the engine's total error."""
+    year = {"period": ("2024-01-01", "2025-01-01"), "kind": "kind", "kinds": ["a", "b"]}
+    houston = dpviz.Domain.from_bounds([-95.9, 29.4, -94.9, 30.2], ("lon", "lat"), **year)
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"lon": random.uniform(-95.9, -94.9, 6_000)})
+    table["lat"] = random.normal(29.8, 0.1, 6_000).clip(29.5, 30.1)
+    table["kind"] = random.choice(["a", "b"], 6_000)
+    days = random.integers(0, 366, 6_000)
+    table["time"] = np.datetime64("2024-01-01T07:00:00") + days * np.timedelta64(1, "D")
+    release = dpviz.build(dpviz.load(table, houston, public=True), "ladder_tree", 1.0, seed=1)
+    page = open_file(release_page(release, Presentation(noun="crimes")))
+    assert the_map(page).get_attribute("aria-label").count("not private") == 1  # not of each map
+    january = release.count(houston.without_time.bounds, ("2024-01-01", "2024-02-01"))
+    assert january.total_error > january.half_width
+    words = count_words(january)
+    cells = page.locator("tr", has_text="January 2024").locator("td.number").all_text_contents()
+    assert cells == [words, words]  # in the bars and in the table
+    page.evaluate("dpviz.set({a: 1})")
+    expect(page.locator("#total")).to_contain_text(f"{words} crimes, January 2024")
+    row = place_rows(release)[0]
+    page.evaluate("name => dpviz.find(dpviz.spec.places.names.indexOf(name))", row["place"])
+    page.evaluate("dpviz.set({a: 0})")
+    expect(page.get_by_test_id("dpviz-answer")).to_contain_text(row["noisy count"])
+    expect(page.locator(".listed")).to_contain_text(row["noisy count"])
+
+
 def test_two_maps_swipe_stand_side_by_side_fit_a_phone_and_paper_and_are_open_to_everyone(
     open_file, releases
 ):
