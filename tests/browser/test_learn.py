@@ -222,3 +222,27 @@ def test_presenter_mode_has_large_letters_and_keeps_title_epsilon_and_take_away(
     idle(page)
     expect(heading(page, chapter)).to_be_visible()
     expect(page.get_by_text(chapter.REVEAL)).to_be_visible()
+
+
+def test_a_chapter_from_the_menu_is_left_by_next_and_kept_by_what_is_pressed_in_it(app, open_page):
+    """Regression: the menu, once opened, set its chapter again whenever a button was pressed."""
+    page = open_page(f"{app}/learn")
+    shown = list(chapters().values())
+    page.get_by_role("button", name="Chapters").click()
+    page.get_by_test_id("stPopoverBody").get_by_text(f"3. {shown[2].TITLE}").click()
+    expect(heading(page, shown[2])).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_test_id("stPopoverBody").wait_for(state="hidden")
+    for chapter in shown[3:5]:
+        idle(page)
+        page.keyboard.press("n")
+        expect(heading(page, chapter)).to_be_visible()
+    idle(page)
+    page.get_by_role("button", name="Show it without a guess").click()
+    expect(page.get_by_text(shown[4].TAKEAWAY)).to_be_visible()
+    idle(page)
+    page.keyboard.press("p")
+    expect(page.get_by_role("button", name="Leave presenter mode")).to_be_visible()
+    idle(page)
+    expect(heading(page, shown[4])).to_be_visible()
+    expect(page.get_by_text(shown[4].TAKEAWAY)).to_be_visible()

@@ -268,7 +268,7 @@ def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(a
     page.goto(f"{app}/learn?chapter=tree&at=guess:shown")
     page.get_by_role("button", name="Chapters").click()
     for choice in (
-        page.get_by_test_id("stRadioOption"),
+        page.locator(".st-key-learn-chapters button"),
         page.locator("[data-testid=stCheckbox] label"),
     ):
         assert choice.first.bounding_box()["height"] >= 40

@@ -71,7 +71,7 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         links = {each.proto.label for each in app.get("page_link")}
         ends = {"Compare methods and ε", "Publish your own data"}
         assert links == (ends if name == NAMES[-1] else set())
-        assert app.radio(key="learn.chapter").value == name
+        assert app.session_state["learn.chapter"] == name
         assert app.selectbox(key="learn.data").value == "persons"
         assert app.select_slider(key="learn.epsilon").value == 0.05
         assert app.session_state["learn.seed"] == 7

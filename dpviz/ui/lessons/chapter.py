@@ -54,7 +54,7 @@ def headline(key: str, names: list[str], at: int, menu: Callable[[], None]) -> A
             on_change=trust_session,
             args=(key,),
         )
-        with st.popover("Chapters", icon=":material/toc:", key=f"{key}.menu"):
+        with st.popover("Chapters", icon=":material/toc:", key=f"{key}.menu-{names[at]}"):
             menu()
         presenting = st.session_state[f"{key}.present"]
         st.button(
@@ -203,9 +203,13 @@ def _turn_page(key: str, names: list[str], by: int) -> None:
 
     A press that arrives after the page was left does nothing: no chapter is open.
     """
-    if f"{key}.chapter" not in st.session_state:
-        return
+    if f"{key}.chapter" in st.session_state:
+        at = names.index(st.session_state[f"{key}.chapter"]) + by
+        open_chapter(key, names[min(max(at, 0), len(names) - 1)])
+
+
+def open_chapter(key: str, name: str) -> None:
+    """Open a chapter at its question."""
+    st.session_state[f"{key}.chapter"] = name
     st.session_state[MOVED] = True
     trust_session(key)
-    at = names.index(st.session_state[f"{key}.chapter"]) + by
-    st.session_state[f"{key}.chapter"] = names[min(max(at, 0), len(names) - 1)]

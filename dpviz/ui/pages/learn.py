@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from dpviz.datasets import DATASETS
-from dpviz.ui.lessons.chapter import chapters, foot, headline, show
-from dpviz.ui.lessons.room import Room, trust_session
+from dpviz.ui.lessons.chapter import chapters, foot, headline, open_chapter, show
+from dpviz.ui.lessons.room import Room
 from dpviz.ui.shared import method_form, permalink
 
 TITLE, ORDER = "Learn", 6
@@ -110,17 +110,19 @@ def _cities() -> list[str]:
 
 def _menu(names: list[str]) -> None:
     """Chapters, and data."""
-    for name in (CHAPTER, DATA):
-        # The browser makes these widgets when the menu opens, with the value of the last run.
-        st.session_state[name] = st.session_state[name]
-    st.radio(
-        "Chapter",
-        names,
-        key=CHAPTER,
-        format_func=lambda name: f"{names.index(name) + 1}. {chapters()[name].TITLE}",
-        on_change=trust_session,
-        args=(KEY,),
-    )
+    # Buttons, no radio: a closed menu's radio would send its last value again with every press.
+    with st.container(gap=None, key=f"{KEY}.chapters"):
+        for at, slug in enumerate(names, 1):
+            st.button(
+                f"{at}. {chapters()[slug].TITLE}",
+                key=f"{KEY}.open-{slug}",
+                type="primary" if slug == st.session_state[CHAPTER] else "tertiary",
+                width="stretch",
+                on_click=open_chapter,
+                args=(KEY, slug),
+            )
+    # The browser makes this widget when the menu opens, with the value of the last run.
+    st.session_state[DATA] = st.session_state[DATA]
     st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
     st.caption(
         "All data here are synthetic and public; all noise is simulated. Keys: B back, N next, P "
