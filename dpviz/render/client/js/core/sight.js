@@ -5,7 +5,7 @@ import {degreesText} from '../draw/surround.js';
 
 const SETTLED_MS = 700; // without movement, before Python gets the camera
 const MARGIN = 12; // pixels around the whole area
-const SCALE_BAR = {wide: 160, high: 32}; // pixels at the lower right
+const SCALE_BAR = {wide: 160, high: 32}; // pixels at the lower right, in letters of usual size
 export const NARROW = 560; // pixels: up to this width a window shows one map
 
 /**
@@ -61,12 +61,13 @@ export class Sight {
     const panes = this.app.panes();
     const [width, height] = [whole.width / panes.length, whole.height];
     const edge = Math.min(MARGIN, width / 30, height / 30);
+    const {enlarged} = this.app.surround;
     const passed = (paddings, [x0, y0, x1, y1]) => {
       const left = width * Math.max(Math.floor(x0 / width), 0); // of the map that the box lies on
       const sides = {top: y1, right: left + width - x0, bottom: height - y0, left: x1 - left};
       return paddings.flatMap(padding => Object.entries(sides).map(([side, room]) => ({...padding, [side]: Math.max(padding[side], room)})));
     };
-    return [...boxes, [width - SCALE_BAR.wide, height - SCALE_BAR.high, width, height]].reduce(passed, [{top: edge, right: edge, bottom: edge, left: edge}])
+    return [...boxes, [width - SCALE_BAR.wide * enlarged, height - SCALE_BAR.high * enlarged, width, height]].reduce(passed, [{top: edge, right: edge, bottom: edge, left: edge}])
       .map(padding => fitBounds(bounds, {width, height, padding})).reduce((best, each) => each.zoom > best.zoom ? each : best);
   }
 

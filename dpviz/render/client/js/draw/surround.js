@@ -43,15 +43,19 @@ export class Surround {
       canvas.width = Math.round(width * scale);
       canvas.height = Math.round(height * scale);
     }
-    const text = Number(getComputedStyle(app.root).getPropertyValue('--map-zoom')) || 1; // the style sheet enlarges the buttons by the same factor
     const pen = canvas.getContext('2d');
     pen.clearRect(0, 0, canvas.width, canvas.height);
-    this.paint(pen, app.camera ? app.sight.viewports : [], scale, text, app.controls.boxes());
+    this.paint(pen, app.camera ? app.sight.viewports : [], scale, this.enlarged, app.controls.boxes());
+  }
+
+  /** Enlargement of words and lines: the style sheet enlarges the buttons by the same factor. */
+  get enlarged() {
+    return Number(getComputedStyle(this.app.root).getPropertyValue('--map-zoom')) || 1;
   }
 
   /** Draws onto any canvas: a saved picture has its own scale, and no buttons to avoid. */
   paint(pen, viewports, scale, text = 1, buttons = []) {
-    this.text = text; // enlargement of words and lines
+    this.text = text;
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     for (const viewport of viewports) {
       pen.save();
