@@ -7,6 +7,7 @@ from playwright.sync_api import TimeoutError as Late
 from playwright.sync_api import expect
 
 from dpviz.ui.lessons.chapter import chapters
+from dpviz.ui.shared.steps import INTO_IT
 from tests.browser.conftest import PATIENCE, idle
 from tests.browser.test_pages import (
     OF_COLOURS,
@@ -246,3 +247,8 @@ def test_a_chapter_from_the_menu_is_left_by_next_and_kept_by_what_is_pressed_in_
     idle(page)
     expect(heading(page, shown[4])).to_be_visible()
     expect(page.get_by_text(shown[4].TAKEAWAY)).to_be_visible()
+
+
+def test_the_focus_stays_where_a_newer_run_has_taken_away_its_place(open_page):
+    """Regression: two quick presses gave an error in the console."""
+    open_page("about:blank").evaluate(f"() => {{{INTO_IT % ('gone', 'Gone')}}}")

@@ -15,9 +15,11 @@ TO_ITS_TOP = 'document.querySelector("[data-testid=stMain]").scrollTo(0, 0);'
 
 INTO_IT = """
 const step = document.querySelector(".st-key-%s");
-Object.assign(step, {tabIndex: -1, role: "group", ariaLabel: "%s"});
-step.style.outline = "none";
-step.focus({preventScroll: true});
+if (step) { // a newer run may have taken it away
+  Object.assign(step, {tabIndex: -1, role: "group", ariaLabel: "%s"});
+  step.style.outline = "none";
+  step.focus({preventScroll: true});
+}
 """
 """Script that moves the focus into a new step: the button that led there is hidden."""
 
