@@ -74,6 +74,16 @@ def test_every_method_has_a_form_and_a_picture(name):
     assert app.get("bidi_component")
 
 
+@pytest.mark.slow
+def test_the_methods_list_has_each_choice_once_and_an_address_may_use_its_other_name():
+    app = healthy(opened(method="AG", epsilon="1", set="alpha:0.4"))
+    selector = app.selectbox(key="explore.method")
+    assert selector.value == "agrid"
+    assert sum("Adaptive grid (AG)" in each for each in selector.options) == 1
+    assert app.query_params["set"] == "alpha:0.4"
+    assert not app.warning
+
+
 FORMS = """
 import streamlit as st
 from dpviz.methods import METHODS, names

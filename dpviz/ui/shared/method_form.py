@@ -175,10 +175,12 @@ def method_choice(
     Args: see :func:`method_form`; ``areas``: True to offer counts of public areas too.
     """
     members, known = of_kind(kind), names(kind)
+    same = {alias: name for alias, (name, preset) in known.items() if not preset}
     able = {
         alias: name
         for alias, (name, _) in known.items()
-        if (dims is None or dims in members[name].dims)
+        if same.get(alias, alias) == alias
+        and (dims is None or dims in members[name].dims)
         and (public or members[name].guarantee != "none")
     }
     best = REASONS.get(kind, {})
@@ -194,7 +196,7 @@ def method_choice(
     group = "Research: " if first else ""
     shown = first | {alias: f"{group}{titles[alias]}" for alias in others}
     usual = [*first, *(name for name in members if members[name].guarantee != "none")][0]
-    start = permalink.one_of("method", start, shown, usual)
+    start = permalink.one_of("method", same.get(start or "", start), shown, usual)
     place = f"{prefix}.method"
     if st.session_state.get(place) not in shown:
         st.session_state[place] = start
@@ -214,8 +216,9 @@ def method_parameters(
     prefix: str, name: str, kind: str, start: str | None, saved: Mapping[str, str]
 ) -> dict[str, Any]:
     """Form for the parameters of a method; ``saved`` are those of the method ``start``."""
-    owner, preset = names(kind)[name]
-    saved = saved if start in (None, name) else {}
+    known = names(kind)
+    owner, preset = known[name]
+    saved = saved if start is None or known.get(start) == known[name] else {}
     return parameters_form(f"{prefix}.{name}", of_kind(kind)[owner], preset, saved)
 
 
