@@ -168,9 +168,9 @@ class ShrunkTree(PointMethod):
     paper: ClassVar[str] = "dpviz: a method of this project, with its proof in the source"
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
     tiny: ClassVar[dict[str, object]] = {"shrink": False, "slopes": False}
-    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
+    advice: ClassVar[str] = "Counts that must be right on average: these are smoothed."
 
-    slopes: bool = parameter(True, "Sloped density inside the leaves (2-D)")
+    slopes: bool = parameter(True, "Let the density rise or fall inside a cell (2-D)")
 
     shrink: bool = True
     prior: Prior | None = None

@@ -67,7 +67,7 @@ class Dawa(PointMethod):
     presets: ClassVar[dict[str, dict[str, object]]] = {"DAWA": {}}
     measured: ClassVar[dict[str, Any]] = {"slopes": False}
     tiny: ClassVar[dict[str, object]] = {"log_cells": 2, "workload": 5, "slopes": False}
-    advice: ClassVar[str] = "Where unbiased counts are needed: shrinkage trades bias for variance."
+    advice: ClassVar[str] = "Counts that must be right on average: these are smoothed."
 
     log_cells: int | None = parameter(
         None, "log2 of the cells per side; 2^20 cells in all by default", 1, 20, optional=True
@@ -87,7 +87,7 @@ class Dawa(PointMethod):
         "First stage: with its proof, or as published (NOT PRIVATE)",
         choices=("proven", "published"),
     )
-    slopes: bool = parameter(True, "Sloped density inside the buckets (2-D)")
+    slopes: bool = parameter(True, "Let the density rise or fall inside a bucket of cells (2-D)")
 
     @property
     def private(self) -> bool:

@@ -113,7 +113,7 @@ class HotGrid(Ladder):
     advice: ClassVar[str] = "Large rectangles: the noise of thousands of leaves adds up."
 
     c: float = parameter(
-        3.0, "Stop splitting where noisy count × unspent ε is at most this (c)", 0.5, 50
+        3.0, "Split a cell only if its count is above this many times its noise", 0.5, 50
     )
     side: float = parameter(
         0.0045, "Typical side of the squares asked for, as a share of the domain's", 1e-4, 1

@@ -82,11 +82,9 @@ class Ladder(ShrunkTree):
     takes_prior: ClassVar[bool] = True
 
     c: float = parameter(
-        1.7, "Stop splitting where noisy count × unspent ε is at most this (c)", MIN_C, MAX_C
+        1.7, "Split a cell only if its count is above this many times its noise", MIN_C, MAX_C
     )
-    reserve: float = parameter(
-        0.3, "Levels that budget is kept for beyond the expected ones (r)", 0, 4
-    )
+    reserve: float = parameter(0.3, "Extra levels of smaller cells that budget is kept for", 0, 4)
 
     kappa: float = KAPPA
     first: float = FIRST_SHARE
@@ -297,7 +295,7 @@ class LadderTree(Ladder):
     name: ClassVar[str] = "ladder_tree"
     title: ClassVar[str] = "Ladder tree"
 
-    sharing: bool = parameter(True, "Give less to cells whose own estimate is low (2-D)")
+    sharing: bool = parameter(True, "Spend less of the budget on sparse cells (2-D)")
 
     def build(self, index: PointIndex, budget: Budget, noise: Noise) -> Decomposition:
         """Build the decomposition as the class docstring describes."""
