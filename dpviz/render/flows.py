@@ -18,7 +18,7 @@ from dpviz.render.colors import ACCENT, HALO, LAND, Themed
 from dpviz.render.detail import NOISE_SDS, Mask
 from dpviz.render.flowlines import arrows, cell_side, centres, head, path_line
 from dpviz.render.marks import boxes, paths, points, polygons, trips
-from dpviz.render.numbers import rounded, with_noise
+from dpviz.render.numbers import interval_words, rounded, with_noise
 from dpviz.render.projection import rings_of
 from dpviz.render.scale import Scale, between, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
@@ -220,16 +220,24 @@ def next_marks(
 def chance_words(chance: Float, sd: Float | None) -> list[str]:
     """Probabilities in percent, with half-widths of 95 % intervals where the noise is known.
 
-    >>> chance_words(np.array([0.351, 0.2]), np.array([0.0149, np.inf]))
-    ['35.1 ± 3.2 %', 'noise']
+    An interval ends at 0 and 100 %; one that holds both says nothing.
+
+    >>> chance_words(np.array([0.351, 0.3, 0.9, 0.3]), np.array([0.0149, 0.2, 0.1, np.inf]))
+    ['35.1 ± 3.2 %', 'at most 80 %', 'at least 68 %', 'not known at this ε']
     """
     if sd is None:
         return [f"{rounded(100 * value, 0.1)} %" for value in chance.tolist()]
-    half = 100 * INTERVAL_SDS * sd
-    return [
-        f"{with_noise(100 * value, wide)} %" if np.isfinite(wide) else "noise"
-        for value, wide in zip(chance.tolist(), half.tolist(), strict=True)
-    ]
+    percents = zip((100 * chance).tolist(), (100 * INTERVAL_SDS * sd).tolist(), strict=True)
+    return [_percent_words(value, half) for value, half in percents]
+
+
+def _percent_words(value: float, half: float) -> str:
+    if value <= half and value + half >= 100:
+        return "not known at this ε"
+    low, _, high = interval_words(value, half).partition(" to ")
+    if value <= half:
+        return f"at most {high} %"
+    return f"at least {low} %" if value + half >= 100 else f"{with_noise(value, half)} %"
 
 
 def path_marks(

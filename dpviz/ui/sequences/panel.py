@@ -11,6 +11,7 @@ import streamlit as st
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import Mark, with_noise
 from dpviz.render.flows import chance_words, next_marks, path_words
+from dpviz.render.numbers import within_noise
 from dpviz.sequences.moves import Context, Strings, contexts, following_sd, frequent
 from dpviz.trees.lattice import Float
 from dpviz.ui.sequences.source import SequenceSource
@@ -49,7 +50,8 @@ def place_panel(prefix: str, view: MoveView, source: SequenceSource) -> list[Mar
         return []
     assert view.visits is not None
     half = 0.0 if view.sd is None else INTERVAL_SDS * float(view.sd[cell])
-    st.metric("Visits (noisy)", with_noise(float(view.visits[cell]), half))
+    words = with_noise(float(view.visits[cell]), half)
+    st.metric("Visits (noisy)", f"{words} · within its noise" if within_noise(words) else words)
     known = contexts(view.release.model, cell)
     table = f"{prefix}.contexts.{view.key}.{cell}"
     chosen = _context_table(table, view, known[1:]) if len(known) > 1 else None
