@@ -63,7 +63,7 @@ export async function savePicture(app) {
     Object.assign(app.root.style, {position: 'fixed', left: '-10000px', top: 0, width: `${wide / ratio}px`, height: `${high / ratio}px`, maxHeight: 'none'});
     app.sight.camera = app.sight.bounds && !before.touched ? app.sight.fitted(app.sight.bounds, app.size(), [])
       : {...before.camera, zoom: before.camera.zoom + Math.log2(Math.min(wide / ratio / w0, high / ratio / h0))};
-    app.sight.before = {width: wide / ratio, height: high / ratio};
+    app.sight.before = {...app.sight.before, width: wide / ratio, height: high / ratio};
     app.render();
     for (let k = 0; k < SETTLE_FRAMES; k++) await nextFrame();
     app.deck.redraw('picture'); // in the same frame as the copy: WebGL's buffer is cleared afterwards
