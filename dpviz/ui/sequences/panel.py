@@ -150,7 +150,7 @@ def _indented(context: Context, names: tuple[str, ...]) -> str:
 
 
 def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int]:
-    """Table of frequent paths, and the row that stands out on the map: first the first."""
+    """Table of frequent paths, and the ticked row, which stands out on the map: first the first."""
     first, second = st.columns(2)
     k = first.selectbox("Paths", (5, 10, 20, 50), index=1, key=f"{prefix}.k")
     shortest = second.selectbox("Minimum places", (2, 3, 4, 5, 6), index=1, key=f"{prefix}.least")
@@ -176,13 +176,14 @@ def path_panel(prefix: str, view: MoveView) -> tuple[Strings, int]:
         "path",
         key=table,
         on_select="rerun",
+        selection_default={"selection": {"rows": [0]}},
         row_height=LINES,
         height=425,
         alt="Frequent paths",
     ).selection.rows
-    chosen = int(rows[0]) if rows else 0
-    st.markdown(f"**Path {chosen + 1}:** {plain(path_words(strings.symbols[chosen], view.names))}")
-    return strings, chosen
+    for row in rows:
+        st.markdown(f"**Path {row + 1}:** {plain(path_words(strings.symbols[row], view.names))}")
+    return strings, int(rows[0]) if rows else len(strings)
 
 
 def strings_table(view: MoveView, strings: Strings, title: str, **options: Any) -> Any:
