@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.trees.lattice import Float, Int
 
-GAP, BEND, BENDS = 0.2, 0.16, 14
+GAP, BEND, BENDS = 0.28, 0.2, 14
 """Gap between an arrow and the centres, in sides of a cell; its bend to the right, which leaves
 room for the way back, as a share of its length; number of points along it."""
 
@@ -60,10 +60,10 @@ def _arrow(start: Float, stop: Float, width: float) -> Float:
     length = max(float(np.hypot(*across)), 1e-9)
     along = across / length
     right = np.array([along[1], -along[0]])
-    head = min(0.08 + 1.3 * width, 0.5 * length)
-    curve = _curve(start, stop) + 0.07 * right
+    head = min(0.07 + 1.2 * width, 0.5 * length)
+    curve = _curve(start, stop) + 0.08 * right
     run = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(curve, axis=0).T))])
-    gap = min(GAP, 0.2 * length)
+    gap = min(GAP, 0.24 * length)
     wanted = np.linspace(gap, run[-1] - gap - head, BENDS)
     shaft = np.column_stack([np.interp(wanted, run, curve[:, axis]) for axis in range(2)])
     tip = np.array([np.interp(run[-1] - gap, run, curve[:, axis]) for axis in range(2)])
@@ -72,7 +72,7 @@ def _arrow(start: Float, stop: Float, width: float) -> Float:
     normal = np.column_stack([way[:, 1], -way[:, 0]])
     # A shaft that widens towards its head shows the direction even if the head is tiny.
     half = (width / 2 * np.linspace(0.45, 1.0, BENDS))[:, None]
-    wing = (0.04 + 0.8 * width) * normal[-1]
+    wing = (0.03 + 0.8 * width) * normal[-1]
     return np.vstack(
         [
             shaft + half * normal,

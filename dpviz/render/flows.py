@@ -48,7 +48,7 @@ MIN_CHANCE = 0.005
 MAX_NEXT = 12
 """Most arrows to next places."""
 
-MIN_SHAFT, MAX_SHAFT = 0.018, 0.17
+MIN_SHAFT, MAX_SHAFT = 0.018, 0.085
 """Width of an arrow's shaft, in sides of a cell."""
 
 
@@ -151,7 +151,7 @@ def move_marks(
     source, target = np.array(moves.symbols, dtype=np.int64)[rows].T
     share, label = shares(moves)[rows], np.array(names)
     rings = arrows(places, source, target, MIN_SHAFT + (MAX_SHAFT - MIN_SHAFT) * share)
-    halo = () if faded else (paths("moves.halo", rings, color=LAND, width=1.0),)
+    halo = () if faded else (paths("moves.halo", rings, color=LAND, width=2.5),)
     mark = polygons(
         "moves",
         rings,
@@ -247,7 +247,7 @@ def path_marks(
 
     Args:
         strings: strings of two cells or more.
-        chosen: the row that is drawn in the accent colour with its beginning and its end.
+        chosen: row drawn in the accent colour with its beginning and its end; none if past all.
     """
     share, lines = (
         shares(strings),
