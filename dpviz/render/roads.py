@@ -1,9 +1,10 @@
-"""A road release as marks: streets by noisy count, sub-domains by hue, an answered path."""
+"""A road release as marks: streets by noisy count, sections of streets, an answered path."""
 
 from __future__ import annotations
 
-import colorsys
 from collections.abc import Iterable
+from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from dpviz.domain.crs import DEGREES, transformation
 from dpviz.errors import DomainError
+from dpviz.lazy import nx
 from dpviz.releases.counts import RoadRelease
 from dpviz.render.basemap import outlines
-from dpviz.render.colors import ACCENT, HALO, QUIET, Themed
+from dpviz.render.colors import ACCENT, HALO, QUIET, Themed, stops
 from dpviz.render.detail import NOISE_SDS
 from dpviz.render.legend import Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
@@ -24,6 +26,10 @@ from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
+SECTIONS = Themed(
+    stops("4a7599 a97a35 5c8a5c 8c6699 b0605a 6b7280"),
+    stops("7fa8cc cfaa68 8fbf8f b995c6 d98f88 a0a8b3"),
+)
 MAX_OFFERED = 200
 """Most nodes that a selector offers."""
 
@@ -117,7 +123,7 @@ def street_marks(release: RoadRelease, scale: Scale) -> tuple[Mark, ...]:
     rows = (
         Row(f"{release.records} (noisy)", "count", noise_sd="sd"),
         Row("edge", "edge"),
-        Row("sub-domain", "subdomain"),
+        Row("section", "subdomain"),
     )
     marks = []
     for each in np.unique(classes).tolist():
@@ -163,7 +169,7 @@ def graph_mark(graph: RoadGraph) -> Mark:
 
 
 def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
-    """The decomposition: one hue per path, pivots (more than two edge ends) as dots."""
+    """Sections (paths of the decomposition) in few colours, junctions (pivots) as dots."""
     graph = release.frame.graph
     place = release.frame.domains.path[release.frame.domains.position]
     size = np.diff(release.frame.domains.start)
@@ -174,10 +180,10 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
         paths(
             "domains",
             lines_of(graph, edges),
-            color=hues(place),
+            color=section_colors(graph, place),
             **_width(1.2),
-            title="Sub-domain",
-            rows=(Row("sub-domain", "subdomain"), Row("its edges", "size"), Row("edge", "edge")),
+            title="Section",
+            rows=(Row("section", "subdomain"), Row("its streets", "size"), Row("edge", "edge")),
             extra={
                 "subdomain": place.astype(np.str_),
                 "size": size[place].astype(np.str_),
@@ -243,13 +249,15 @@ def end_marks(graph: RoadGraph, nodes: Int) -> list[Mark]:
     ]
 
 
-def hues(names: Int) -> NDArray[np.uint8]:
-    """A colour per number, neighbours far apart on the wheel: uint8 (n, 3)."""
-    wanted, where = np.unique(names, return_inverse=True)
-    table = [
-        colorsys.hls_to_rgb((0.09 + 0.618034 * name) % 1.0, 0.5, 0.62) for name in wanted.tolist()
-    ]
-    return (np.array(table)[where] * 255).astype(np.uint8)
+def section_colors(graph: RoadGraph, path: Int) -> Themed:
+    """A colour per street by its section, of few: sections that meet differ if six suffice."""
+    offset, dart = graph.incidence
+    meeting = np.split(path[dart // 2], offset[1:-1])
+    near = nx.Graph(pair for each in meeting for pair in combinations(np.unique(each).tolist(), 2))
+    near.add_nodes_from(path.tolist())
+    chosen = nx.greedy_color(near)
+    rows = np.array([chosen[each] for each in path.tolist()]) % len(SECTIONS.light)
+    return SECTIONS.map(lambda colors: np.array(colors, dtype=np.uint8)[rows])
 
 
 def street_legend(scale: Scale, records: str) -> Legend:
@@ -266,10 +274,10 @@ def street_legend(scale: Scale, records: str) -> Legend:
 def domain_legend() -> Legend:
     """The decomposition view."""
     return Legend(
-        title="Sections (sub-domains): paths between cuts",
+        title="Sections: streets in a row that are counted together",
         swatches=(
-            Swatch("one hue per path", tuple(hues(np.array([3]))[0].tolist())),
-            Swatch("pivot: more than two streets meet", PIVOT),
+            Swatch("one section; its neighbours have other colours", SECTIONS.map(itemgetter(0))),
+            Swatch("junction of more than two streets", PIVOT),
         ),
     )
 
