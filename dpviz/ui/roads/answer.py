@@ -12,7 +12,12 @@ from dpviz.evaluation.truth import exact_visits
 from dpviz.private.roads import RoadData
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import RoadRelease
-from dpviz.releases.roads.beyond_noise import beyond_noise, is_truncation_corrected, limits
+from dpviz.releases.roads.beyond_noise import (
+    EVENTS,
+    beyond_noise,
+    is_truncation_corrected,
+    limits,
+)
 from dpviz.render import Mark, interval_words, rounded, with_noise
 from dpviz.render.nearby import distinct
 from dpviz.render.numbers import percent
@@ -55,26 +60,34 @@ def path_answer(
     except DpvizError as error:
         st.warning(sentence(error), icon=":material/wrong_location:")
         return [], None
-    _total(release, edges)
-    if data.public:
-        steps = None if window is None else window.rows
-        exact = int(exact_visits(data, steps)[edges].sum())
-        st.metric("Exact total (public data)", f"{exact:,}")
+    words = _total(release, edges)
+    with st.expander("Details"):
+        if data.public:
+            steps = None if window is None else window.rows
+            exact = int(exact_visits(data, steps)[edges].sum())
+            st.metric("Exact total (public data)", f"{exact:,}")
+        st.markdown(words)
     return [*answer_marks(release, edges), *end_marks(graph, chosen)], edges
 
 
-def _total(release: RoadRelease, edges: Int) -> None:
+def _total(release: RoadRelease, edges: Int) -> str:
+    """Show the noisy total of a path; return its details."""
     asked = Paths.of([edges])
     answer = release.count(asked)
     count, half = float(answer.count[0]), INTERVAL_SDS * float(answer.noise_sd[0])
     truncation = release.header.extra.get("kept")
     truncated = bool(limits(release)) and truncation != 1 and not is_truncation_corrected(release)
+    events, n = release.records == EVENTS, len(edges)
     st.metric(
-        f"Noisy total{' after truncation' if truncated else ''}",
+        f"{'Events on' if events else 'Visits to'} the streets of this path (noisy)",
         with_noise(count, half),
-        help="Sum of the path's streets, each with its trips or events. ± the 95 % interval of the "
-        f"noise{_OF_TRUNCATION[truncated, is_truncation_corrected(release)]}.",
+        help="± the 95 % interval of the noise"
+        f"{_OF_TRUNCATION[truncated, is_truncation_corrected(release)]}.",
     )
+    once = "" if events else " A trip counts once on every street that it uses."
+    cut = " Parts of long trips are cut off and not in it: see Details." if truncated else ""
+    mean = f"{with_noise(count / n, half / n)} {release.records} per street on average."
+    st.caption(f"{mean}{once}{cut}")
     lost = ""
     if truncated and truncation:
         missing = max(count, 0.0) * (1 / truncation - 1)
@@ -82,14 +95,13 @@ def _total(release: RoadRelease, edges: Int) -> None:
             f"  \n**Error from truncation:** about {plain(rounded(-missing, missing))} (estimate: "
             f"{percent(truncation)} of all visits are counted)"
         )
-    st.markdown(
-        f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
-        f"**Made of:** {len(edges):,} streets in {release.frame.subdomains(asked)[0]:,} sections, "
-        f"{answer.nodes[0]:,} cells{lost}"
-    )
     beyond = beyond_noise(release, truncation=not lost)
-    if beyond:
-        st.caption(plain(f"In no interval: {' '.join(beyond)}"))
+    return (
+        f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
+        f"**Made of:** {n:,} streets in {release.frame.subdomains(asked)[0]:,} sections, "
+        f"{answer.nodes[0]:,} cells{lost}"
+        + (f"  \n**In no interval:** {plain(' '.join(beyond))}" if beyond else "")
+    )
 
 
 def ends_form(
