@@ -250,12 +250,12 @@ def end_marks(graph: RoadGraph, nodes: Int) -> list[Mark]:
 
 
 def section_colors(graph: RoadGraph, path: Int) -> Themed:
-    """A colour per street by its section, of few: sections that meet differ if six suffice."""
+    """A colour per street by its section, of six: sections that meet differ where six suffice."""
     offset, dart = graph.incidence
     meeting = np.split(path[dart // 2], offset[1:-1])
     near = nx.Graph(pair for each in meeting for pair in combinations(np.unique(each).tolist(), 2))
     near.add_nodes_from(path.tolist())
-    chosen = nx.greedy_color(near)
+    chosen = nx.greedy_color(near, "smallest_last")
     rows = np.array([chosen[each] for each in path.tolist()]) % len(SECTIONS.light)
     return SECTIONS.map(lambda colors: np.array(colors, dtype=np.uint8)[rows])
 

@@ -23,6 +23,7 @@ from dpviz.render.roads import (
     domain_marks,
     ground,
     node_degrees,
+    section_colors,
     street_marks,
     street_scale,
 )
@@ -224,6 +225,15 @@ def test_every_street_is_drawn_once_and_noise_is_grey(release):
     assert len(counts[-1]) < len(counts[0])
     tree = {mark.id: mark for mark in domain_marks(release)}
     assert tree["domains"].table.num_rows == len(release.frame.graph)
+
+
+def test_sections_that_meet_differ_in_colour(release):
+    graph, domains = release.frame.graph, release.frame.domains
+    path = domains.path[domains.position]
+    colors = section_colors(graph, path).dark.tolist()
+    offset, dart = graph.incidence
+    for node in np.split(dart // 2, offset[1:-1]):
+        assert len({path[edge] for edge in node}) == len({(*colors[edge],) for edge in node})
 
 
 def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane):
