@@ -241,6 +241,8 @@ def test_with_time_the_total_epsilon_and_the_legend_are_in_sight_at_once(app, op
         expect(each).to_be_visible()
         assert upper(each) >= 0
         assert lower(each) <= 720
+    if look:
+        assert domain_box(the_map(page))[1][1] <= upper(page.locator(".film .series"))
 
 
 def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(app, open_page):

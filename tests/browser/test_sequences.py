@@ -121,6 +121,10 @@ def a_path_is_chosen_by_its_row(page):
     assert marks(map_view, "paths") == 9  # and the first one, which stands out
     expect(page.get_by_text("Path 1:")).to_be_visible()
     box = page.get_by_test_id("stDataFrame").first.bounding_box()
+    page.mouse.click(box["x"] + 15, box["y"] + 36 + 15)  # unticks the first
+    expect(page.get_by_text("Path 1:")).to_be_hidden()
+    settled(page)
+    assert marks(map_view, "paths") == 10
     page.mouse.click(box["x"] + 15, box["y"] + 36 + 66 * 2 + 15)
     expect(page.get_by_text("Path 3:")).to_be_visible()
     settled(page)
