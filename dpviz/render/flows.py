@@ -232,11 +232,9 @@ def chance_words(chance: Float, sd: Float | None) -> list[str]:
 
 
 def _percent_words(value: float, half: float) -> str:
-    if value <= half and value + half >= 100:
-        return "not known at this ε"
     low, _, high = interval_words(value, half).partition(" to ")
     if value <= half:
-        return f"at most {high} %"
+        return "not known at this ε" if value + half >= 100 else f"at most {high} %"
     return f"at least {low} %" if value + half >= 100 else f"{with_noise(value, half)} %"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,7 @@ from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
-SECTIONS = Themed(
-    stops("4a7599 a97a35 5c8a5c 8c6699 b0605a 6b7280"),
-    stops("7fa8cc cfaa68 8fbf8f b995c6 d98f88 a0a8b3"),
-)
+SECTIONS = stops("5f86ad b0833f 629462 9676a5 ba6c65 7d8490")
 MAX_OFFERED = 200
 """Most nodes that a selector offers."""
 
@@ -249,15 +245,15 @@ def end_marks(graph: RoadGraph, nodes: Int) -> list[Mark]:
     ]
 
 
-def section_colors(graph: RoadGraph, path: Int) -> Themed:
+def section_colors(graph: RoadGraph, path: Int) -> NDArray[np.uint8]:
     """A colour per street by its section, of six: sections that meet differ where six suffice."""
     offset, dart = graph.incidence
     meeting = np.split(path[dart // 2], offset[1:-1])
     near = nx.Graph(pair for each in meeting for pair in combinations(np.unique(each).tolist(), 2))
     near.add_nodes_from(path.tolist())
     chosen = nx.greedy_color(near, "smallest_last")
-    rows = np.array([chosen[each] for each in path.tolist()]) % len(SECTIONS.light)
-    return SECTIONS.map(lambda colors: np.array(colors, dtype=np.uint8)[rows])
+    rows = np.array([chosen[each] for each in path.tolist()]) % len(SECTIONS)
+    return np.asarray(np.array(SECTIONS, dtype=np.uint8)[rows])
 
 
 def street_legend(scale: Scale, records: str) -> Legend:
@@ -276,7 +272,7 @@ def domain_legend() -> Legend:
     return Legend(
         title="Sections: streets in a row that are counted together",
         swatches=(
-            Swatch("one section; its neighbours have other colours", SECTIONS.map(itemgetter(0))),
+            Swatch("one section; its neighbours have other colours", SECTIONS[0]),
             Swatch("junction of more than two streets", PIVOT),
         ),
     )

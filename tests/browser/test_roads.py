@@ -41,7 +41,7 @@ def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     page.wait_for_url(re.compile(r"from=\d+.*to=\d+|to=\d+.*from=\d+"))
     ends = tuple(re.search(rf"[?&]{name}=(\d+)", page.url).group(1) for name in ("from", "to"))
     assert ends[0] != ends[1]
-    page.locator(".st-key-dpviz-answer").get_by_text("Details").click()
+    page.locator(".st-key-dpviz-answer").get_by_text("Details", exact=True).click()
     expect(metric(page, "Exact total (public data)")).to_have_text(exact_total(ends))
     expect(metric(page, "Visits to the streets of this path (noisy)")).to_contain_text("±")
     a_phone_in_the_dark_has_room_for_the_map_and_shows_sections(page, map_view)

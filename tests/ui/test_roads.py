@@ -230,7 +230,7 @@ def test_every_street_is_drawn_once_and_noise_is_grey(release):
 def test_sections_that_meet_differ_in_colour(release):
     graph, domains = release.frame.graph, release.frame.domains
     path = domains.path[domains.position]
-    colors = section_colors(graph, path).dark.tolist()
+    colors = section_colors(graph, path).tolist()
     offset, dart = graph.incidence
     for node in np.split(dart // 2, offset[1:-1]):
         assert len({path[edge] for edge in node}) == len({(*colors[edge],) for edge in node})

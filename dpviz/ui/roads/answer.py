@@ -12,12 +12,7 @@ from dpviz.evaluation.truth import exact_visits
 from dpviz.private.roads import RoadData
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import RoadRelease
-from dpviz.releases.roads.beyond_noise import (
-    EVENTS,
-    beyond_noise,
-    is_truncation_corrected,
-    limits,
-)
+from dpviz.releases.roads.beyond_noise import EVENTS, beyond_noise, is_truncation_corrected, limits
 from dpviz.render import Mark, interval_words, rounded, with_noise
 from dpviz.render.nearby import distinct
 from dpviz.render.numbers import percent
@@ -84,7 +79,7 @@ def _total(release: RoadRelease, edges: Int) -> str:
         help="± the 95 % interval of the noise"
         f"{_OF_TRUNCATION[truncated, is_truncation_corrected(release)]}.",
     )
-    once = "" if events else " A trip counts once on every street that it uses."
+    once = "" if events else " A trip counts on every street that it uses."
     cut = " Parts of long trips are cut off and not in it: see Details." if truncated else ""
     mean = f"{with_noise(count / n, half / n)} {release.records} per street on average."
     st.caption(f"{mean}{once}{cut}")
