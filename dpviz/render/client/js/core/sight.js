@@ -42,9 +42,8 @@ export class Sight {
     const {width, height} = this.app.size();
     if (!width || !height) return;
     const {before} = this;
-    const foot = this.app.film.element.hidden; // a playback takes room
-    const resized = before && (before.width !== width || before.height !== height || before.foot !== foot);
-    this.before = {width, height, foot};
+    this.before = {width, height, foot: this.app.film.element.hidden}; // a playback takes room
+    const resized = before && Object.entries(this.before).some(([name, value]) => value !== before[name]);
     this.least = this.app.domain ? Math.max(this.fitted(this.app.domain).zoom - 1, 0) : 0;
     if (this.start && (!this.camera || resized && !this.touched && this.start.bounds)) {
       const {longitude, latitude, zoom, bounds} = this.start;
