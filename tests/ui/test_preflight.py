@@ -14,8 +14,8 @@ GOOD = "-87.62,41.88\n" * 94
 VALUE = "03/05/2024"
 US = "t,lon,lat\n" + f"{VALUE} 10:00:00 AM,-87.62,41.88\n" * 100
 UNUSABLE = (
-    "No record can be used, so nothing can be published: follow the remedies above, or choose "
-    "another file."
+    "No record can be used, so nothing can be published: follow the remedies of the check, or "
+    "choose another file."
 )
 DISTRICT = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
 DISTRICTS = {

@@ -91,8 +91,8 @@ def show_facts(
     box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")
     if unusable and final:
         raise DataError(
-            "no record can be used, so nothing can be published: follow the remedies above, or "
-            "choose another file"
+            "no record can be used, so nothing can be published: follow the remedies of the "
+            "check, or choose another file"
         )
 
 
