@@ -6,8 +6,8 @@ import pytest
 
 import dpviz
 from dpviz.render.numbers import NO_BREAK
-from dpviz.ui.shared.preflight import OWNER_ONLY
-from tests.ui.files import exact_facts, uploaded
+from dpviz.ui.shared.preflight import OVER, OWNER_ONLY
+from tests.ui.files import bounded, exact_facts, uploaded
 from tests.ui.opening import named, opened_page, texts
 
 GOOD = "-87.62,41.88\n" * 94
@@ -113,6 +113,32 @@ def test_a_file_without_a_place_goes_no_further(name, content, line):
     app = published(name, content)
     assert line in texts(app).replace("\\", "")
     assert not goes_on(app)
+
+
+def test_the_check_of_the_data_counts_with_the_period_the_categories_and_the_persons():
+    """It promised all records, and the check of the area alone told of the lost ones."""
+    rows = "2023-05-01,-87.62,41.88,Vandalism,a\n" * 8 + "2023-05-01,-87.62,41.88,theft,a\n" * 3
+    rows += "2024-05-01,-87.62,41.88,theft,b\n" * 2 + "2023-05-01,-87.62,41.88,secret,c\n"
+    app = published("crimes.csv", "t,lon,lat,c,who\n" + rows)
+    assert exact_facts(app) == "14 records read, 14 kept."
+    named(app.selectbox, "Column of the time").set_value("t").run()
+    app.text_input(key="publish.from").set_value("2023-01-01")
+    app.text_input(key="publish.to").set_value("2024-01-01").run()
+    named(app.selectbox, "Column of the category").set_value("c").run()
+    app.text_area(key="publish.kinds.names").set_value("vandalism, theft").run()
+    app.selectbox(key="publish.unit").set_value("who").run()
+    app.number_input(key="publish.bound").set_value(2).run()
+    for words in ("- 2 outside the period", "- 9 of no listed category", "2 kept", f"1 {OVER}"):
+        assert words in exact_facts(app)
+    assert goes_on(app)
+    words = "a value differs from “vandalism” only in capitals or spaces: list it as in the file."
+    assert f"{OWNER_ONLY}: {words}" in texts(app)
+    seen = texts(app)
+    assert "Vandalism" not in seen
+    assert "secret" not in seen
+    before = exact_facts(app)
+    bounded(app, "publish", (-88, 41, -87, 42))
+    assert exact_facts(app) == before  # of the area too
 
 
 def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():

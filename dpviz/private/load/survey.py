@@ -16,12 +16,16 @@ from typing import Any
 import numpy as np
 
 from dpviz.domain import Domain
+from dpviz.domain.attributes import Kinds
 from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
+from dpviz.lazy import pc
+from dpviz.private.load.bounding import number_ids
 from dpviz.private.load.layout import layout
-from dpviz.private.load.notation import TIME_FORMATS, Notation
+from dpviz.private.load.notation import PLAIN, TIME_FORMATS, Notation, with_notation
 from dpviz.private.load.points import clipped_blocks
 from dpviz.private.load.selection import Selection
+from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.opening import open_table
 from dpviz.private.load.tally import Fact, Tally
 from dpviz.private.load.values import times
@@ -36,16 +40,18 @@ PLAUSIBLE_SECONDS = 31_536_000, 4_102_444_800
 
 @dataclass(frozen=True, repr=False)
 class Survey:
-    """Outcome of every record if no area were drawn, and the extent of those with a place.
+    """Outcome of every record if no area were drawn, and the extent of those that are kept.
 
     Attributes:
-        extent: west, south, east and north, in the CRS of the columns; None without any place.
+        extent: west, south, east and north, in the CRS of the columns; None if none is kept.
         geometry: True if the places are features, not columns.
+        near: listed kinds that others equal but for capitals and spaces.
     """
 
     tally: Tally
     extent: tuple[float, float, float, float] | None
     geometry: bool
+    near: tuple[str, ...] = ()
 
 
 def survey(
@@ -54,32 +60,52 @@ def survey(
     columns: Sequence[str] | None = None,
     crs: str = "EPSG:4326",
     table: str | None = None,
-    time: str | None = None,
-    **forms: Any,
+    unit: str | None = None,
+    max_per_unit: int = 1,
+    **declared: Any,
 ) -> Survey:
-    """Read the places of all records, wherever they are, and their times, whenever they are.
+    """Read the places of all records, wherever they are.
 
     Args:
         columns: columns of the coordinates; None for the geometry, or those named so.
-        time: column of the time; records without a readable one are dropped.
+        unit, max_per_unit: column and bound of the privacy unit.
+        **declared: notation, times, kinds and values, as far as they are declared; by default all
+            times are in the period.
     """
     dims = 4 if columns is not None and len(columns) == 4 else 2
-    sides, ever = (*(-1e9,) * dims, *(1e9,) * dims), ("0001-01-01", "9999-12-31")
-    always: dict[str, Any] = {} if time is None else {"time": time, "period": ever}
-    everywhere = Domain.from_bounds(sides, crs=crs, **always)
+    sides, given = (*(-1e9,) * dims, *(1e9,) * dims), with_notation(declared)
+    reading: dict[str, Any] = {"notation": given.pop("notation", PLAIN), "unit": unit}
+    if "time" in given:
+        given = {"period": ("0001-01-01", "9999-12-31"), **given}
+    everywhere = Domain.from_bounds(sides, crs=crs, **given)
     opened = open_table(source, table)
     stated = None if opened.crs and columns is None else crs
-    how = layout(opened, Selection(everywhere, columns, stated, notation=Notation(**forms)))
-    tally, corners = Tally(), []
+    how = layout(opened, Selection(everywhere, columns, stated, **reading))
+    tally, corners, units = Tally(), [], []
     for block in clipped_blocks(opened, how, everywhere, tally):
         tally.add(Fact.LOADED, len(block.points))
+        units += [] if block.unit is None else [block.unit]
         if len(block.points):
             places = block.points[:, :dims].reshape(-1, 2)
             corners.append((*places.min(axis=0), *places.max(axis=0)))
+    over = np.maximum(np.bincount(number_ids(units)[0]) - max_per_unit, 0).sum()
+    tally.add(Fact.OVER, over)
+    tally.add(Fact.LOADED, -over)
+    near = near_kinds(opened, how.kinds) if how.kinds else ()
     if not corners:
-        return Survey(tally, None, not how.columns)
+        return Survey(tally, None, not how.columns, near)
     low, high = np.min(corners, axis=0)[:2], np.max(corners, axis=0)[2:]
-    return Survey(tally, (*low.tolist(), *high.tolist()), not how.columns)
+    return Survey(tally, (*low.tolist(), *high.tolist()), not how.columns, near)
+
+
+def near_kinds(table: Table, kinds: Kinds) -> tuple[str, ...]:
+    """Listed kinds that an unlisted one equals but for capitals and spaces."""
+    cells: set[bytes] = set()
+    for block in table.blocks([kinds.column]):
+        cells |= {*pc.unique(texts(block.columns[kinds.column], kinds.column)).to_pylist()} - {None}
+    others = {cell.decode(errors="replace") for cell in cells}.difference(kinds.names)
+    folded = {"".join(name.split()).casefold() for name in others}
+    return tuple(name for name in kinds.names if "".join(name.split()).casefold() in folded)
 
 
 def public_extent(source: str | os.PathLike[str], **how: Any) -> tuple[float, float, float, float]:

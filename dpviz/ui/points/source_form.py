@@ -131,16 +131,8 @@ def _described(dims: int, more: bool, owner: InSteps | None, upload: Upload) -> 
         return None
     how, names = coordinates
     crs, chosen = how["crs"], how["columns"]
-    # Once the sides are typed, the facts of the area show the survey.
     when = time_choice(upload, names) if more else {}
-    with st.container():  # keeps panels below it open when the survey changes
-        if not public and (owner is not None or sides_of(prefix) is None):
-            show_survey(
-                prefix,
-                (f"{upload.key}|{how}|{when}", crs),
-                partial(survey, upload.path, **how, **when),
-                owner and owner.beside,
-            )
+    facts = st.container()  # keeps panels below it open when the survey changes
     without = (*(chosen or ()), when.get("time"))
     unit, name = upload.unit_and_name(names, without=without)
     pane = nullcontext() if owner is None else owner.pane
@@ -151,6 +143,12 @@ def _described(dims: int, more: bool, owner: InSteps | None, upload: Upload) -> 
     with st.container():  # keeps panels below it open when the period is missing
         clock = period_form(upload, names) if more else {}
     beside = attributes_form(prefix, names, upload.key) if more else {}
+    # Once the sides are typed, the facts of the area show the survey.
+    if not public and (owner is not None or sides_of(prefix) is None):
+        read = {**how, **(when if clock is None else clock), **(beside or {}), **unit}
+        with facts:
+            asked, look = (f"{upload.key}|{read}", crs), partial(survey, upload.path, **read)
+            show_survey(prefix, asked, look, owner and owner.beside)
     if owner is not None:
         owner.complete = name is not None and clock is not None and beside is not None
     if name is None or bounds is None or clock is None or beside is None:

@@ -22,7 +22,7 @@ from dpviz.private.load.tally import REMEDIES, Fact, Tally
 from dpviz.render.scene import Bounds
 from dpviz.ui.shared.area_form import on_map
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.text import plain, small_share
+from dpviz.ui.shared.text import plain, quoted, small_share
 
 OWNER_ONLY = "For your eyes only"
 """First words of every element that holds an exact number of confidential records."""
@@ -62,15 +62,12 @@ def switched_on(prefix: str) -> bool:
     return bool(st.session_state.get(f"{prefix}.preflight", True))
 
 
-def show_facts(
-    tally: Tally, remedies: Mapping[Fact, str] = REMEDIES, *, final: bool = True
-) -> None:
+def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
     """Counts of records by outcome, with the remedy of each loss.
 
     Args:
         tally: tally of all records.
         remedies: remedy of each loss.
-        final: False if a form below can still make records readable.
 
     Raises:
         DataError: no record can be used; the message holds no number.
@@ -89,7 +86,7 @@ def show_facts(
     unusable = not tally[Fact.LOADED]
     box = st.error if unusable else st.warning if tally.lossy else st.info
     box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")
-    if unusable and final:
+    if unusable:
         raise DataError(
             "no record can be used, so nothing can be published: follow the remedies of the "
             "check, or choose another file"
@@ -99,7 +96,7 @@ def show_facts(
 def show_survey(
     prefix: str, asked: tuple[str, str], look: Callable[[], Survey], beside: Any = None
 ) -> None:
-    """Facts about the places and times of a file, and its extent, before its area is chosen.
+    """Facts about the records of a file, and their extent, before its area is chosen.
 
     Args:
         prefix: prefix of the page's keys.
@@ -108,14 +105,17 @@ def show_survey(
         beside: container of the facts; None: here.
 
     Raises:
-        DataError: no record has a readable place.
+        DataError: no record can be used.
     """
     if not switched_on(prefix):
         return
     surveyed = cached(f"{prefix}.survey", asked, look)
     tally, remedies = surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES
     with beside or nullcontext():
-        show_facts(tally, remedies, final=not (tally[Fact.NO_TIME] or tally[Fact.EMPTY_TIME]))
+        if surveyed.near:
+            words = f"a value differs from {quoted(surveyed.near)} only in capitals or spaces"
+            st.warning(f"{OWNER_ONLY}: {words}: list it as in the file.", icon=":material/rule:")
+        show_facts(tally, remedies)
     if surveyed.extent is None:
         return
     (west, south, east, north), crs = surveyed.extent, asked[-1]
