@@ -65,7 +65,8 @@ def test_an_error_of_half_a_count_is_warned_of():
     noisy = expected["mean error"].astype(float) >= expected["count"].astype(float) / 2
     assert 0 < noisy.sum() < len(noisy)
     assert [each in warning for each in expected["rectangles"]] == list(noisy)
-    assert warning.endswith("choose a larger ε.")
+    assert f"a count of {expected['such as'][noisy.sum() - 1]} will mostly be noise" in warning
+    assert warning.endswith("Choose a larger ε.")
 
 
 def test_a_total_is_set_once_and_knowingly():

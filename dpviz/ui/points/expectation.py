@@ -152,7 +152,7 @@ def expectation_panel(
         hide_index=True,
         column_config=worded_numbers("count", "noise ±", other, "left out", "mean error", AT_BEST),
     )
-    noisy = [SHOWN[row.size].format(whole=whole) for row in rows if row.error >= row.count / 2]
+    noisy = [row.size for row in rows if row.error >= row.count / 2]
     if noisy:
         useful = {
             "a larger ε": True,
@@ -160,8 +160,10 @@ def expectation_panel(
             "no time": domain.time is not None,
         }
         st.warning(
-            f"At this ε the mean error is at least half the count in rectangles of "
-            f"{' and '.join(noisy)}: choose {' or '.join(filter(useful.get, useful))}.",
+            f"At this ε a count of {middles[noisy[-1]]} will mostly be noise: the mean error is at "
+            "least half the count in rectangles of "
+            f"{' and '.join(SHOWN[size].format(whole=whole) for size in noisy)}. Choose "
+            f"{' or '.join(filter(useful.get, useful))}.",
             icon=":material/blur_on:",
         )
     city = "a synthetic city scaled to your area"
