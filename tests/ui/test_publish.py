@@ -7,6 +7,7 @@ import pytest
 import dpviz
 from dpviz.planning import search
 from dpviz.planning.trial import Candidate
+from dpviz.ui.points.expectation import LEFT_OUT
 from dpviz.ui.shared.preflight import OWNER_ONLY
 from dpviz.ui.shared.shelf import receipt_of
 from tests.ui.files import bounded, uploaded
@@ -176,14 +177,15 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     app.selectbox(key="publish.unit").set_value("person").run()
     app.number_input(key="publish.bound").set_value(5).run()
     assert "at most 5 records" in texts(app)
+    assert "For 100,000 records, 5 of one person, by your guess, not from your file." in texts(app)
     compared = table(app, "of all records")
     bounds = list(compared.iloc[:, 0])
     assert bounds[0] == 1
     assert bounds == sorted(bounds)
     app.number_input(key="publish.bound").set_value(10).run()
-    expected, compared = table(app, "left out"), table(app, "of all records")
+    expected, compared = table(app, LEFT_OUT), table(app, "of all records")
     assert compared.iloc[bounds.index(10), 2] == expected["mean error"][1]  # not the noise alone
-    assert set(expected["left out"]) != {"0"}
+    assert set(expected[LEFT_OUT]) != {"0"}
     app.number_input(key="publish.guess").set_value(1).run()  # the field accepts numbers below 100
     app.number_input(key="publish.guess").set_value(100_000)
     app.number_input(key="publish.bound").set_value(5).run()

@@ -32,6 +32,8 @@ SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1�
 AT_BEST = "with the prior, at best"
 """Column of errors with a prior that the records follow exactly."""
 
+LEFT_OUT = "left out, by your guess"
+
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
 
@@ -115,10 +117,9 @@ def expectation_panel(
     mean = min(_records_of_one(prefix), float(records)) if people else None
     if not shown:
         return
-    if kinds is not None:
-        st.caption(
-            f"The table is for one of {len(kinds.names)} categories of {records:,} records each."
-        )
+    each = "" if kinds is None else f" in each of {len(kinds.names)} categories"
+    of_one = "" if mean is None else f", {mean:g} of one person,"
+    st.caption(f"For {records:,} records{each}{of_one} by your guess, not from your file.")
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
     prior = None if choice.prior is None else choice.prior.data
     key = None if choice.prior is None else repr(choice.prior)
@@ -143,14 +144,14 @@ def expectation_panel(
                 "count": rounded(row.count, row.error),
                 "noise ±": half_width_words(row.interval),
                 **({} if offered is None else {other: half_width_words(row.interval / gain)}),
-                **({"left out": rounded(row.left_out, row.error)} if people else {}),
+                **({LEFT_OUT: rounded(row.left_out, row.error)} if people else {}),
                 "mean error": rounded(row.error, row.error),
                 **({} if row.at_best is None else {AT_BEST: rounded(row.at_best, row.at_best)}),
             }
             for row in rows
         ],
         hide_index=True,
-        column_config=worded_numbers("count", "noise ±", other, "left out", "mean error", AT_BEST),
+        column_config=worded_numbers("count", "noise ±", other, LEFT_OUT, "mean error", AT_BEST),
     )
     noisy = [row.size for row in rows if row.error >= row.count / 2]
     if noisy:
