@@ -218,7 +218,9 @@ def test_a_delta_for_persons_of_many_records_is_recommended_paid_for_and_made_ag
     assert "publish.delta" not in {each.key for each in app.selectbox}
     assert "Pure ε has the least noise with 5 records of each person" in texts(app)
     app.number_input(key="publish.bound").set_value(30).run()
-    app.selectbox(key="publish.delta").set_value("1e-06").run()
+    app.button(key="publish.delta.take").click().run()
+    assert app.selectbox(key="publish.delta").value == "1e-06"
+    assert "publish.delta.take" not in {each.key for each in app.button}
     app.number_input(key="publish.total.value").set_value(3.0)
     app.checkbox(key="publish.total.sure").check()
     named(app.button, "Set the budget").click().run()

@@ -75,6 +75,9 @@ def guarantee_form(
         "over the number of persons, and has a lifetime budget of its own.",
     )
     st.caption(words)
+    if not chosen:
+        take, key = st.session_state.__setitem__, f"{place}.take"
+        st.button("Use it", key, icon=":material/check:", on_click=take, args=(place, f"{delta:g}"))
     return dataclasses.replace(choice, slots=offered if chosen else None), offered
 
 
