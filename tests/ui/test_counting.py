@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.ui.points.wishes import TITLE
 from dpviz.ui.shared.shelf import receipt_of
 from tests.commands import run
 from tests.geojson import collection, feature
@@ -106,6 +107,7 @@ def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
     assert "west 0, south 0, east 4, north 4" in shown
     assert "**Time** (column “start”): 2024-03-01 to 2024-04-01 UTC" in shown
     at_budget(app)
+    assert f"“{TITLE}” plans counts of places alone." in texts(app)
     assert "890 km² over 2.1 days" in list(table(app, "such as")["such as"])
     made = published(app)
     assert made.release.domain.time == "start"

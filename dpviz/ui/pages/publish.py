@@ -196,9 +196,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
         st.error(sentence(error), icon=":material/error:")
         return None, False, ""
     with left:
-        planned = None
-        if domain == domain.counts_only:  # plans support plain counts only
-            planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
+        planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
         if planned is not None and source.prior is not None:
             st.caption("Planned without the public prior, which is left out.")
         choice, offered = planned, None

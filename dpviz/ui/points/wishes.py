@@ -29,7 +29,10 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
         max_per_unit: most records of one privacy unit.
         left: unspent lifetime budget; None if none is set.
     """
-    if domain.dims != 2 or (left is not None and left < MIN_EPSILON):
+    if domain.dims != 2 or domain != domain.counts_only:
+        st.caption(f"“{TITLE}” plans counts of places alone. Here, compare the errors by ε.")
+        return None
+    if left is not None and left < MIN_EPSILON:
         return None
     chosen: Choice | None = st.session_state.get(f"{prefix}.planned")
     frame = (domain, max_per_unit)
