@@ -218,7 +218,7 @@ def test_public_choices_about_a_file_outlive_a_reload(app, open_page, tmp_path):
         page.get_by_text("Kept in the address: the area, the person's column, time")
     ).to_be_visible()
     upload(page, path)
-    page.get_by_text("Time (optional)", exact=True).click()
+    page.get_by_text("Time: t, 2024-01-01 to 2025-01-01", exact=True).click()
     expect(page.get_by_label("To", exact=True)).to_have_value("2025-01-01")
     segment(page, "1 day").click()  # another run would lose a value that only the server has
     idle(page)

@@ -5,13 +5,16 @@ Both are declared: the list of kinds and the clip are public, and nothing is rea
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
 from dpviz import lists
 from dpviz.domain.attributes import MAX_KINDS, OTHER
+from dpviz.errors import DpvizError
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.panels import optional_panel
 from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
@@ -54,7 +57,12 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
 
 def kinds_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
     """Ask for kinds alone; arguments and result as of :func:`attributes_form`."""
-    with st.expander("Categories (optional)", icon=":material/category:"):
+    key, number, state = f"{prefix}.kinds.column.{file_id}", 0, st.session_state
+    with suppress(DpvizError):
+        number = len(listed_kinds(state.get(f"{prefix}.kinds.names", "")))
+    known = state.get(key, state.get(f"{prefix}.kinds.column"))
+    known, more = known if known in names else None, str(number or "")
+    with optional_panel("Categories", key, ":material/category:", known, more):
         kinds = _kinds(prefix, names, file_id)
     if kinds is None:
         st.info("Give the public list of categories.", icon=":material/rule:")

@@ -19,6 +19,7 @@ from dpviz.private.load.notation import Notation
 from dpviz.private.load.survey import time_forms
 from dpviz.private.load.tables.formats import may_hold_places
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.panels import optional_panel
 from dpviz.ui.shared.preflight import show_times
 from dpviz.ui.shared.text import plain, quoted
 from dpviz.ui.shared.upload_form import Upload
@@ -206,7 +207,9 @@ def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dic
     ``trips`` are counted in steps, points in cells.
     """
     prefix, field = upload.prefix, f"{upload.prefix}.time.{upload.key}"
-    with st.expander("Time (optional)", icon=":material/schedule:"):
+    ends = " to ".join(st.session_state.get(f"{prefix}.{end}", "") for end in ("from", "to"))
+    known = time_choice(upload, names).get("time")
+    with optional_panel("Time", field, ":material/schedule:", known, ends.strip(" to")):
         remembered = f"{prefix}.time.column"
         permalink.set_column(field, remembered, names)
         column = st.selectbox(

@@ -181,3 +181,12 @@ def show_promises(release: PointRelease | AreaRelease) -> None:
     if likely := promises(release):
         st.markdown("**What it promises, and how likely that holds, from the release alone**")
         st.markdown("\n".join(f"- {plain(str(each))}" for each in likely))
+
+
+def optional_panel(title: str, key: str, icon: str, column: str | None, more: str) -> Any:
+    """Closed panel whose bar names what was chosen; Streamlit resets one whose bar changes."""
+    chosen = plain(", ".join(filter(None, (column, more))))
+    bar = f"{title}: {chosen}" if column else f"{title} (optional)"
+    if st.session_state.setdefault(f"{key}.bar", bar) != bar:
+        st.session_state[f"{key}.bar"] = ""  # who changes it has it open
+    return st.expander(bar, not st.session_state[f"{key}.bar"], icon=icon)
