@@ -20,10 +20,8 @@ from dpviz.domain.attributes import Kinds
 from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import pc
-from dpviz.private.load.bounding import number_ids
-from dpviz.private.load.layout import layout
 from dpviz.private.load.notation import PLAIN, TIME_FORMATS, Notation, with_notation
-from dpviz.private.load.points import clipped_blocks
+from dpviz.private.load.points import read_records
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.opening import open_table
@@ -69,42 +67,35 @@ def survey(
     Args:
         columns: columns of the coordinates; None for the geometry, or those named so.
         unit, max_per_unit: column and bound of the privacy unit.
-        **declared: notation, times, kinds and values, as far as they are declared; by default all
-            times are in the period.
+        **declared: notation, times, kinds and values; without a period, all times are in it.
     """
     dims = 4 if columns is not None and len(columns) == 4 else 2
     sides, given = (*(-1e9,) * dims, *(1e9,) * dims), with_notation(declared)
-    reading: dict[str, Any] = {"notation": given.pop("notation", PLAIN), "unit": unit}
+    how = {"table": table, "notation": given.pop("notation", PLAIN)}
     if "time" in given:
         given = {"period": ("0001-01-01", "9999-12-31"), **given}
-    everywhere = Domain.from_bounds(sides, crs=crs, **given)
-    opened = open_table(source, table)
+    everywhere, opened = Domain.from_bounds(sides, crs=crs, **given), open_table(source, table)
     stated = None if opened.crs and columns is None else crs
-    how = layout(opened, Selection(everywhere, columns, stated, **reading))
-    tally, corners, units = Tally(), [], []
-    for block in clipped_blocks(opened, how, everywhere, tally):
-        tally.add(Fact.LOADED, len(block.points))
-        units += [] if block.unit is None else [block.unit]
-        if len(block.points):
-            places = block.points[:, :dims].reshape(-1, 2)
-            corners.append((*places.min(axis=0), *places.max(axis=0)))
-    over = np.maximum(np.bincount(number_ids(units)[0]) - max_per_unit, 0).sum()
+    chosen = Selection(everywhere, columns, stated, unit, max_per_unit, **how)
+    records = read_records(source, chosen)
+    tally, over = records.counts, 0
+    if records.unit is not None:
+        over = np.maximum(np.bincount(records.unit) - max_per_unit, 0).sum()
     tally.add(Fact.OVER, over)
-    tally.add(Fact.LOADED, -over)
-    near = near_kinds(opened, how.kinds) if how.kinds else ()
-    if not corners:
-        return Survey(tally, None, not how.columns, near)
-    low, high = np.min(corners, axis=0)[:2], np.max(corners, axis=0)[2:]
-    return Survey(tally, (*low.tolist(), *high.tolist()), not how.columns, near)
+    tally.add(Fact.LOADED, len(records.points) - over)
+    near = () if everywhere.kinds is None else near_kinds(opened, everywhere.kinds)
+    places, extent = records.points[:, :dims].reshape(-1, 2), None
+    if len(places):
+        extent = (*places.min(axis=0).tolist(), *places.max(axis=0).tolist())
+    return Survey(tally, extent, records.columns == "the geometry", near)
 
 
 def near_kinds(table: Table, kinds: Kinds) -> tuple[str, ...]:
     """Listed kinds that an unlisted one equals but for capitals and spaces."""
-    cells: set[bytes] = set()
-    for block in table.blocks([kinds.column]):
-        cells |= {*pc.unique(texts(block.columns[kinds.column], kinds.column)).to_pylist()} - {None}
-    others = {cell.decode(errors="replace") for cell in cells}.difference(kinds.names)
-    folded = {"".join(name.split()).casefold() for name in others}
+    name = kinds.column
+    parts = [pc.unique(texts(block.columns[name], name)) for block in table.blocks([name])]
+    cells = {cell.decode(errors="replace") for part in parts for cell in part.to_pylist() if cell}
+    folded = {"".join(cell.split()).casefold() for cell in cells.difference(kinds.names)}
     return tuple(name for name in kinds.names if "".join(name.split()).casefold() in folded)
 
 
