@@ -29,10 +29,8 @@ from dpviz.ui.shared.panels import table_panel, worded_numbers
 
 SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1–10 %"}
 
-AT_BEST = "with the prior, at best"
-"""Column of errors with a prior that the records follow exactly."""
-
-LEFT_OUT = "left out, by your guess"
+AT_BEST, LEFT_OUT = "with the prior, at best", "left out, by your guess"
+"""Columns of errors with a prior that the records follow exactly, and of what is over the bound."""
 
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
@@ -155,16 +153,13 @@ def expectation_panel(
     )
     noisy = [row.size for row in rows if row.error >= row.count / 2]
     if noisy:
-        useful = {
-            "a larger ε": True,
-            "fewer categories": kinds is not None,
-            "no time": domain.time is not None,
-        }
+        useful = ["a larger ε", *(["fewer categories"] if kinds else [])]
+        useful += ["no time"] if domain.time else []
         st.warning(
             f"At this ε a count of {middles[noisy[-1]]} will mostly be noise: the mean error is at "
             "least half the count in rectangles of "
             f"{' and '.join(SHOWN[size].format(whole=whole) for size in noisy)}. Choose "
-            f"{' or '.join(filter(useful.get, useful))}.",
+            f"{' or '.join(useful)}.",
             icon=":material/blur_on:",
         )
     city = "a synthetic city scaled to your area"
