@@ -7,7 +7,6 @@ import pytest
 import dpviz
 from dpviz.planning import search
 from dpviz.planning.trial import Candidate
-from dpviz.ui.points.expectation import LEFT_OUT
 from dpviz.ui.shared.preflight import OWNER_ONLY
 from dpviz.ui.shared.shelf import receipt_of
 from tests.ui.files import bounded, uploaded
@@ -66,7 +65,7 @@ def test_an_error_of_half_a_count_is_warned_of():
     noisy = expected["mean error"].astype(float) >= expected["count"].astype(float) / 2
     assert 0 < noisy.sum() < len(noisy)
     assert [each in warning for each in expected["rectangles"]] == list(noisy)
-    assert f"a count of {expected['such as'][noisy.sum() - 1]} will mostly be noise" in warning
+    assert f"a count of {expected['such as'][noisy.sum() - 1]} tells little" in warning
     assert warning.endswith("Choose a larger ε.")
 
 
@@ -183,9 +182,9 @@ def test_a_unit_and_its_bound_are_in_the_guarantee_and_the_bound_is_compared():
     assert bounds[0] == 1
     assert bounds == sorted(bounds)
     app.number_input(key="publish.bound").set_value(10).run()
-    expected, compared = table(app, LEFT_OUT), table(app, "of all records")
+    expected, compared = table(app, "left out"), table(app, "of all records")
     assert compared.iloc[bounds.index(10), 2] == expected["mean error"][1]  # not the noise alone
-    assert set(expected[LEFT_OUT]) != {"0"}
+    assert set(expected["left out"]) != {"0"}
     app.number_input(key="publish.guess").set_value(1).run()  # the field accepts numbers below 100
     app.number_input(key="publish.guess").set_value(100_000)
     app.number_input(key="publish.bound").set_value(5).run()

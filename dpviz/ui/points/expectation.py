@@ -29,8 +29,8 @@ from dpviz.ui.shared.panels import table_panel, worded_numbers
 
 SHOWN = {"small": "0.01–0.1 % of {whole}", "medium": "0.1–1 %", "large": "1–10 %"}
 
-AT_BEST, LEFT_OUT = "with the prior, at best", "left out, by your guess"
-"""Columns of errors with a prior that the records follow exactly, and of what is over the bound."""
+AT_BEST = "with the prior, at best"
+"""Column of errors with a prior that the records follow exactly."""
 
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
@@ -142,21 +142,21 @@ def expectation_panel(
                 "count": rounded(row.count, row.error),
                 "noise ±": half_width_words(row.interval),
                 **({} if offered is None else {other: half_width_words(row.interval / gain)}),
-                **({LEFT_OUT: rounded(row.left_out, row.error)} if people else {}),
+                **({"left out": rounded(row.left_out, row.error)} if people else {}),
                 "mean error": rounded(row.error, row.error),
                 **({} if row.at_best is None else {AT_BEST: rounded(row.at_best, row.at_best)}),
             }
             for row in rows
         ],
         hide_index=True,
-        column_config=worded_numbers("count", "noise ±", other, LEFT_OUT, "mean error", AT_BEST),
+        column_config=worded_numbers("count", "noise ±", other, "left out", "mean error", AT_BEST),
     )
     noisy = [row.size for row in rows if row.error >= row.count / 2]
     if noisy:
         useful = ["a larger ε", *(["fewer categories"] if kinds else [])]
         useful += ["no time"] if domain.time else []
         st.warning(
-            f"At this ε a count of {middles[noisy[-1]]} will mostly be noise: the mean error is at "
+            f"At this ε a count of {middles[noisy[-1]]} tells little: the mean error is at "
             "least half the count in rectangles of "
             f"{' and '.join(SHOWN[size].format(whole=whole) for size in noisy)}. Choose "
             f"{' or '.join(useful)}.",
