@@ -152,9 +152,8 @@ def time_forms(
         for outcome in (True, False):
             if not form[outcome] and (seen == outcome).any():
                 form[outcome] = _first_form(cells, column, seen == outcome)
-                better = (
-                    better if outcome else _better(cells[:SAMPLE_TIMES], column, zone, time_format)
-                )
+                if not outcome:
+                    better = _better(cells[:SAMPLE_TIMES], column, zone, time_format)
     return TimeForms(rows, readable, form[True], form[False], better)
 
 

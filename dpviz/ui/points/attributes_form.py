@@ -61,9 +61,9 @@ def kinds_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | 
     with suppress(DpvizError):
         number = len(listed_kinds(state.get(f"{prefix}.kinds.names", "")))
     known = state.get(key, state.get(f"{prefix}.kinds.column"))
-    known, more = known if known in names else None, str(number or "")
-    with optional_panel("Categories", key, ":material/category:", known, more):
-        kinds = _kinds(prefix, names, file_id)
+    known = known if known in names else None
+    with optional_panel("Categories", key, ":material/category:", known, str(number or "")):
+        kinds = _kinds(prefix, names, key)
     if kinds is None:
         st.info("Give the public list of categories.", icon=":material/rule:")
     return kinds
@@ -74,12 +74,11 @@ def _column(label: str, names: list[str], placeholder: str, key: str, words: str
     return st.selectbox(label, names, index=None, placeholder=placeholder, key=key, help=words)
 
 
-def _kinds(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+def _kinds(prefix: str, names: list[str], key: str) -> dict[str, Any] | None:
     words = (
         "Publish one map per category in one release. Each map gets the whole ε, since a record "
         "has only one category."
     )
-    key = f"{prefix}.kinds.column.{file_id}"
     permalink.set_column(key, f"{prefix}.kinds.column", names)
     column = _column("Column of the category", names, "None: one category", key, words)
     st.session_state[f"{prefix}.kinds.column"] = column
