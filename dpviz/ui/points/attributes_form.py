@@ -59,7 +59,7 @@ def kinds_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | 
     """Ask for kinds alone; arguments and result as of :func:`attributes_form`."""
     key, number, state = f"{prefix}.kinds.column.{file_id}", 0, st.session_state
     with suppress(DpvizError):
-        number = len(listed_kinds(state.get(f"{prefix}.kinds.names", "")))
+        number = len(listed_kinds(state.get(f"{prefix}.kinds.names") or ""))
     known = state.get(key, state.get(f"{prefix}.kinds.column"))
     known = known if known in names else None
     with optional_panel("Categories", key, ":material/category:", known, str(number or "")):

@@ -207,9 +207,9 @@ def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dic
     ``trips`` are counted in steps, points in cells.
     """
     prefix, field = upload.prefix, f"{upload.prefix}.time.{upload.key}"
-    ends = " to ".join(st.session_state.get(f"{prefix}.{end}", "") for end in ("from", "to"))
+    ends = filter(None, (st.session_state.get(f"{prefix}.{end}") for end in ("from", "to")))
     known = time_choice(upload, names).get("time")
-    with optional_panel("Time", field, ":material/schedule:", known, ends.strip(" to")):
+    with optional_panel("Time", field, ":material/schedule:", known, " to ".join(ends)):
         remembered = f"{prefix}.time.column"
         permalink.set_column(field, remembered, names)
         column = st.selectbox(
