@@ -108,12 +108,8 @@ def count_unreadable(
     rows = np.flatnonzero(lost)
     empty = np.zeros(len(rows), dtype=np.bool_)
     for name in names if len(rows) else ():
-        column = columns[name]
-        listed = isinstance(column, list)
-        some = [column[row] for row in rows] if listed else plain(column).take(arrow.numbers(rows))
-        written = pc.ascii_trim_whitespace(
-            pc.cast(texts(some, name), pa.large_string(), safe=False)
-        )
+        cells = pc.cast(texts(columns[name], name), pa.large_string(), safe=False)
+        written = pc.ascii_trim_whitespace(cells.take(arrow.numbers(rows)))
         empty |= ~arrow.number_array(pc.greater(pc.binary_length(written), 0))
     counts.add(what, np.count_nonzero(~empty))
     counts.add(EMPTIES[what], np.count_nonzero(empty))
