@@ -30,12 +30,8 @@ from dpviz.render.view import MAX_SIDE_BY_SIDE, check, domain_scene, side_by_sid
 from dpviz.render.zoomed import STEPS, ZoomedBoxes
 from dpviz.trees.lattice import Int
 
-MIN_SDS = 3.0
-"""A difference is drawn from this many standard deviations of its error: many boxes are
-compared, and in both directions."""
-
-MIN_SDS_CUT = 4.0
-"""The same for boxes that cut cells: the error from uneven cells has heavier tails."""
+RISK = 0.05
+"""Chance that a view shows any difference of two releases of the same records."""
 
 SIDES = 4
 """Classes on either side."""
@@ -102,7 +98,7 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     )
     both, colors = [*(-each for each in reversed(scale.bounds)), *scale.bounds], _colors()
     mark = boxes.mark("difference", density, both, colors, words, rows, signed=True)
-    blank = f"blank: no difference beyond the errors ({least.max():g} sd)"
+    blank = f"blank: no difference beyond the errors of so many cells ({least.max():.1f} sd)"
     swatches = (
         Swatch(f"more in A: {labels[0]}", MORE_A.map(itemgetter(2))),
         Swatch(f"more in B: {labels[1]}", MORE_B.map(itemgetter(2))),
@@ -183,13 +179,14 @@ def _compared(
 ) -> tuple[NDArray[Any], ...]:
     """Counts and errors of A and B in boxes, and their difference's error and clarity.
 
-    Each has shape (q,). A difference is clear if it is at least ``least`` standard deviations.
+    Each has shape (q,). Clear: from ``least`` standard deviations on, or the same tail.
     """
     a, b = (release.count_boxes(lo, hi) for release in releases)
     # Boxes of one release need not follow the cells of the other.
     sd_a, sd_b = (np.hypot(each.noise_sd, each.uniformity_sd) for each in (a, b))
     sd = np.hypot(sd_a, sd_b)
-    clear = np.abs(a.count - b.count) >= np.maximum(least * sd, 1e-12)
+    rate = np.arcsinh(1 / (np.sqrt(2) * np.maximum(sd, 1e-12)))  # of noise in whole records
+    clear = np.abs(a.count - b.count) >= least / (np.sqrt(2) * rate)
     return a.count, sd_a, b.count, sd_b, sd, clear
 
 
@@ -212,23 +209,33 @@ def zoom_boxes(releases: Sequence[PointRelease], zoom: float) -> tuple[Int, Int,
     covered = int(_volumes(boxes_of[0], boxes_of[1]).sum())
     if covered != int(_volumes(*boxes[0]).sum()):
         halvings = round(np.log2(max(len(boxes[0][0]), 4)) / 2)
-        return *summed_boxes(releases, min(halvings, FINEST_HALVINGS)), MIN_SDS_CUT
-    return boxes_of[0], boxes_of[1], MIN_SDS
+        return summed_boxes(releases, min(halvings, FINEST_HALVINGS))
+    return boxes_of[0], boxes_of[1], least_sds(len(boxes_of[0]))
 
 
-def summed_boxes(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int]:
-    """Boxes that tile the domain: halves of its sides, so often halved, but four where no
-    difference stands out, in any box within them, are one.
+def least_sds(boxes: int) -> float:
+    """Standard deviations from which one of so many differences stands out.
+
+    By Bonferroni's inequality for errors with the tails of Laplace noise: normal errors, or 3 for
+    each box, would show differences of the same records on most maps.
+    """
+    return float(np.log(boxes / RISK) / np.sqrt(2))
+
+
+def summed_boxes(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, Int, float]:
+    """Boxes as in :func:`zoom_boxes`: halves of the domain's sides, so often halved, but four where
+    no difference stands out, in any box within them, are one.
 
     All boxes of all sizes are looked at, each with errors of its own, so that no box is chosen
     for what it shows: one in which none stands out by itself may do so with its neighbours.
     """
     side = releases[0].domain.side
+    least = least_sds(sum(4**level for level in range(halvings + 1)))
     boxes, below = [], np.zeros((1 << halvings, 1 << halvings), dtype=bool)
     inner = [below]
     for level in range(halvings, -1, -1):
         boxes.append(_squares(side, level))
-        looks = _compared(releases, *boxes[-1], MIN_SDS_CUT)[-1]
+        looks = _compared(releases, *boxes[-1], least)[-1]
         clear = below | looks.reshape(below.shape)
         if level:
             half = len(below) // 2
@@ -240,7 +247,7 @@ def summed_boxes(releases: Sequence[PointRelease], halvings: int) -> tuple[Int, 
         np.vstack([each[end][rows] for each, rows in zip(boxes, drawn, strict=True)])
         for end in (0, 1)
     )
-    return lo, hi
+    return lo, hi, least
 
 
 def _volumes(lo: Int, hi: Int) -> Int:

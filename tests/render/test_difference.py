@@ -7,7 +7,7 @@ import dpviz
 from dpviz.datasets.catalogue import DATASETS
 from dpviz.errors import ReleaseError
 from dpviz.render.cells import domain_bounds
-from dpviz.render.difference import MIN_SDS, difference, difference_scene, error_scene, zoom_boxes
+from dpviz.render.difference import difference, difference_scene, error_scene, zoom_boxes
 from dpviz.render.projection import home_zoom
 from dpviz.trees.lattice import overlaps
 
@@ -43,7 +43,7 @@ def test_boxes_tile_the_domain_at_every_zoom(pair, methods):
 def test_a_difference_is_drawn_where_it_stands_out_and_nowhere_else(pair):
     mark, legend = difference(pair, ["A", "B"])
     column = {name: np.array(mark.table[name].to_pylist()) for name in mark.table.column_names}
-    clear = np.abs(column["gap"]) >= MIN_SDS * column["sd"]
+    clear = np.abs(column["gap"]) >= 5 * column["sd"]
     assert (column["density"][~clear] == 0).all()
     gap = column["gap"][clear]
     assert gap[gap > 0].sum() > 0.9 * np.abs(gap).sum()  # A has the additional people
@@ -58,14 +58,29 @@ def test_a_difference_is_drawn_where_it_stands_out_and_nowhere_else(pair):
     assert len(legend.labels) == 9 == len(legend.colors.light) == len(legend.colors.dark)
 
 
-def test_two_releases_of_the_same_records_hardly_differ():
-    """64 boxes at 3 sd: the chance of more than four false ones is under 1e-6."""
-    points = np.random.default_rng(5).uniform((10, 50), (11, 51), (20_000, 2))
-    both = [made(points, k, "ugrid", 0.05) for k in (1, 2)]
-    lo, hi, _ = zoom_boxes(both, home_zoom(domain_bounds(DOMAIN)))
-    a, b = (release.count_boxes(lo, hi) for release in both)
-    false = np.abs(a.count - b.count) >= MIN_SDS * np.hypot(a.noise_sd, b.noise_sd)
-    assert false.sum() <= max(4, 0.02 * len(lo))
+@pytest.mark.parametrize(
+    ("methods", "epsilons"),
+    [
+        (("ladder_tree", "ladder_tree"), (3.0, 1.0)),
+        (("ladder_tree", "ladder_tree"), (10.0, 10.0)),
+        (("ladder_tree", "ugrid"), (3.0, 1.0)),
+    ],
+)
+def test_few_maps_of_the_same_records_show_any_difference(methods, epsilons):
+    """Regression: 3 sd for each of 2,700 cells showed ten or more on every map.
+
+    Of ten maps, more than three have a chance of 0.1 % if the risk of 5 % is met. Noise is in whole
+    records: at ε = 10 one record is 40 sd.
+    """
+    rng = np.random.default_rng(5)
+    middles = rng.uniform((10.1, 50.1), (10.9, 50.9), (30, 2))
+    of, spreads = rng.integers(0, 30, 10_000), rng.uniform(0.005, 0.06, (30, 1))
+    points = rng.normal(middles[of], spreads[of]).clip((10, 50), (10.999, 50.999))
+    shown = 0
+    for k in range(10):
+        pair = [made(points, 2 * k + at, methods[at], epsilons[at]) for at in (0, 1)]
+        shown += drawn_records(*pair) > 0
+    assert shown <= 3
 
 
 @pytest.mark.slow
