@@ -27,7 +27,7 @@ WIDTH = 1080
 
 KEYS = {
     "Drag, scroll": "move and zoom",
-    "Arrow keys, + and −": "the same by keys, while the map has the focus",
+    "Arrow keys, + and −": "the same by keys; all keys work while the map has the focus",
     "D, or Shift and drag": "draw a rectangle: drag, or arrow keys and Enter at two corners",
     "P": "draw a polygon, where a page offers it",
     "F": "the map alone on the whole screen; F or Esc leaves it",

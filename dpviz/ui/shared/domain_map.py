@@ -27,7 +27,7 @@ def choose_domain(prefix: str, height: int = 560) -> None:
         f"{prefix}.area",
         "Choose a file first, or a built-in city to see a private map at once."
         if waiting
-        else "Draw the area: zoom in, press ▭ *(or D)*, drag. Or search or type it.",
+        else "Draw the area: zoom in, press ▭, drag. Or search or type it.",
     )
     seen = st.session_state.get(f"{prefix}.bounds.seen")
     scene = Scene(

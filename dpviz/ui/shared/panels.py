@@ -173,7 +173,7 @@ def hint(prefix: str, words: str, title: str = "") -> None:
 
 def draw_hint(prefix: str, then: str, title: str = "Draw a rectangle") -> None:
     """Hint on drawing a rectangle on a map; ``then`` says what follows."""
-    hint(prefix, f"Press ▭ on the map *(or D, or hold Shift)* and drag{then}", title)
+    hint(prefix, f"Press ▭ on the map *(or hold Shift)* and drag{then}", title)
 
 
 def show_promises(release: PointRelease | AreaRelease) -> None:

@@ -18,7 +18,7 @@ function onDark(element) {
 /** The elements around a map, and the badges of its releases. */
 function layout(shadow, {badges, live}, css) {
   const places = {map: h('div', {class: 'place'}), modes: h('div', {class: 'modes', role: 'group', 'aria-label': 'How the maps are shown'}),
-    hint: h('p', {class: 'soft'}, live ? 'Press ▭ Draw on the map, or D. In Python, the rectangle and its answer are the widget\'s attributes rectangle and answer.' : 'Drag to move, scroll to zoom.'),
+    hint: h('p', {class: 'soft'}, live ? 'Press ▭ Draw on the map. In Python, the rectangle and its answer are the widget\'s attributes rectangle and answer.' : 'Drag to move, scroll to zoom.'),
     answer: h('div', {'aria-live': 'polite'}), list: h('div', {'aria-live': 'polite'})};
   shadow.append(h('style', {}, css),
     h('ul', {class: 'badges'}, ...badges.map(({kind, text, label}) => h('li', {}, label ? `${label}: ` : '', h('span', {class: kind}, text)))),

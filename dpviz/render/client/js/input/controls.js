@@ -7,9 +7,9 @@ const STREETS = 'M2 5h12M2 11h12M6 2v12M11 5v9';
 const CORNERS = 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4';
 const PENTAGON = 'M8 2 14 6.5 11.7 13.5H4.3L2 6.5Z';
 const TOOLS = {
-  rect: {text: '▭ Draw', test: 'dpviz-draw', title: 'Draw a rectangle (D, or Shift + drag)', tap: 'Draw a rectangle',
+  rect: {text: '▭ Draw', test: 'dpviz-draw', title: 'Draw a rectangle (Shift + drag, or D on the map)', tap: 'Draw a rectangle',
     hint: 'Drag on the map, or move with the arrow keys and press Enter at two corners', finger: 'Drag a finger over the map'},
-  polygon: {sign: PENTAGON, text: ' Polygon', test: 'dpviz-polygon', title: 'Draw a polygon: click its corners, double-click to end (P)', tap: 'Draw a polygon',
+  polygon: {sign: PENTAGON, text: ' Polygon', test: 'dpviz-polygon', title: 'Draw a polygon: click its corners, double-click to end (P on the map)', tap: 'Draw a polygon',
     hint: 'Click the corners; double-click or press Enter twice to end', finger: 'Tap the corners; tap the last one again to end'},
 };
 const byFinger = () => matchMedia('(pointer: coarse)').matches;
@@ -28,7 +28,7 @@ export class Controls {
       this.button('−', 'Zoom out', () => app.sight.zoomBy(-1)),
       this.button(icon(HOME), 'Back to the whole area', () => app.sight.home(), 'dpviz-home'),
       this.streetButton = this.button(icon(STREETS), 'Street map (online)', () => this.street(), 'dpviz-tiles'),
-      this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F)', () => app.present.toggle(), 'dpviz-present'));
+      this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F on the map)', () => app.present.toggle(), 'dpviz-present'));
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
     this.consent = h('div', {class: 'consent', role: 'dialog', 'aria-label': 'Street map', 'data-control': '', hidden: true});
     this.card = h('div', {class: 'card'}); // room that the page leaves for an answer
