@@ -226,7 +226,15 @@ def without_a_network_the_ground_stays(page):
     with page.expect_request(re.compile(r"tile\.openstreetmap\.org/\d")):
         agree.click()
     expect(page.get_by_test_id("dpviz-hint")).to_contain_text("No street map", timeout=5_000)
-    expect(page.locator(".attribution")).not_to_contain_text("OpenStreetMap")
+    credit = page.locator(".attribution")
+    expect(credit).not_to_contain_text("OpenStreetMap")
+    came = "e => { const {tiles} = e.__dpviz; tiles.asked = true; tiles.came(); }"
+    the_map(page).evaluate(came)
+    expect(credit).to_contain_text("OpenStreetMap")
+    page.emulate_media(media="print")  # without tiles: the bundled ground
+    expect(credit).not_to_contain_text("OpenStreetMap")
+    page.emulate_media(media="screen")
+    page.get_by_test_id("dpviz-tiles").click()
 
 
 def a_newcomer_s_phone_has_room_for_the_map(page):

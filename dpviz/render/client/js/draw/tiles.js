@@ -8,7 +8,7 @@ export class Tiles {
   constructor(app) {
     this.app = app;
     this.spec = null;
-    this.asked = this.shown = false;
+    this.asked = this.here = false;
   }
 
   update(spec) {
@@ -20,18 +20,23 @@ export class Tiles {
     return new URL(this.spec.url.replace(/[{}]/g, '')).hostname;
   }
 
+  /** Whether the ground is theirs; a printed map, drawn flat, has the bundled one. */
+  get shown() {
+    return this.here && !this.app.paper.on;
+  }
+
   /** Requests tiles, or shows the bundled base map again. */
   show(on) {
     clearTimeout(this.timer);
     this.asked = on;
-    this.shown = false;
+    this.here = false;
     if (on) this.timer = setTimeout(() => this.failed(), TIMEOUT_MS);
   }
 
   came() {
     clearTimeout(this.timer);
-    if (this.shown || !this.asked) return;
-    this.shown = true;
+    if (this.here || !this.asked) return;
+    this.here = true;
     this.app.dress();
   }
 
