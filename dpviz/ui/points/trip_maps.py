@@ -15,6 +15,7 @@ from dpviz.releases.points.marginal import marginal
 from dpviz.render import Camera, Scene, cells, density_legend, density_scale
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
+from dpviz.render.legend import Legend
 from dpviz.render.nearby import place_rows
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import from_degrees
@@ -65,9 +66,10 @@ def maps_and_answer(prefix: str, release: PointRelease, source: PointSource) -> 
                 st.warning(sentence(ends), icon=":material/crop_free:")
                 continue
             scene = _scene(ends, scale, source, title)
-            if column is columns[0]:  # one legend for both, in colours that neither map changes
-                legend = density_legend(scale, drawn, noun="trips")
-                scene = replace(scene, legend=replace(legend, palettes=None))
+            legend = density_legend(scale, drawn, noun="trips")
+            if column is not columns[0]:  # one legend for both: the other only names what it counts
+                legend = Legend(title="", noun=legend.noun)
+            scene = replace(scene, legend=replace(legend, palettes=None))  # neither changes colours
             name = f"{prefix}.map.{end}"
             map_view(scene, key=name, on_shape=partial(_drawn, prefix, end))
             typed = rectangle_form(f"{prefix}.{end}", rects[end], scene.domain or (0, 0, 1, 1))

@@ -21,7 +21,7 @@ export const blankWords = ({blank}, raw) => blank && raw ? 'faint: within the no
 const look = (shown, width) => width ? `background:linear-gradient(${shown},${shown}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${shown}`;
 
 export function legendElement(legend, {palette, mode, raw, land}) {
-  if (!legend) return null;
+  if (!legend?.title) return null; // such a one only names what its map counts
   const classes = legendClasses(legend, palette, mode, raw);
   const blank = blankWords(legend, raw);
   const keys = classes.length > 0 && h('div', {class: 'classes'},

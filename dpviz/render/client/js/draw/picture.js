@@ -97,7 +97,7 @@ function write(pen, text, x, y, most, font, ink) {
 /** The legend, as on the page. */
 function drawLegend(pen, app, left, top, wide, {ink, font}) {
   const {legend} = app;
-  if (!legend) return;
+  if (!legend?.title) return;
   const {palette, raw} = app.view;
   const classes = legendClasses(legend, palette, app.themeName, raw);
   const blank = blankWords(legend, raw);
