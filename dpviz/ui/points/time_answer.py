@@ -144,7 +144,7 @@ def _in_time(
 
     def answer() -> list[Mark]:
         if not played:
-            then = ". The timeline is of the whole area until then."
+            then = " (no polygons with time). Until then the timeline is of the whole area."
             return drawn_answer(prefix, release, source, window=window, then=then)
         if rect is not None:
             in_domain(rect, release.domain)
