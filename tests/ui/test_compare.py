@@ -251,6 +251,8 @@ def test_two_releases_are_compared_without_anything_exact():
     assert texts(app).count("differentially private, ε") == 2
     assert "Exact" not in texts(app)
     assert "Built from" in texts(app)
+    assert re.search(r"\*\*A\*\* [\d,]+ ± [\d,]+ · \*\*B\*\* [\d,]+ ± [\d,]+ records", texts(app))
+    assert "Reduction ratio" not in texts(app)  # in the last tab
 
 
 def test_two_releases_of_different_areas_are_refused_in_a_line():

@@ -7,8 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpviz.render.numbers import count_words
 from dpviz.ui.pages import publish
 from dpviz.ui.points.accuracy import accuracy_panel
+from dpviz.ui.points.answers import MARGIN
 from dpviz.ui.points.compared_maps import (
     FIELDS,
     Comparison,
@@ -38,7 +40,7 @@ from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
 from dpviz.ui.shared.releases import RELEASES, release_choice, unlisted_note
 from dpviz.ui.shared.skeleton import build_choice, describe
 from dpviz.ui.shared.sources import NoRecords
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import badge, plain
 
 TITLE, ORDER = "Compare", 1
 KEY = "compare"
@@ -143,17 +145,24 @@ def _two_releases(frame: PageFrame) -> None:
             st.page_link(page_of(publish), label="Publish one", icon=":material/publish:")
         return
     compared = Comparison((first.release, second.release), (first.title, second.title))
-    names = (f"**{side}** {plain(name)}" for side, name in zip("AB", compared.labels, strict=True))
-    frame.describe(*names, badges(compared))
+    sides = list(zip("AB", (first, second), strict=True))
+    frame.describe(
+        *(f"**{side}** {plain(each.title)} {badge(each.release.header)}" for side, each in sides)
+    )
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     clear_distant_shape(KEY, source, *(release.domain for release in compared.releases))
-    matching: Panels = {
+    totals = " · ".join(
+        f"**{side}** {count_words(each.release.count(each.release.domain.bounds))}"
+        for side, each in sides
+    )
+    panels: Panels = {
+        "Summary": partial(st.markdown, f"{totals} {first.release.records}", help=MARGIN),
         "Match their records": partial(
             owners_panel, f"{KEY}.releases", (first.release, second.release)
-        )
+        ),
     }
-    maps_and_answers(KEY, compared, source, {}, lambda rect: matching)
+    maps_and_answers(KEY, compared, source, {}, lambda rect: panels)
 
 
 def _step(epsilon: float) -> None:

@@ -22,16 +22,8 @@ Panels = dict[str, Callable[[], Any]]
 """Functions that draw the tabs below a map, by title."""
 
 TABS = (
-    *(
-        "Timeline",
-        "Summary",
-        "Table",
-        "Compare counts",
-        "Every ε",
-        "Accuracy by ε",
-        "Match their records",
-    ),
-    *("History", "Districts", "Receipt", "Share", "How the budget was spent", "Code"),
+    *("Timeline", "Summary", "Table", "Compare counts", "Every ε", "Accuracy by ε", "History"),
+    *("Districts", "Receipt", "Share", "How the budget was spent", "Code", "Match their records"),
 )
 """Titles of all tabs, in order."""
 
