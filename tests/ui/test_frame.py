@@ -15,6 +15,7 @@ def test_a_newcomer_reads_a_sentence_and_has_three_doors():
     assert app.get("bidi_component")  # a map below the text
     named(app.button, "See a private map").click().run()
     assert SENTENCE not in texts(app)
+    assert "Noisy count" in metrics(app)  # of an example, drawn on the map
 
 
 def test_a_visitor_with_a_shared_address_is_not_greeted():

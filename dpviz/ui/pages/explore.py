@@ -8,8 +8,10 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_total
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
+from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import count_words
 from dpviz.ui.areas.map_answer import show_areas
+from dpviz.ui.points.answers import middle
 from dpviz.ui.points.map_answer import FIELDS, clear_distant_shape
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
@@ -48,6 +50,8 @@ def show_release(
     release: PointRelease | AreaRelease, source: PointSource, choice: Choice | None
 ) -> None:
     """Show a release: map, answers, and tabs with totals, promises and details."""
+    if st.session_state.pop(f"{KEY}.example", False):  # the welcome's first door
+        st.session_state[f"{KEY}.rect"] = middle(domain_bounds(release.domain))
     panels = release_panels(KEY, release)  # the count of all categories, even if the map shows one
     if is_areas(release):
         clear_distant_shape(KEY, source, release.domain)

@@ -8,7 +8,7 @@ from dpviz.ui.shared.navigation import page_named
 
 SENTENCE = "Private locations in, a map anyone may see out."
 DOORS = {"See a private map": "", "Publish my data": "publish", "Learn how it works": "learn"}
-"""Pages behind the doors; the first leads to the map below."""
+"""Pages behind the doors; the first asks the map below an example."""
 
 
 def welcome(prefix: str) -> None:
@@ -23,6 +23,7 @@ def welcome(prefix: str) -> None:
         for label, page in DOORS.items():
             if st.button(label, key=f"{key}.{page}"):
                 st.session_state[key] = False
+                st.session_state[f"{prefix}.example"] = not page
                 if page:
                     st.switch_page(page_named(page))
                 st.rerun()
