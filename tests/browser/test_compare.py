@@ -59,6 +59,8 @@ def a_phone_shows_one_map_at_a_time(page, shown):
     buttons = page.get_by_test_id("dpviz-heads").get_by_role("button")
     expect(buttons).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    word = page.get_by_role("button", name="Change").locator("p")
+    assert lower(word) <= lower(word.locator(".."))  # no letter is cut off
     assert shown.bounding_box()["y"] <= 500
     assert min(upper(each) for each in buttons.all()) > 0
     seen = "e => [e.__dpviz.camera, e.__dpviz.sight.viewports.map(each => each.id)]"
