@@ -146,9 +146,9 @@ def _described(dims: int, more: bool, owner: InSteps | None, upload: Upload) -> 
     # Once the sides are typed, the facts of the area show the survey.
     if not public and (owner is not None or sides_of(prefix) is None):
         read = {**how, **(when if clock is None else clock), **(beside or {}), **unit}
-        with (owner and owner.beside) or facts:
-            asked = f"{upload.key}|{read}", crs
-            show_survey(prefix, asked, partial(survey, upload.path, **read))
+        with facts:
+            asked, look = (f"{upload.key}|{read}", crs), partial(survey, upload.path, **read)
+            show_survey(prefix, asked, look, owner and owner.beside)
     if owner is not None:
         owner.complete = name is not None and clock is not None and beside is not None
     if name is None or bounds is None or clock is None or beside is None:

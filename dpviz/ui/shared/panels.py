@@ -187,6 +187,6 @@ def optional_panel(title: str, key: str, icon: str, column: str | None, more: st
     """Closed panel whose bar names what was chosen; Streamlit resets one whose bar changes."""
     chosen = plain(", ".join(filter(None, (column, more))))
     bar = f"{title}: {chosen}" if column else f"{title} (optional)"
-    first = st.session_state.setdefault(f"{key}.bar", bar) == bar
-    st.session_state[f"{key}.bar"] = bar if first else ""  # who changes it has it open
-    return st.expander(bar, not first, icon=icon)
+    if st.session_state.setdefault(f"{key}.bar", bar) != bar:
+        st.session_state[f"{key}.bar"] = ""  # who changes it has it open
+    return st.expander(bar, not st.session_state[f"{key}.bar"], icon=icon)

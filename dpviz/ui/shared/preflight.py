@@ -6,15 +6,15 @@ A file without any usable record stops here: its owner alone learns this, and no
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import cache
 from itertools import chain
-from xml.sax.saxutils import escape
+from typing import Any
 
 import streamlit as st
 
-from dpviz.datasets.basemap import FINE_DEGREES, base_map, towns
+from dpviz.datasets.basemap import base_map
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
 from dpviz.private.load.survey import Survey, TimeForms
@@ -36,11 +36,14 @@ OF_FEATURES = {
 }
 """Remedies for features: their geometry may be of another type."""
 
+WORLD = (-180, -60, 180, 80)
+"""Degrees of which the small map of the extent shows a part."""
+
 MAX_DEGREES = 180
 """Numbers of a projected CRS that are no larger are hardly metres or feet."""
 
-LEAST = 0.1
-"""Least extent in degrees to which the small map is fitted."""
+LEAST = 0.3
+"""Least part of the world that the small map shows: its coasts are in whole degrees."""
 
 
 def preflight_switch(prefix: str) -> None:
@@ -90,13 +93,16 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
         )
 
 
-def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey]) -> None:
+def show_survey(
+    prefix: str, asked: tuple[str, str], look: Callable[[], Survey], beside: Any = None
+) -> None:
     """Facts about the records of a file, and their extent, before its area is chosen.
 
     Args:
         prefix: prefix of the page's keys.
         asked: all that the reading depends on; last the CRS of the extent.
         look: reads the file.
+        beside: container of the facts; None: here.
 
     Raises:
         DataError: no record can be used.
@@ -105,10 +111,11 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
         return
     surveyed = cached(f"{prefix}.survey", asked, look)
     tally, remedies = surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES
-    if surveyed.near:
-        words = f"a value differs from {quoted(surveyed.near)} only in capitals or spaces"
-        st.warning(f"{OWNER_ONLY}: {words}: list it as in the file.", icon=":material/rule:")
-    show_facts(tally, remedies)
+    with beside or nullcontext():
+        if surveyed.near:
+            words = f"a value differs from {quoted(surveyed.near)} only in capitals or spaces"
+            st.warning(f"{OWNER_ONLY}: {words}: list it as in the file.", icon=":material/rule:")
+        show_facts(tally, remedies)
     if surveyed.extent is None:
         return
     (west, south, east, north), crs = surveyed.extent, asked[-1]
@@ -121,37 +128,37 @@ def show_survey(prefix: str, asked: tuple[str, str], look: Callable[[], Survey])
         st.warning(words.format(plain(crs)), icon=":material/wrong_location:")
     else:
         words = f"{OWNER_ONLY}: where your records lie."
-        figure = cached(f"{prefix}.extent", seen, partial(_extent_figure, seen))
-        st.image(figure, words, alt=words)
+        (beside or st).image(_extent_figure(seen), words, alt=words)
 
 
 def _extent_figure(bounds: Bounds) -> str:
-    """Map of the land and towns around all records, with their rectangle in its middle."""
-    west, south, east, north = bounds
+    """Map of the land around all records, with a rectangle, and a ring that shows where it is."""
+    west, south, east, north = (round(side, 1) for side in bounds)
+    left, bottom, right, top = map(float, WORLD)
     x, y = (west + east) / 2, (south + north) / 2
-    narrow = max(math.cos(math.radians(y)), 0.1)
-    scale = min(720 / narrow / max(east - west, LEAST), 280 / max(north - south, LEAST)) / 2
-    wide, high = 360 / scale / narrow, 140 / scale
-    around = x - wide, y - high, x + wide, y + high
-
-    def at(*places: Sequence[float]) -> str:
-        drawn = [((lon - x) * narrow * scale, (y - lat) * scale) for lon, lat in places]
-        return " ".join(f"{right:.1f},{down:.1f}" for right, down in drawn)
-
-    shapes = base_map(around, 1 / scale, fine=wide <= FINE_DEGREES)["features"]
-    land = "".join(f"M{at(*ring)}Z" for ring in chain(*shapes[0]["geometry"]["coordinates"]))
-    names = "".join(
-        f'<text transform="translate({at((town.lon, town.lat))})">{escape(town.name)}</text>'
-        for town in towns(around, math.log2(scale / 2))[4::-1]  # the largest on top
-    )
+    part = min(1.0, max(LEAST, 8 * (east - west) / (right - left), 8 * (north - south) / 140))
+    size = part * (right - left), part * (top - bottom)
+    left = min(max(left, x - size[0] / 2), right - size[0])
+    top = max(min(top, y + size[1] / 2), bottom + size[1])
+    box = f'x="{west}" y="{-north}" width="{east - west:.1f}" height="{north - south:.1f}"'
+    middle = f'cx="{x:.1f}" cy="{-y:.1f}"'
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-360 -140 720 280" width="720" '
-        f'height="280"><path d="{land}" fill="#888888" fill-opacity=".3"/><polygon points="'
-        f'{at((west, north), (east, north), (east, south), (west, south))}" fill="none" '
-        'stroke="#d9480f" stroke-width="2"/><g fill="#222222" stroke="#ffffff" stroke-width="3" '
-        'paint-order="stroke" font-size="13" font-family="sans-serif" text-anchor="middle">'
-        f"{names}</g></svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.1f} {-top:.1f} '
+        f'{size[0]:.1f} {size[1]:.1f}" width="720" height="280"><path d="{_land()}" fill="#888888" '
+        f'fill-opacity=".4"/><g fill="none" stroke="#d9480f" stroke-width="{2 * part:.2f}">'
+        f'<rect {box}/><circle {middle} r="{7 * part:.2f}"/></g></svg>'
     )
+
+
+@cache
+def _land() -> str:
+    """Path of the land in whole degrees, for an image in SVG."""
+    shapes = base_map(WORLD, 1.0)["features"]
+    land = [
+        each["geometry"]["coordinates"] for each in shapes if each["properties"]["kind"] == "land"
+    ]
+    rings = [polygon[0] for polygon in chain(*land)]
+    return "".join(f"M{' '.join(f'{x:.0f},{-y:.0f}' for x, y in ring)}Z" for ring in rings)
 
 
 def show_times(
