@@ -140,6 +140,7 @@ def crimes(tmp_path, ledgers):
     return Shelf(ledgers / "releases").keep(release, "here", Presentation("crimes")).id
 
 
+@pytest.mark.webgl  # without it a notice below the map takes two lines
 def test_crimes_by_month_and_category_are_shared_under_their_words_and_read_on_a_phone(
     app, open_page, open_file, crimes
 ):

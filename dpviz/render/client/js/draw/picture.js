@@ -56,7 +56,7 @@ export async function savePicture(app) {
 
   /** Draws the map and its surroundings at another size into one canvas, then restores the map on the page. */
   async function enlarged() {
-    const before = {camera: app.camera, touched: app.sight.touched, start: app.sight.start, style: app.root.getAttribute('style')};
+    const before = {camera: app.camera, touched: app.sight.touched, start: app.sight.start, before: app.sight.before, style: app.root.getAttribute('style')};
     app.saving = true;
     const {clientWidth: w0, clientHeight: h0} = app.root;
     const ratio = window.devicePixelRatio || 1;
@@ -76,7 +76,7 @@ export async function savePicture(app) {
     app.surround.paint(brush, app.sight.viewports, ratio, scale / ratio);
     app.root.setAttribute('style', before.style ?? '');
     app.saving = false;
-    Object.assign(app.sight, {camera: before.camera, touched: before.touched, start: before.start, before: {width: w0, height: h0}});
+    Object.assign(app.sight, {camera: before.camera, touched: before.touched, start: before.start, before: before.before});
     app.render();
     return copy;
   }
