@@ -171,7 +171,7 @@ def _once(source: PointSource) -> bool:
 
 
 def _way() -> None:
-    """What comes, what it needs, and an example to try it with."""
+    """Steps of the page, their needs, and an example file to try them with."""
     st.markdown("**Four steps, about three minutes**")
     st.markdown(WAY)
 
