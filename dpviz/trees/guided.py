@@ -12,7 +12,7 @@ import numpy as np
 from dpviz.progress import checkpoint
 from dpviz.trees.consistency import TINY, families
 from dpviz.trees.decomposition import MAX_NODES, Decomposition, is_leaf
-from dpviz.trees.density import MIN_SDS, SLOPED, uniformity_variance
+from dpviz.trees.density import MIN_SDS
 from dpviz.trees.lattice import Float, Int, morton, unmorton
 from dpviz.trees.prior import Fit, Fitting, Prior
 from dpviz.trees.shrinkage import project, shrink_level
@@ -86,17 +86,15 @@ def with_sub_cells(
     tree, room = [every], MAX_NODES - len(nodes)
     while len(slope):
         checkpoint()
-        rows = (cells[2] > MIN_RECORDS) | (slope.max(axis=1) > 0.25)
-        rows &= cells[2] > MIN_SDS * np.sqrt(cells[3])
+        rows = cells[2] > np.maximum(MIN_RECORDS, MIN_SDS * np.sqrt(cells[3]))
         depth, start, count, variance = (column[rows, None] for column in cells)
         fit = Fit(*levels[np.minimum(depth, len(levels) - 1)].transpose(2, 0, 1))
         size = whole >> 2 * (depth + 1)
         quarters = start + np.arange(4) * size
         share = fit.shares(prior.masses(quarters, size))
-        follows = (np.ptp(share, axis=1, keepdims=True) > MIN_UNEVENNESS) & (count > MIN_RECORDS)
+        follows = np.ptp(share, axis=1, keepdims=True) > MIN_UNEVENNESS
         share = np.where(follows, share, slope[rows])
-        even = uniformity_variance(count, share) / SLOPED
-        unsure = np.where(follows, fit.spread(share, count), even)
+        unsure = np.where(follows, fit.spread(share, count), Fit().spread(share, count))
         divided = np.ptp(share, axis=1) > 0
         below = depth + 1, quarters, share * count, share * variance + unsure
         cells = [np.broadcast_to(each, share.shape)[divided].ravel() for each in below]

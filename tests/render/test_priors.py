@@ -1,8 +1,12 @@
 """Map of a public prior: cells share out its whole mass, finer where there is more."""
 
+import json
+
 import numpy as np
+import pyarrow.compute as pc
 
 import dpviz
+from dpviz.render.cells import ALWAYS
 from dpviz.render.priors import prior_scene
 from dpviz.render.scene import Camera
 from dpviz.trees import guided
@@ -19,8 +23,12 @@ def test_cells_hold_the_whole_mass_and_none_too_much_unless_it_is_the_finest(mon
     assert np.isclose(mass.sum(), 4_900)
     assert mass[~finest].max() <= 4_900 / 20
     assert mass[finest].max() > 899.999
-    scene = prior_scene(public, UNIT_SQUARE, Camera())
+    release = dpviz.build(dpviz.from_points(points, UNIT_SQUARE, public=True), seed=1)
+    scene = prior_scene(public, release, Camera(), "homes.csv")
+    assert scene.title == "Public prior: homes.csv"
     assert scene.legend is not None
     assert scene.legend.title == "Public prior: weight per km²"
-    drawn = scene.tables["prior"]["mass"].to_numpy()
-    assert 0.97 * 4_900 < drawn.sum() <= 4_900 * 1.0001
+    assert "records" not in json.dumps(scene.legend.to_dict())
+    cells = scene.tables["cells-0"]
+    drawn = cells.filter(pc.equal(cells["last"], ALWAYS))["count"].to_numpy()
+    assert np.isclose(drawn.sum(), 4_900)

@@ -38,11 +38,8 @@ from dpviz.trees.prior import FINEST_LEVEL, LAND, Prior
 MAX_CELLS = 10_000_000
 """Most cells of a prior."""
 
-PLACES = 64
-"""Approximate number of grid places in each polygon; fewer where there are many polygons."""
-
-LAND_CELLS = 512
-"""Cells of land per side of the domain."""
+POLYGON_CELLS, LAND_CELLS = 8, 512
+"""Cells per side of the grids over the box of each polygon, and over the domain for land."""
 
 NO_WEIGHT = "the prior has negative or missing weights: give numbers from 0"
 
@@ -98,10 +95,7 @@ def prior(
     else:
         require(weight, str | None, "weight", DataError)
         named = None if columns is None else texts(columns, "columns", DataError)
-        values = Values(weight, 0.0, 1.0) if isinstance(weight, str) else None  # never clipped
-        weighted = replace(domain.counts_only, values=values)
-        chosen = Selection(weighted, columns=named, crs=crs, public=True)
-        kind, places, area, mass = _of_table(source, chosen)
+        kind, places, area, mass = _of_table(source, domain, weight, named, crs)
     if len(places) > MAX_CELLS:
         raise DataError(f"a prior of more than {MAX_CELLS:,} cells: give coarser ones")
     if not ((mass >= 0) & (mass < np.inf)).all():  # NaN fails it
@@ -126,8 +120,7 @@ def prior(
 
 def refuse_own_records(source: Path, records: Path) -> None:
     """Refuse a prior that is the records themselves; only their owner sees this message."""
-    files = source.is_file() and records.is_file()
-    if files and (source.samefile(records) or cmp(source, records, shallow=False)):
+    if source.is_file() and records.is_file() and cmp(source, records, shallow=False):
         raise DataError(
             f"{source.name} holds the records themselves: a prior must be PUBLIC, leave it out"
         )
@@ -145,16 +138,15 @@ def _of_release(release: CountRelease[Any], domain: Domain) -> Cells:
 
 def _of_land(domain: Domain) -> Cells:
     """Cells whose middles are on land, by the bundled shapes; each weighs 1."""
-    wide = np.subtract(domain.upper, domain.lower) / LAND_CELLS
-    places = domain.lower + (np.indices((LAND_CELLS, LAND_CELLS)).reshape(2, -1).T + 0.5) * wide
+    places = _grid(domain.bounds, LAND_CELLS)
     degrees = in_crs(places, domain.crs, "EPSG:4326")
     places, degrees = (each[finite_rows(degrees)] for each in (places, degrees))
     box = *degrees.min(axis=0).tolist(), *degrees.max(axis=0).tolist()
     shapes = base_map(box, fine=max(np.subtract(box[2:], box[:2])) <= FINE_DEGREES)["features"]
     land, water = (shapely.from_geojson(json.dumps(shape["geometry"])) for shape in shapes[:2])
     dry = shapely.contains_xy(land, *degrees.T) & ~shapely.contains_xy(water, *degrees.T)
-    one = np.ones(int(dry.sum()))
-    return LAND, places[dry], wide.prod() * one, one
+    one, whole = np.ones(int(dry.sum())), np.subtract(domain.upper, domain.lower).prod()
+    return LAND, places[dry], whole / LAND_CELLS**2 * one, one
 
 
 def _of_array(points: ArrayLike, domain: Domain, weight: Any) -> Cells:
@@ -165,17 +157,17 @@ def _of_array(points: ArrayLike, domain: Domain, weight: Any) -> Cells:
     return "points", places, np.zeros(len(places)), mass
 
 
-def _of_table(source: Any, chosen: Selection) -> Cells:
+def _of_table(source: Any, domain: Domain, weight: Any, columns: Any, crs: str | None) -> Cells:
     """Points or cells of a table; polygons where no geometry is a point."""
-    domain = chosen.box("prior")
-    weight = None if domain.values is None else domain.values.column
+    values = Values(weight, 0.0, 1.0) if weight is not None else None  # never clipped
+    box = replace(domain.counts_only, values=values)
     try:
-        records = read_records(source, chosen)
+        records = read_records(source, Selection(box, columns=columns, crs=crs, public=True))
     except ShapesError:
         if not isinstance(source, str | os.PathLike):
             raise
-        how = chosen.crs or domain.crs, domain.crs, weight
-        table = parsed(f"{__name__}:polygon_places", source, *how)
+        task = f"{__name__}:polygon_places"
+        table = parsed(task, source, crs or domain.crs, domain.crs, weight)
         x, y, area, mass = (arrow.number_array(column) for column in table.columns)
         return "polygons", np.column_stack([x, y]), area, mass
     if records.counts[Fact.NO_VALUE]:
@@ -193,20 +185,23 @@ def polygon_places(path: str, source: str, target: str, weight: str | None) -> A
     shapes = projected(shapes, stated or source, target)
     given = words[weight] if weight else [1.0] * len(shapes)
     mass = np.array([each if isinstance(each, int | float) else np.nan for each in given])
-    area, many = shapely.area(shapes), min(max(MAX_CELLS // (8 * len(shapes)), 4), PLACES)
+    area = shapely.area(shapes)
     wide = area > 0
-    places = [_places_in(shape, many) for shape in shapes[wide]]
+    places = [_places_in(shape) for shape in shapes[wide]]
     number = np.array([len(each) for each in places], dtype=np.int64)
     x, y = np.concatenate([np.empty((0, 2)), *places]).T
     area, mass = (np.repeat(each[wide] / number, number) for each in (area, mass))
     return pa.table({"x": x, "y": y, "area": area, "mass": mass})
 
 
-def _places_in(shape: Any, many: int) -> Any:
-    """About so many places inside a polygon, on a grid; one in a polygon that has none."""
-    low, high = np.split(shapely.bounds(shape), 2)
-    side = np.sqrt(shapely.area(shape) / many)
-    cells = np.clip(np.ceil((high - low) / side), 1, 16 * many).astype(np.int64)
-    places = low + (np.indices(cells).reshape(2, -1).T + 0.5) / cells * (high - low)
+def _places_in(shape: Any) -> Any:
+    """Places inside a polygon, on a grid over its box; one in a polygon that has none."""
+    places = _grid(shapely.bounds(shape), POLYGON_CELLS)
     inside = places[shapely.contains_xy(shape, *places.T)]
     return inside if len(inside) else shapely.get_coordinates(shapely.point_on_surface(shape))
+
+
+def _grid(bounds: ArrayLike, side: int) -> Float:
+    """Middles of side × side cells of a box, given as west, south, east, north."""
+    low, high = np.split(np.asarray(bounds), 2)
+    return np.asarray(low + (np.indices((side, side)).reshape(2, -1).T + 0.5) / side * (high - low))

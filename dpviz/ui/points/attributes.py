@@ -16,8 +16,10 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.numbers import count_words
+from dpviz.render.priors import prior_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.method_form import ChosenPrior
 from dpviz.ui.shared.panels import worded_numbers
 from dpviz.ui.shared.text import plain
 
@@ -34,16 +36,20 @@ CLIPPED = (
 
 @dataclass(frozen=True)
 class Look:
-    """Alternative to the density map for a release with kinds.
+    """Alternative to the density map of a release in 2-D.
 
     Attributes:
         kind: the map shows the share of this kind; None: the leading kind of each cell.
+        prior: the map shows this public prior instead.
     """
 
-    kind: str | None
+    kind: str | None = None
+    prior: ChosenPrior | None = None
 
     def of(self, release: PointRelease, camera: Camera) -> Scene:
-        """The map of a release of kinds in 2-D."""
+        """The map of a release; without a prior, of one with kinds."""
+        if self.prior is not None:
+            return prior_scene(self.prior.data, release, camera, self.prior.name)
         if self.kind is None:
             return overlay_scene(release, camera=camera)
         return share_scene(release, self.kind, camera=camera)

@@ -13,10 +13,7 @@ from dpviz.private.load.priors import prior, refuse_own_records
 from dpviz.releases.areas.area_file import area_columns
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.store import stated_kind
-from dpviz.render import Camera, Scene
-from dpviz.render.cells import domain_bounds
-from dpviz.render.priors import prior_scene
-from dpviz.ui.points.map_answer import cached_scene
+from dpviz.ui.points.attributes import Look
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import ChosenPrior
@@ -87,7 +84,7 @@ def _columns(path: Path) -> list[str]:
         return list(area_columns(path))
 
 
-def prior_on_map(prefix: str, release: PointRelease, source: PointSource) -> Scene | None:
+def prior_look(prefix: str, release: PointRelease, source: PointSource) -> Look | None:
     """Map of the source's prior in place of the release's, where the visitor asks for it."""
     chosen, stated = source.prior, release.header.extra.get("prior")
     if chosen is None or stated is None:
@@ -95,12 +92,5 @@ def prior_on_map(prefix: str, release: PointRelease, source: PointSource) -> Sce
     fits = [fit[0] > 0 for tree in stated["fits"] for fit in tree]
     where = f"on {sum(fits)} of {len(fits)} levels" if any(fits) else "nowhere"
     how = f"The map follows it {where}: as far as noisy counts agree with it."
-    if not st.toggle("Show the prior", key=f"{prefix}.prior.shown", help=how):
-        return None
-
-    def make() -> Scene:
-        camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
-        made = prior_scene(chosen.data, release.domain, camera)
-        return replace(made, tools=("rect", "polygon"), title=f"Public prior: {chosen.name}")
-
-    return cached_scene(prefix, chosen, make, source)
+    asked = st.toggle("Show the prior", key=f"{prefix}.prior.shown", help=how)
+    return Look(prior=chosen) if asked else None

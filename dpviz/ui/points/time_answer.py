@@ -37,7 +37,7 @@ from dpviz.ui.points.map_answer import (
     scene_of,
     shared_scale,
 )
-from dpviz.ui.points.prior_form import prior_on_map
+from dpviz.ui.points.prior_form import prior_look
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -84,7 +84,7 @@ def points_map(
     controls = st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls")
     with controls:
         shown, records, look = kinds_view(prefix, release, source)
-        prior = prior_on_map(prefix, shown, source)
+        look = prior_look(prefix, shown, source) or look
     own: Panels = panels(shown, records)
     if len(release.kinds) > 1:
         own["Compare counts"] = partial(_compare, prefix, release)
@@ -98,7 +98,7 @@ def points_map(
         records,
         title="Draw a rectangle or a polygon",
     )
-    scene = prior or scene_of(prefix, shown, records, look=look, every=release)
+    scene = scene_of(prefix, shown, records, look=look, every=release)
     unused = dict.fromkeys(("period", "view"))
     own = {**own, "Table": partial(tables_of_map, shown)}
     ask_on_map(
