@@ -1,4 +1,4 @@
-"""The usual map of one release, or of several under one camera."""
+"""The usual map of one release, of several under one camera, or of a public prior."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from dpviz.render.cells import cells, density_legend, density_scale, domain_boun
 from dpviz.render.legend import Legend
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Camera, Mark, Scene
+from dpviz.trees.guided import prior_cells
+from dpviz.trees.prior import Prior
 
 MAX_RELEASES = 12
 """Releases of a series."""
@@ -133,6 +135,20 @@ def film_scene(
     frames = [mark.with_layer(frame=at) for at, mark in enumerate(scene.marks[:many])]
     marks = [*frames, *scene.marks[many:]]
     return replace(scene, marks=marks, film=tuple(labels))
+
+
+def prior_scene(prior: Prior, release: PointRelease, camera: Camera, name: str) -> Scene:
+    """Density of a public prior, drawn as a release that holds it without noise."""
+    nodes = prior_cells(prior, release.domain.side)
+    scene = release_scene([replace(release, nodes=nodes)], camera=camera)
+    assert scene.legend is not None
+    legend = replace(
+        scene.legend.counting("units of weight"),
+        title="Public prior: weight per km²",
+        blank=f"blank: under {scene.legend.labels[0]}",
+    )
+    title = f"Public prior: {name}"
+    return replace(scene, legend=legend, title=title, description="Map of a public prior")
 
 
 def check(releases: Sequence[PointRelease | AreaRelease], most: int = MAX_RELEASES) -> None:

@@ -125,4 +125,4 @@ def prior_cells(prior: Prior, side: int) -> Decomposition:
     root = Decomposition(low, low + side, np.full(1, -1), drawn, np.zeros(1))
     exact = Fit(1.0, 1e-12 * whole[0], 0.0)
     nodes = with_sub_cells(root, np.full((1, 4), 0.25), [exact], prior)
-    return nodes.replace(count=nodes.count * whole / drawn)
+    return nodes.replace(count=nodes.count * whole / drawn, variance=np.zeros(len(nodes)))

@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 
 import dpviz
 from dpviz.render.cells import ALWAYS
-from dpviz.render.priors import prior_scene
 from dpviz.render.scene import Camera
+from dpviz.render.view import prior_scene
 from dpviz.trees import guided
 from tests.strategies import UNIT_SQUARE
 
@@ -28,7 +28,10 @@ def test_cells_hold_the_whole_mass_and_none_too_much_unless_it_is_the_finest(mon
     assert scene.title == "Public prior: homes.csv"
     assert scene.legend is not None
     assert scene.legend.title == "Public prior: weight per km²"
-    assert "records" not in json.dumps(scene.legend.to_dict())
+    words = json.dumps(scene.legend.to_dict())
+    assert "records" not in words
+    assert "within the noise" not in words
     cells = scene.tables["cells-0"]
     drawn = cells.filter(pc.equal(cells["last"], ALWAYS))["count"].to_numpy()
     assert np.isclose(drawn.sum(), 4_900)
+    assert not cells["noise_sd"].to_numpy().any()

@@ -16,7 +16,7 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.numbers import count_words
-from dpviz.render.priors import prior_scene
+from dpviz.render.view import prior_scene
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.method_form import ChosenPrior
