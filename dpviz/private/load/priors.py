@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,8 +39,11 @@ from dpviz.trees.prior import FINEST_LEVEL, LAND, Prior
 MAX_CELLS = 10_000_000
 """Most cells of a prior."""
 
-POLYGON_CELLS, LAND_CELLS = 8, 512
-"""Cells per side of the grids over the box of each polygon, and over the domain for land."""
+LAND_CELLS = 512
+"""Cells of land per side of the domain."""
+
+POLYGON_CELLS = 2_000_000
+"""Approximate number of cells of all polygons together, at most 32 per side of each one's box."""
 
 NO_WEIGHT = "the prior has negative or missing weights: give numbers from 0"
 
@@ -185,18 +189,18 @@ def polygon_places(path: str, source: str, target: str, weight: str | None) -> A
     shapes = projected(shapes, stated or source, target)
     given = words[weight] if weight else [1.0] * len(shapes)
     mass = np.array([each if isinstance(each, int | float) else np.nan for each in given])
-    area = shapely.area(shapes)
+    area, side = shapely.area(shapes), math.isqrt(POLYGON_CELLS // len(shapes))
     wide = area > 0
-    places = [_places_in(shape) for shape in shapes[wide]]
+    places = [_places_in(shape, min(side, 32)) for shape in shapes[wide]]
     number = np.array([len(each) for each in places], dtype=np.int64)
     x, y = np.concatenate([np.empty((0, 2)), *places]).T
     area, mass = (np.repeat(each[wide] / number, number) for each in (area, mass))
     return pa.table({"x": x, "y": y, "area": area, "mass": mass})
 
 
-def _places_in(shape: Any) -> Any:
+def _places_in(shape: Any, side: int) -> Any:
     """Places inside a polygon, on a grid over its box; one in a polygon that has none."""
-    places = _grid(shapely.bounds(shape), POLYGON_CELLS)
+    places = _grid(shapely.bounds(shape), side)
     inside = places[shapely.contains_xy(shape, *places.T)]
     return inside if len(inside) else shapely.get_coordinates(shapely.point_on_surface(shape))
 
