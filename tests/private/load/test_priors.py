@@ -83,6 +83,11 @@ def test_weights_of_polygons_are_spread_evenly_inside(tmp_path):
     np.testing.assert_allclose(quarters(public), [11, 0, 3, 3])
     np.testing.assert_allclose(quarters(public, 2), [5, 2, 2, 2], atol=1e-9)
     np.testing.assert_allclose(quarters(dpviz.prior(path, UNIT_SQUARE)), [2, 0, 0.5, 0.5])
+    path.write_text(
+        json.dumps({"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [0, 1], [0, 0]]]})
+    )
+    half = quarters(dpviz.prior(path, UNIT_SQUARE))
+    np.testing.assert_allclose(half, [0.5, 0.25, 0.25, 0], atol=0.02)  # in 12 × 12 cells 0.55
 
 
 def test_a_release_is_its_leaves(tmp_path):
