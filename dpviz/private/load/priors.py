@@ -142,7 +142,7 @@ def _of_release(release: CountRelease[Any], domain: Domain) -> Cells:
 
 def _of_land(domain: Domain) -> Cells:
     """Cells whose middles are on land, by the bundled shapes; each weighs 1."""
-    places = _grid(domain.bounds, LAND_CELLS)
+    places = _grid([domain.bounds], LAND_CELLS)[0]
     degrees = in_crs(places, domain.crs, "EPSG:4326")
     places, degrees = (each[finite_rows(degrees)] for each in (places, degrees))
     box = *degrees.min(axis=0).tolist(), *degrees.max(axis=0).tolist()
@@ -189,23 +189,21 @@ def polygon_places(path: str, source: str, target: str, weight: str | None) -> A
     shapes = projected(shapes, stated or source, target)
     given = words[weight] if weight else [1.0] * len(shapes)
     mass = np.array([each if isinstance(each, int | float) else np.nan for each in given])
-    area, side = shapely.area(shapes), math.isqrt(POLYGON_CELLS // len(shapes))
-    wide = area > 0
-    places = [_places_in(shape, min(side, 32)) for shape in shapes[wide]]
-    number = np.array([len(each) for each in places], dtype=np.int64)
-    x, y = np.concatenate([np.empty((0, 2)), *places]).T
-    area, mass = (np.repeat(each[wide] / number, number) for each in (area, mass))
+    area, side = shapely.area(shapes), min(math.isqrt(POLYGON_CELLS // len(shapes)), 32)
+    wide = (area > 0) & (area < np.inf)
+    shapes, area, mass = shapes[wide], area[wide], mass[wide]
+    shapely.prepare(shapes)
+    places = _grid(shapely.bounds(shapes), side)
+    inside = shapely.contains_xy(shapes[:, None], places[..., 0], places[..., 1])
+    missed = ~inside.any(axis=1)  # narrow ones get one place
+    places[missed, 0] = shapely.get_coordinates(shapely.point_on_surface(shapes[missed]))
+    inside[missed, 0] = True
+    row, number = np.nonzero(inside)[0], inside.sum(axis=1)
+    (x, y), area, mass = places[inside].T, (area / number)[row], (mass / number)[row]
     return pa.table({"x": x, "y": y, "area": area, "mass": mass})
 
 
-def _places_in(shape: Any, side: int) -> Any:
-    """Places inside a polygon, on a grid over its box; one in a polygon that has none."""
-    places = _grid(shapely.bounds(shape), side)
-    inside = places[shapely.contains_xy(shape, *places.T)]
-    return inside if len(inside) else shapely.get_coordinates(shapely.point_on_surface(shape))
-
-
-def _grid(bounds: ArrayLike, side: int) -> Float:
-    """Middles of side × side cells of a box, given as west, south, east, north."""
-    low, high = np.split(np.asarray(bounds), 2)
+def _grid(boxes: ArrayLike, side: int) -> Float:
+    """Middles of side × side cells of boxes, west, south, east, north, (m, 4): (m, side², 2)."""
+    low, high = np.split(np.asarray(boxes)[:, None], 2, axis=2)
     return np.asarray(low + (np.indices((side, side)).reshape(2, -1).T + 0.5) / side * (high - low))
