@@ -21,7 +21,7 @@ MAX_OFF_SDS = 3.0
 """Deviations off what the prior expects from which on a count is left as it is."""
 
 MIN_RECORDS, MIN_UNEVENNESS = 5.0, 1e-6
-"""Least records, and difference of two shares, of a cell that is divided by the prior."""
+"""Least records of a cell that is divided, and difference of two shares that the prior states."""
 
 DRAWN = 1_000
 """On its map, a cell with more than this part of a prior's mass is drawn as its four quarters."""
@@ -71,7 +71,7 @@ def with_sub_cells(
 ) -> Decomposition:
     """A tree with sub-cells below its leaves, which divide the records as the prior says.
 
-    A leaf is divided while its quarters' shares are uneven and its count exceeds the noise, below
+    A cell of enough records for its noise is divided while its quarters' shares are uneven, below
     the tree by the last fit above. Where the prior says nothing, or is not used, leaves of the tree
     are divided once by ``slope``, shares of each node's quarters (n, 4), as in
     :func:`~dpviz.trees.density.refine`.
