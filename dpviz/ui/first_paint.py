@@ -69,6 +69,26 @@ new MutationObserver(() => {
 </script>"""
 """Script for phones, where Streamlit puts a menu's title and items into its list of pages: no list
 may hold those, and a screen reader counts it wrong. They stay links of a navigation."""
+FOCUS = """<script>
+addEventListener("click", ({target, detail}) => {
+  const opener = detail === 0 && target.closest?.("[data-testid=stPopoverButton]"); // by a key
+  if (!opener || opener.ariaExpanded === "true") return;
+  const parts = "button:not([aria-label^=Help]), input, textarea, a[href], summary, [tabindex]";
+  const enter = (left) => {
+    const body = document.querySelector("[data-testid=stPopoverBody]");
+    const free = (part) => part.tabIndex >= 0 && !part.disabled && part.offsetHeight;
+    const first = [...(body?.querySelectorAll(parts) ?? [])].find(free);
+    if (!first && left) return requestAnimationFrame(() => enter(left - 1));
+    if (!body) return;
+    body.tabIndex = -1; // without any control, for its words
+    (first ?? body).focus();
+    body.addEventListener("keydown", ({key}) => key === "Escape" && opener.focus());
+  };
+  enter(60);
+}, true); // before the page opens it
+</script>"""
+"""Script that moves the focus into a popover opened by a key, and Escape back: Streamlit puts it at
+the end of the page, where Tab would reach it last."""
 ROOT = '<div id="root"></div>'
 
 
@@ -101,7 +121,7 @@ def first_page(deck: str, with_demo: bool = False) -> str:
     script = f'<script async data-dpviz-deck onerror="this.remove()" src="{deck}"></script>'
     font = re.search(r'href="(\./static/media/SourceSansVF-Upright[^"]*)"', page)
     face = FACE % font[1] if font else ""  # Streamlit declares it once its program runs
-    head = f"<style>\n{face}{style()}</style>\n{HISTORY}\n{NAVIGATION}\n{script}\n"
+    head = f"<style>\n{face}{style()}</style>\n{HISTORY}\n{NAVIGATION}\n{FOCUS}\n{script}\n"
     page = page.replace("<title>Streamlit</title>", "<title>dpviz</title>")
     page = page.replace("</head>", f"{head}</head>", 1)
     return page.replace(ROOT, f"{SKETCH % (demo() if with_demo else '')}\n{ROOT}", 1)

@@ -24,6 +24,7 @@ from dpviz.ui.points.owners import owners_panel
 from dpviz.ui.points.sides_form import (
     distinct_methods,
     presets,
+    release_side,
     side_numbers,
     sides_form,
     sides_link,
@@ -37,10 +38,9 @@ from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.navigation import page_of
 from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
-from dpviz.ui.shared.releases import RELEASES, release_choice, unlisted_note
+from dpviz.ui.shared.releases import RELEASES, unlisted_note
 from dpviz.ui.shared.skeleton import build_choice, describe
 from dpviz.ui.shared.sources import NoRecords
-from dpviz.ui.shared.text import badge, plain
 
 TITLE, ORDER = "Compare", 1
 KEY = "compare"
@@ -128,14 +128,9 @@ def _built_from_data(frame: PageFrame, chosen: Any) -> None:
 
 def _two_releases(frame: PageFrame) -> None:
     """Two opened releases: no exact counts, no rebuilding."""
-    chosen = []
     with frame.bar, refusals() as refused:
-        for side in "ab":
-            with st.container(horizontal=True, vertical_alignment="center", key=f"dpviz-{side}"):
-                st.markdown(f"**{side.upper()}**", width="content")
-                chosen.append(release_choice(KEY, side))
+        first, second = (release_side(KEY, side) for side in "ab")
     permalink.write_address(KEY, RELEASES)
-    first, second = chosen
     if first is None or second is None:
         frame.describe("**Two releases**")
         if not refused:
@@ -146,9 +141,7 @@ def _two_releases(frame: PageFrame) -> None:
         return
     compared = Comparison((first.release, second.release), (first.title, second.title))
     sides = list(zip("AB", (first, second), strict=True))
-    frame.describe(
-        *(f"**{side}** {plain(each.title)} {badge(each.release.header)}" for side, each in sides)
-    )
+    frame.describe(badges(compared))
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     clear_distant_shape(KEY, source, *(release.domain for release in compared.releases))
@@ -156,13 +149,12 @@ def _two_releases(frame: PageFrame) -> None:
         f"**{side}** {count_words(each.release.count(each.release.domain.bounds))}"
         for side, each in sides
     )
-    panels: Panels = {
-        "Summary": partial(st.markdown, f"{totals} {first.release.records}", help=MARGIN),
-        "Match their records": partial(
-            owners_panel, f"{KEY}.releases", (first.release, second.release)
-        ),
-    }
-    maps_and_answers(KEY, compared, source, {}, lambda rect: panels)
+    panels: Panels = {}
+    pair = first.release, second.release
+    if not any("period" in release.header.extra for release in pair):  # cells of the whole time
+        panels["Match their records"] = partial(owners_panel, f"{KEY}.releases", pair)
+    total = partial(st.markdown, f"{totals} {first.release.records}", width="content", help=MARGIN)
+    maps_and_answers(KEY, compared, source, {}, lambda rect: panels, total)
 
 
 def _step(epsilon: float) -> None:

@@ -14,11 +14,11 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.counts import PointRelease
 from dpviz.render import Camera, Scene, density_scale, difference_scene, error_scene, with_noise
 from dpviz.render.cells import domain_bounds
-from dpviz.render.numbers import NO_BREAK
+from dpviz.render.numbers import NO_BREAK, half_width_words
 from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.accuracy import typical_error
+from dpviz.ui.points.accuracy import ABOUT_ERROR, TYPICAL, typical_error, typical_half_width
 from dpviz.ui.points.answers import (
     CUT,
     MARGIN,
@@ -44,7 +44,7 @@ from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.area_form import SIDES
 from dpviz.ui.shared.frame import Panels, map_container, tabs
-from dpviz.ui.shared.memory import public_release
+from dpviz.ui.shared.memory import cached, public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import draw_hint, file_button
 from dpviz.ui.shared.skeleton import build_choice
@@ -137,6 +137,7 @@ def maps_and_answers(
         if mode != "difference":
             names = _chosen_maps(prefix, names, 2 if mode == "swipe" else None)
         controls()
+        _least_error(prefix, compared)
     with map_container():
         scene = _scene(prefix, compared, source, mode or "side", names)
         map_view(scene, key=f"{prefix}.map", on_shape=partial(query_drawn_shape, prefix))
@@ -157,6 +158,25 @@ def maps_and_answers(
     permalink.write_address(prefix, FIELDS, {"maps": None if every else ",".join(names)})
     if typed is not None:
         set_query(prefix, typed)
+
+
+def _least_error(prefix: str, compared: Comparison) -> None:
+    """Say in the row above the maps which release errs least, and how much less than the worst."""
+    releases = compared.releases
+    if len({str(release.header.extra.get("period")) for release in releases}) > 1:
+        return  # a month has smaller errors than its year
+    errors = cached(f"{prefix}.typical", releases, lambda: list(map(typical_half_width, releases)))
+    (least, best), *_, (most, worst) = sorted(zip(errors, "ABC", strict=False))
+    _, where, size = TYPICAL[2]
+    words = f"All err alike: ± {half_width_words(most)} {where}"
+    if most > 1.1 * least > 0:
+        times = f"{most / least:.1f}" if most < 10 * least else f"{most / least:,.0f}"
+        halves = half_width_words(least), half_width_words(most)
+        words = (
+            f"**{best}** errs {times} times less than **{worst}**: ± {halves[0]}, not {halves[1]}"
+        )
+    with st.container(key="dpviz-least", width="content"):
+        st.markdown(words, help=ABOUT_ERROR.format(size))
 
 
 def _chosen_maps(prefix: str, names: Sequence[str], most: int | None) -> list[str]:

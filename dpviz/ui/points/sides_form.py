@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from dpviz.domain.periods import span_words, whole_words
+from dpviz.releases.points.window import during, window_cuts
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
+from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import EPSILONS as SLIDER
 from dpviz.ui.shared.method_form import Choice, linked_epsilon, method_form
-from dpviz.ui.shared.releases import newest_flat
+from dpviz.ui.shared.releases import Opened, newest_comparable, release_choice
 from dpviz.ui.shared.skeleton import method_link
 
 STARTS = {"a": "ladder_tree", "b": "privtree", "c": "ugrid"}
@@ -108,7 +113,7 @@ def _two_releases(prefix: str) -> None:
     """Compare two releases: the visitor's newest ones, where there are any and none was chosen."""
     st.session_state[f"{prefix}.releases"] = True
     st.session_state[f"{prefix}.maps"] = None
-    for side, newest in zip("ab", newest_flat(2), strict=False):
+    for side, newest in zip("ab", newest_comparable(2), strict=False):
         if not st.session_state.get(f"{prefix}.{side}.release"):
             st.session_state[f"{prefix}.{side}.release"] = newest
             st.session_state[f"{prefix}.{side}.release.stored"] = newest
@@ -138,6 +143,31 @@ def sides_form(prefix: str, source: PointSource) -> list[Choice]:
                 )
             )
     return choices
+
+
+def release_side(prefix: str, side: str) -> Opened | None:
+    """Ask for the release of a side and, of one with time, for a period; return its map."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"dpviz-{side}"):
+        st.markdown(f"**{side.upper()}**", width="content")
+        chosen = release_choice(prefix, side)
+        if chosen is None or chosen.release.domain.time is None:
+            return chosen
+        release, place = chosen.release, f"{prefix}.{side}.period"
+        calendar, whole = release.domain.calendar, release.domain.period
+        steps = itertools.pairwise(window_cuts(release.domain))
+        periods = {whole_words(calendar, *whole): whole} | {
+            span_words(calendar, *step): step for step in steps
+        }
+        words = st.session_state.get(place)
+        if permalink.came_from_address(place):
+            words = permalink.one_of(f"{side}.period", words, periods, next(iter(periods)))
+        key = f"{place}.{chosen.key}"
+        permalink.set_initial(key, words if words in periods else next(iter(periods)))
+        label = f"Period of {side.upper()}"
+        words = st.selectbox(label, periods, key=key, label_visibility="collapsed")
+    st.session_state[place] = words
+    flat = cached(f"{place}.map", (release, words), lambda: during(release, periods[words]))
+    return replace(chosen, release=flat, title=f"{chosen.title}, {words}")
 
 
 def sides_link(choices: Sequence[Choice]) -> dict[str, str | None]:

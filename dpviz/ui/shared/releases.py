@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from dpviz.errors import DpvizError, ReleaseError
+from dpviz.releases.counts import is_points
 from dpviz.releases.store import kind_in
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.server import OPENED
@@ -237,33 +238,31 @@ def _release_id_in_address(name: str) -> str | None:
         return None
 
 
-RELEASES = tuple(permalink.Field(f"{side}.release", _release_id_in_address) for side in "ab")
-"""Address fields of two releases that are compared."""
+RELEASES = tuple(
+    permalink.Field(f"{side}.{name}", read)
+    for side in "ab"
+    for name, read in (("release", _release_id_in_address), ("period", permalink.parameter))
+)
+"""Address fields of two releases that are compared, and of the periods of those with time."""
 
 
-def newest_flat(most: int) -> list[str]:
+def newest_comparable(most: int) -> list[str]:
     """Ids of the visitor's newest releases that can be compared."""
-    return [each.id for each in Shelf().of(visitor()) if _is_2d_points(each)][:most]
+    return [each.id for each in Shelf().of(visitor()) if _is_map_of_points(each)][:most]
 
 
 def unlisted_note() -> str:
     """Sentence on the visitor's releases that cannot be compared; empty if there is none."""
-    others = [each for each in Shelf().of(visitor()) if not _is_2d_points(each)]
-    timed = sum(each.kind == "points" for each in others)
-    kinds = len(others) - timed
-    parts = {
-        f"{timed} of yours {'has' if timed == 1 else 'have'} time": timed,
-        f"{kinds} of yours {'is' if kinds == 1 else 'are'} of another kind": kinds,
-    }
-    shown = " and ".join(words for words, number in parts.items() if number)
-    return shown and f"{shown}: choose a release of places without time."
+    others = sum(not _is_map_of_points(each) for each in Shelf().of(visitor()))
+    shown = f"{others} of yours {'is' if others == 1 else 'are'} of another kind"
+    return (others and f"{shown}: choose releases of points.") or ""
 
 
 def release_choice(page: str, side: str) -> Opened | None:
     """Ask for a release to compare as A or B; the session and the address keep the choice."""
     label, place = f"Release {side.upper()}", f"{page}.{side}.release"
     asked: str | None = st.session_state.get(place)
-    offered = {each.id: each for each in Shelf().of(visitor()) if _is_2d_points(each)}
+    offered = {each.id: each for each in Shelf().of(visitor()) if _is_map_of_points(each)}
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
     permalink.set_initial(f"{place}.stored", asked if asked in offered else None)
@@ -287,8 +286,8 @@ def release_choice(page: str, side: str) -> Opened | None:
             made = uploaded(f"{place}.file", file)
         else:
             made = Opened(chosen, offered[chosen].title, Shelf().open(chosen)[1])
-        if made.release.kind != "points" or made.release.domain.dims != 2:
-            raise ReleaseError(f"{label}: only releases of places, without time, are compared")
+        if not is_points(made.release) or made.release.domain.without_time.dims != 2:
+            raise ReleaseError(f"{label}: choose a release of points, no other can be compared")
         domain_bounds(made.release.domain)  # raises if no map can show it
         return made
 
@@ -297,9 +296,9 @@ def release_choice(page: str, side: str) -> Opened | None:
     return None
 
 
-def _is_2d_points(stored: Stored) -> bool:
-    """Return whether a stored release is of points in 2-D, from its receipt."""
-    return stored.kind == "points" and len(stored.receipt.get("bounds", range(4))) == 4
+def _is_map_of_points(stored: Stored) -> bool:
+    """Return whether a stored release is of points on a map, from its receipt; with time or not."""
+    return stored.kind == "points" and len(stored.receipt.get("bounds", ())) in (4, 6)
 
 
 def _release_row(prefix: str, stored: Stored) -> None:

@@ -7,6 +7,9 @@ import streamlit as st
 from dpviz.ui.shared.navigation import page_named
 
 SENTENCE = "Private locations in, a map anyone may see out."
+NOISE = "Noise hides each person; a smaller ε hides better."
+"""Second sentence, where it fits into the line of the first."""
+
 DOORS = {"See a private map": "", "Publish my data": "publish", "Learn how it works": "learn"}
 """Pages behind the doors; the first asks the map below an example."""
 
@@ -19,7 +22,7 @@ def welcome(prefix: str) -> None:
     if not st.session_state.setdefault(key, not st.query_params.to_dict()):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-welcome"):
-        st.markdown(f"**{SENTENCE}**", width="content")
+        st.markdown(f"**{SENTENCE}** *{NOISE}*", width="content")
         for label, page in DOORS.items():
             if st.button(label, key=f"{key}.{page}"):
                 st.session_state[key] = False
