@@ -174,7 +174,7 @@ class _ForkServer:
                     pass
                 self.stop()
                 if attempt == 2:
-                    raise DataError("no process can be started to read files in: free some memory")
+                    raise DataError("too little memory to read a file safely: free some")
 
     def _started(self) -> socket.socket:
         if self._line is None or self._owner != os.getpid():

@@ -98,7 +98,8 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
     )
     both, colors = [*(-each for each in reversed(scale.bounds)), *scale.bounds], _colors()
     mark = boxes.mark("difference", density, both, colors, words, rows, signed=True)
-    blank = f"blank: no difference beyond the errors of so many cells ({least.max():.1f} sd)"
+    sds = f"{least.max():.1f} standard deviations"
+    blank = f"blank: the two differ by no more than the errors of so many cells ({sds})"
     swatches = (
         Swatch(f"more in A: {labels[0]}", MORE_A.map(itemgetter(2))),
         Swatch(f"more in B: {labels[1]}", MORE_B.map(itemgetter(2))),

@@ -225,12 +225,20 @@ def test_presenter_mode_has_large_letters_and_keeps_title_epsilon_and_take_away(
     expect(page.get_by_text(chapter.REVEAL)).to_be_visible()
 
 
-def test_a_chapter_from_the_menu_is_left_by_next_and_kept_by_what_is_pressed_in_it(app, open_page):
+def test_a_chapter_chosen_by_keys_is_left_by_next_and_kept_by_what_is_pressed_in_it(app, open_page):
     """Regression: the menu, once opened, set its chapter again whenever a button was pressed."""
     page = open_page(f"{app}/learn")
     shown = list(chapters().values())
-    page.get_by_role("button", name="Chapters").click()
-    page.get_by_test_id("stPopoverBody").get_by_text(f"3. {shown[2].TITLE}").click()
+    menu = page.get_by_role("button", name="Chapters")
+    menu.press("Enter")
+    expect(page.get_by_role("button", name=f"1. {shown[0].TITLE}")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_focused()
+    menu.press("Enter")
+    expect(page.get_by_role("button", name=f"1. {shown[0].TITLE}")).to_be_focused()
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
     expect(heading(page, shown[2])).to_be_visible()
     page.keyboard.press("Escape")
     page.get_by_test_id("stPopoverBody").wait_for(state="hidden")

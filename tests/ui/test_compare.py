@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,6 +13,7 @@ from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.exports import Presentation, map_page
 from dpviz.render import interval_words, with_noise
 from dpviz.render.numbers import NO_BREAK
+from dpviz.ui.points.accuracy import typical_half_width
 from dpviz.ui.points.compared_maps import EXACT, exact_cells
 from dpviz.ui.points.film import FRAMES, _deviation, film_series
 from dpviz.ui.points.source_form import PointSource, built_in
@@ -297,18 +299,59 @@ def test_a_rectangle_elsewhere_does_not_follow_into_two_releases():
     assert "rect" not in app.query_params
 
 
-@pytest.mark.slow
-def test_releases_with_time_are_left_out_of_the_choice_and_a_file_s_refusal_names_its_side():
-    paid_releases(1.0)
-    paid_releases(1.0, data="year")
-    app = opened()
+def trips_file():
+    """Bytes of a release of trips, which have two places each."""
+    handle = dpviz.load("trips-50k", public=False)
+    identity = Shelf().keep(dpviz.build(handle, "privtree", 1.0, ledger=dpviz.Ledger()), "here").id
+    return Shelf().path(identity).read_bytes()
+
+
+def year():
+    """Points of one year, most of them in June."""
+    rng = np.random.default_rng(3)
+    day = np.where(rng.random(4_000) < 0.7, 160.0, rng.uniform(0, 365, 4_000))
+    x, y = rng.uniform([14.2, -23.9], [14.8, -23.1], (4_000, 2)).T
+    domain = dpviz.Domain.from_bounds(
+        (14, -24, 15, -23), ("x", "y"), time="t", period=("2030-01-01", "2031-01-01")
+    )
+    records = pd.DataFrame({"x": x, "y": y, "t": 1_893_456_000 + 86_400 * day})
+    return dpviz.load(records, domain, time_format="seconds", name="year")
+
+
+def test_a_release_with_time_is_compared_by_a_period_that_the_address_keeps():
+    """It was refused: compare releases of places without time."""
+    timed, other = paid_releases(5.0, 4.0, data=year())
+    app = chosen(opened(), timed, other)
+    named(app.selectbox, "Period of A").set_value("June 2030").run()
+    for page in (app, opened(**app.query_params)):
+        june, whole = compared(page)
+        period = ("2030-06-01", "2030-07-01")
+        released = Shelf().open(timed)[1].count(june.domain.bounds, period)
+        assert june.count(june.domain.bounds).count == pytest.approx(released.count)
+        assert june.count(june.domain.bounds).count < 0.8 * whole.count(whole.domain.bounds).count
+        assert [label.split("\n")[0] for label in scene_of(page).labels] == [
+            "A: At 5, June 2030",
+            "B: At 4, all 2030",
+        ]
+    assert "errs" not in texts(app)  # a month has smaller errors than its year
+    assert "Match their records" not in [tab.label for tab in app.tabs]  # a part of a cell's people
+
+
+def test_a_file_without_points_on_one_map_is_refused_by_the_name_of_its_side():
+    trips, app = trips_file(), opened()
     app.segmented_control(key="compare.preset").set_value("My releases").run()
-    assert len(app.selectbox(key="compare.a.release.stored").options) == 1
-    assert "1 of yours has time: choose a release of places without time." in texts(app)
-    timed = next(each for each in Shelf().of("here") if len(each.receipt["bounds"]) == 6)
-    uploaded(app, "compare.b.release.file", "r.parquet", Shelf().path(timed.id).read_bytes())
+    assert "1 of yours is of another kind: choose releases of points." in texts(app)
+    uploaded(app, "compare.b.release.file", "r.parquet", trips)
     refused = app.error[0].value.replace("\\", "")
-    assert refused == "Release B: only releases of places, without time, are compared."
+    assert refused == "Release B: choose a release of points, no other can be compared."
+
+
+def test_the_row_above_the_maps_says_which_errs_least():
+    """It stood in a tab below the first screen."""
+    app = opened(a__epsilon="0.1", b__method="privtree", b__epsilon="10")
+    low, high = sorted(map(typical_half_width, compared(app)))
+    words = re.search(r"\*\*B\*\* errs ([\d.]+) times less than \*\*A\*\*", texts(app))
+    assert float(words[1]) == pytest.approx(high / low, rel=0.05)
 
 
 def panel():

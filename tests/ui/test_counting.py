@@ -131,7 +131,7 @@ def test_kinds_and_values_are_declared_paid_for_and_made_again_by_the_command(tm
     app.text_area(key="publish.kinds.names").set_value("bike\nwalk")
     app.segmented_control(key="publish.kinds.others").set_value("Counted as “other”")
     chosen(app, "selectbox", "values.column").set_value("fare").run()
-    assert "Give the clip" in texts(app)
+    assert "Give both limits" in texts(app)
     app.number_input(key="publish.values.low").set_value(0.0)
     app.number_input(key="publish.values.high").set_value(5.0).run()
     app.slider(key="publish.sum_share").set_value(0.25).run()

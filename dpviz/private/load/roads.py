@@ -114,7 +114,8 @@ def read_trips(
         if unit is None and traces:
             raise DataError(
                 f"{opened.name} has several places for each trip, and each place would be a "
-                f"privacy unit: match the trips to edges, or bound their places (unit={TRIP})"
+                f"privacy unit: give the edges of each trip, as map matching finds them, or bound "
+                f"its places (unit={TRIP})"
             )
         chosen = Selection(None, columns, crs, unit, public=public, notation=notation)
         items, placed = read_events(opened, graph, chosen, steps=steps, counts=counts)

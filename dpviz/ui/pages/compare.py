@@ -88,9 +88,8 @@ def _built_from_data(frame: PageFrame, chosen: Any) -> None:
         return
     if not choices:
         st.warning(
-            "Compare rebuilds at will and shows exact answers, so it is for public records only. "
-            "Declare these already public, use a built-in city to choose a method and ε, or "
-            "compare two releases.",
+            "Compare shows exact counts, so it is for public records only. Declare these already "
+            "public, choose a method and ε on a built-in city, or compare two releases.",
             icon=":material/lock:",
         )
         return

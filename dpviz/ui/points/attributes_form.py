@@ -51,7 +51,7 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     with st.expander("Values (optional)", icon=":material/functions:"):
         values = _values(prefix, names, file_id)
     if values is None:
-        st.info("Give the clip: from, and to.", icon=":material/rule:")
+        st.info("Give both limits of the values: from, and to.", icon=":material/rule:")
     return None if kinds is None or values is None else kinds | values
 
 

@@ -118,7 +118,7 @@ def columns_form(upload: Upload, dims: int) -> tuple[dict[str, Any], list[str]] 
 def _number_marks(prefix: str) -> dict[str, Any]:
     """Ask for the decimal and thousands marks of numbers in text, if not the defaults."""
     with st.expander("How numbers are written (optional)", icon=":material/pin:"):
-        st.caption("For numbers in text: a number with an undeclared mark is invalid.")
+        st.caption("For numbers written as text: one with another mark is left out.")
         marks = {
             "decimal": st.segmented_control(
                 "Decimal mark",

@@ -171,10 +171,8 @@ def _least_error(prefix: str, compared: Comparison) -> None:
     words = f"All err alike: ± {half_width_words(most)} {where}"
     if most > 1.1 * least > 0:
         times = f"{most / least:.1f}" if most < 10 * least else f"{most / least:,.0f}"
-        halves = half_width_words(least), half_width_words(most)
-        words = (
-            f"**{best}** errs {times} times less than **{worst}**: ± {halves[0]}, not {halves[1]}"
-        )
+        low, high = half_width_words(least), half_width_words(most)
+        words = f"**{best}** errs {times} times less than **{worst}**: ± {low}, not ± {high}"
     with st.container(key="dpviz-least", width="content"):
         st.markdown(words, help=ABOUT_ERROR.format(size))
 

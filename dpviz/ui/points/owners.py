@@ -39,7 +39,8 @@ def owners_panel(prefix: str, pair: tuple[PointRelease, PointRelease]) -> None:
         st.caption(f"A record is left out with a probability of at most {matching.failure:g}.")
     elif padding == "upward":
         st.caption(
-            "Counts were post-processed, so the probability that a record is left out is unknown."
+            "These counts were adjusted to one another after the noise was added, so the "
+            "probability that a record is left out is unknown."
         )
     st.caption(GUARANTEE)
 
@@ -49,13 +50,13 @@ def _distance(prefix: str, domain: Domain) -> float:
     (west, south), (east, north) = domain.lower, domain.upper
     start = float(f"{min(east - west, north - south) / 300:.1g}")
     within = st.number_input(
-        "Distance of a match, on each axis",
+        "Largest distance between records that may be one and the same, on each axis",
         min_value=0.0,
         value=start,
         step=start,
         format="%g",
         key=f"{prefix}.within.{domain.crs}.{start}",  # another pair starts again with its own units
-        help="Distance in the units of the releases' coordinates.",
+        help="In the units of the releases' coordinates.",
     )
     metres = metres_per_unit(domain.crs, (south + north) / 2)
     across, along = (within * float(each) for each in metres)
