@@ -19,7 +19,7 @@ from dpviz.private.load.bounding import bounded, number_ids, slots_of
 from dpviz.private.load.notation import Notation
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tally import Fact, Tally
-from dpviz.private.load.values import times
+from dpviz.private.load.values import empty_cells, times
 from dpviz.private.load.words import listed_places, lists, texts
 from dpviz.trees.lattice import Float, Int
 from dpviz.trees.ragged import Ragged
@@ -72,7 +72,8 @@ def read_items(
 ) -> Items:
     """Read items, convert them to ids, and group them by (unit, id).
 
-    A record's moment is that of its row; of a record in several rows, that of the first alone.
+    A record's moment is that of its row; of a record in several rows, that of the first alone. It
+    is NaN if it cannot be read, infinite if its cell is empty.
 
     Args:
         names: the public names of all items, without repeats.
@@ -94,7 +95,10 @@ def read_items(
         if unit is not None:
             units.append(texts(block.columns[unit], unit))
         if time is not None:
-            moments.append(times(block.columns[time[0]], *time))
+            when = np.array(times(block.columns[time[0]], *time))
+            unread = np.flatnonzero(np.isnan(when))
+            when[unread[empty_cells(block.columns, [time[0]], unread)]] = np.inf
+            moments.append(when)
     item, when = np.concatenate(items), None if time is None else np.concatenate(moments)
     number, ids = number_ids(units) if unit is not None else (None, None)
     if number is not None:

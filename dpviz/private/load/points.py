@@ -116,7 +116,10 @@ def clipped_blocks(
         inside = domain.contains(points)
         if not inside.all():  # otherwise there is no outcome to count
             readable = finite_rows(given)
-            count_unreadable(counts, Fact.NO_PLACE, ~readable, block.columns, how.columns)
+            shapeless = np.isinf(given).any(axis=1) & (not how.columns)
+            counts.add(Fact.EMPTY_PLACE, np.count_nonzero(shapeless))
+            lost = ~readable & ~shapeless
+            count_unreadable(counts, Fact.NO_PLACE, lost, block.columns, how.columns)
             if time is not None and domain.time is not None:
                 lost = readable & np.isnan(time)
                 count_unreadable(counts, Fact.NO_TIME, lost, block.columns, [str(how.time)])
@@ -138,6 +141,10 @@ def clipped_blocks(
             if has_it is not None:
                 counts.add(fact, np.count_nonzero(inside & ~has_it))
                 inside &= has_it
+        if time is not None and domain.time is None:
+            lost = inside & np.isnan(time)
+            count_unreadable(counts, Fact.NO_TIME, lost, block.columns, [str(how.time)])
+            inside &= ~lost
         if not inside.all():
             rows = np.flatnonzero(inside)
             points = points[rows]

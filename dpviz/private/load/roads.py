@@ -178,11 +178,11 @@ def _started(items: Items, steps: Steps | None, counts: Tally) -> Items:
     """The trips that start in one of the steps."""
     if steps is None or items.when is None:
         return items
-    unread = np.isnan(items.when)
-    outside = (steps.of_moments(items.when) < 0) & ~unread
-    counts.add(Fact.NO_TIME, np.count_nonzero(unread))
-    counts.add(Fact.OUTSIDE_PERIOD, np.count_nonzero(outside))
-    return items.take(np.flatnonzero(~unread & ~outside))
+    read, started = np.isfinite(items.when), steps.of_moments(items.when) >= 0
+    counts.add(Fact.EMPTY_TIME, np.count_nonzero(np.isinf(items.when)))
+    counts.add(Fact.NO_TIME, np.count_nonzero(np.isnan(items.when)))
+    counts.add(Fact.OUTSIDE_PERIOD, np.count_nonzero(read & ~started))
+    return items.take(np.flatnonzero(started))
 
 
 def _holds_events(table: Table) -> bool:

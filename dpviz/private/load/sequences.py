@@ -13,7 +13,6 @@ from dpviz.datasets.geography import CITY
 from dpviz.domain import Domain
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError, ParameterError
-from dpviz.files import arrow
 from dpviz.files.foreign import PACKED
 from dpviz.lazy import pa
 from dpviz.private.handle import unit_in_words
@@ -186,13 +185,10 @@ def read_places(
     chosen = Selection(domain, columns, crs, unit, public=public, time=time, notation=notation)
     records = read_records(source, chosen, counts)
     when, people = np.asarray(records.time), np.asarray(records.unit)
-    timed = np.isfinite(when)
-    counts.add(Fact.NO_TIME, np.count_nonzero(~timed))
-    places = records.points[timed], people[timed], when[timed]
-    sequences, who = cell_sequences(*places, cells, seconds_of(gap))
+    sequences, who = cell_sequences(records.points, people, when, cells, seconds_of(gap))
     rows, of_unit = np.arange(len(who)), dict[str, Any]()
     if max_per_unit is not None:
-        ids = records.ids.take(arrow.numbers(np.unique(people[timed])))  # in the order of ``who``
+        ids = records.ids  # in the order of ``who``
         rows = bounded(who, ids, max_per_unit, slots_of(sequences), public=public)
         words = unit_in_words(unit, max_per_unit, "sequences")
         of_unit = {"unit": words, "max_per_unit": max_per_unit}

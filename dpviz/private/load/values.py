@@ -105,14 +105,21 @@ def count_unreadable(
     names: Sequence[str],
 ) -> None:
     """Count the ``lost`` records (n,) of columns ``names``; apart, those with an empty cell."""
-    rows = np.flatnonzero(lost)
+    empty = np.count_nonzero(empty_cells(columns, names, np.flatnonzero(lost)))
+    counts.add(what, np.count_nonzero(lost) - empty)
+    counts.add(EMPTIES[what], empty)
+
+
+def empty_cells(
+    columns: Mapping[str, Any], names: Sequence[str], rows: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Mask of the rows in which one of these columns is empty."""
     empty = np.zeros(len(rows), dtype=np.bool_)
     for name in names if len(rows) else ():
         cells = pc.cast(texts(columns[name], name), pa.large_string(), safe=False)
         written = pc.ascii_trim_whitespace(cells.take(arrow.numbers(rows)))
         empty |= ~arrow.number_array(pc.greater(pc.binary_length(written), 0))
-    counts.add(what, np.count_nonzero(~empty))
-    counts.add(EMPTIES[what], np.count_nonzero(empty))
+    return empty
 
 
 def times(column: Any, name: str, zone: str = ZONE, notation: Notation = PLAIN) -> Float:

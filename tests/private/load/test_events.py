@@ -17,6 +17,7 @@ from dpviz.errors import DataError
 from dpviz.private.load.check import check_source
 from dpviz.private.load.events import nearest_edges, surroundings
 from dpviz.private.load.roads import read_trips
+from dpviz.private.load.tally import Fact
 from dpviz.roads.paths import Paths
 from dpviz.roads.steps import Steps
 from dpviz.roads.tables import road_graph
@@ -128,11 +129,25 @@ def test_every_form_counts_the_same_streets_and_tells_the_owner_what_it_dropped(
     assert words.startswith("events, each on its nearest street: ")
     left_out = {each: facts[each] for each in facts if each.endswith("dropped")}
     assert sum(left_out.values()) == 2
+    assert facts["with an empty place: dropped"] == 1
     assert facts["kept"] == 3
     of_person = dpviz.load(source, LISBON, unit="who", max_per_unit=2, **how)
     assert of_person.unit == "one who with at most 2 events"
     assert of_person.accounted_unit == "one who"
     assert len(trips_of(dpviz.load(source, LISBON, unit="who", **how))) == 2
+
+
+@pytest.mark.parametrize("form", ["events", "trips", "places"])
+def test_empty_times_are_told_apart_from_unreadable_ones(form):
+    whole = {"trip": [1, 2, 3, 4], "edge": "along", "who": "ann"}
+    rows = pd.DataFrame({"when": ["2024-03-04T10:00", "", None, "soon"], **whole})
+    if form != "trips":
+        rows = rows[["when", "who"]].assign(lon=EVENTS.lon[0], lat=EVENTS.lat[0])
+    box, how = LISBON, {"steps": Steps.of("when", "2024-03-04,2024-03-06", "1d")}
+    if form == "places":
+        box, how = dpviz.Domain((-10, 38), (-9, 39)), {"time": "when", "unit": "who"}
+    tally, _ = check_source(rows, box, **how)
+    assert tally.dropped == {Fact.EMPTY_TIME: 2, Fact.NO_TIME: 1}
 
 
 def test_an_event_is_in_the_step_of_its_time():

@@ -64,7 +64,8 @@ class Block:
     Attributes:
         rows: number of records.
         columns: by name: pyarrow arrays (rows,) or lists of Python values.
-        places: coordinates (rows, 2) of the geometry, NaN if it is not a point.
+        places: coordinates (rows, 2) of the geometry, NaN if it is not a point, infinite if it is
+            missing or empty.
         broken: number of records dropped because they could not be parsed.
         ragged: number of lines dropped because they have another number of fields than the header.
         quoted: number of lines dropped because their quotes do not enclose whole fields.
@@ -171,7 +172,7 @@ and a measure in each it has 54 bytes."""
 
 
 def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
-    """Coordinates (n, 2) of WKB geometries, parsed one by one; NaN if not a point.
+    """Coordinates (n, 2) of WKB geometries, each parsed alone; NaN if no point, infinite if empty.
 
     A multipoint of one point is that point. Longer bytes are not parsed: an endlessly nested shape
     would crash the process that reads it.
@@ -184,7 +185,7 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_null(column.type):
-        return np.full((len(column), 2), np.nan)
+        return np.full((len(column), 2), np.inf)
     if is_text(column.type):  # a cell may be invalid UTF-8
         column = pc.cast(column, pa.large_binary())
     short = pc.if_else(pc.less_equal(pc.binary_length(column), MAX_POINT_BYTES), column, None)
@@ -197,6 +198,7 @@ def point_coordinates(wkb: Any, srid: int | None = None) -> NDArray[np.float64]:
     points = (kinds == 0) & ~shapely.is_empty(geometry)
     points &= np.isin(shapely.get_srid(geometry), (0, srid or 0))
     xy = np.full((len(geometry), 2), np.nan)
+    xy[np.asarray(column.is_null()) | shapely.is_empty(geometry)] = np.inf
     xy[points] = shapely.get_coordinates(geometry[points])
     return xy
 

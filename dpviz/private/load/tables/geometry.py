@@ -62,11 +62,11 @@ class Geometry:
         return self.types if self.types.isdisjoint(("Point", "MultiPoint")) else frozenset()
 
     def points(self, column: Any) -> NDArray[np.float64]:
-        """Coordinates (n, 2) of cells of this column; NaN for cells that are not points."""
+        """Coordinates (n, 2) of cells of this column, as in :attr:`Block.places`."""
         if not pa.types.is_struct(column.type):
             return point_coordinates(column, srid_of(self.crs))
         xy = np.column_stack([numbers(column.field(axis), axis) for axis in ("x", "y")])
-        xy[np.asarray(column.is_null())] = np.nan
+        xy[np.asarray(column.is_null())] = np.inf
         return xy
 
 

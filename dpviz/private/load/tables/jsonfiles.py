@@ -246,12 +246,16 @@ def _is_feature(record: Any) -> bool:
 def feature_places(features: Sequence[Any], stated: Any) -> NDArray[np.float64]:
     """Coordinates (n, 2) of features; NaN if not a point, or if it states another CRS.
 
+    Infinite without a geometry.
+
     Args:
         features: objects.
         stated: the `crs` member of the document.
     """
     places = [_place(each.get("geometry"), each, stated) for each in features]
-    return np.column_stack([numbers([at[axis] for at in places], "geometry") for axis in (0, 1)])
+    xy = np.column_stack([numbers([at[axis] for at in places], "geometry") for axis in (0, 1)])
+    xy[[each.get("geometry") is None for each in features]] = np.inf
+    return xy
 
 
 def _place(geometry: Any, feature: Any, stated: Any) -> Sequence[Any]:
