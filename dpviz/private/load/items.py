@@ -95,10 +95,10 @@ def read_items(
         if unit is not None:
             units.append(texts(block.columns[unit], unit))
         if time is not None:
-            when = np.array(times(block.columns[time[0]], *time))
-            unread = np.flatnonzero(np.isnan(when))
-            when[unread[empty_cells(block.columns, [time[0]], unread)]] = np.inf
-            moments.append(when)
+            moments.append(np.array(times(block.columns[time[0]], *time)))
+            unread = np.flatnonzero(np.isnan(moments[-1]))
+            empty = empty_cells(block.columns, [time[0]], unread)
+            moments[-1][unread[empty]] = np.inf
     item, when = np.concatenate(items), None if time is None else np.concatenate(moments)
     number, ids = number_ids(units) if unit is not None else (None, None)
     if number is not None:

@@ -138,21 +138,20 @@ def _two_releases(frame: PageFrame) -> None:
             )
             st.page_link(page_of(publish), label="Publish one", icon=":material/publish:")
         return
-    compared = Comparison((first.release, second.release), (first.title, second.title))
-    sides = list(zip("AB", (first, second), strict=True))
+    pair = first.release, second.release
+    compared = Comparison(pair, (first.title, second.title))
     frame.describe(badges(compared))
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     clear_distant_shape(KEY, source, *(release.domain for release in compared.releases))
     totals = " · ".join(
-        f"**{side}** {count_words(each.release.count(each.release.domain.bounds))}"
-        for side, each in sides
+        f"**{side}** {count_words(release.count(release.domain.bounds))}"
+        for side, release in zip("AB", pair, strict=True)
     )
     panels: Panels = {}
-    pair = first.release, second.release
     if not any("period" in release.header.extra for release in pair):  # cells of the whole time
         panels["Match their records"] = partial(owners_panel, f"{KEY}.releases", pair)
-    total = partial(st.markdown, f"{totals} {first.release.records}", width="content", help=MARGIN)
+    total = partial(st.markdown, f"{totals} {pair[0].records}", width="content", help=MARGIN)
     maps_and_answers(KEY, compared, source, {}, lambda rect: panels, total)
 
 
