@@ -284,7 +284,7 @@ def _cells(
         ]
         scene = replace(scene, marks=marks, legend=scene.legend.of(EACH_STEP))
     contrast = None
-    if len(releases) == 2:
+    if len(releases) == 2 and not any("period" in each.header.extra for each in releases):
         mark, contrast = difference(releases, names)
         scene = replace(scene, marks=[*scene.marks[:2], mark, *scene.marks[2:]])
     views = attribute_views(releases)

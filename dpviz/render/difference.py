@@ -185,9 +185,7 @@ def _compared(
     a, b = (release.count_boxes(lo, hi) for release in releases)
     # Boxes of one release need not follow the cells of the other.
     sd_a, sd_b = (np.hypot(each.noise_sd, each.uniformity_sd) for each in (a, b))
-    # Two periods of one release may share noise: then the bound of the sum of both errors.
-    identities = {release.header.extra.get("release_id", release) for release in releases}
-    sd = np.hypot(sd_a, sd_b) if len(identities) == len(releases) else sd_a + sd_b
+    sd = np.hypot(sd_a, sd_b)
     rate = np.arcsinh(1 / (np.sqrt(2) * np.maximum(sd, 1e-12)))  # of noise in whole records
     clear = np.abs(a.count - b.count) >= least / (np.sqrt(2) * rate)
     return a.count, sd_a, b.count, sd_b, sd, clear

@@ -1,7 +1,5 @@
 """A − B: boxes tile the domain, blank within the noise, two sides of the same bounds."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -58,22 +56,6 @@ def test_a_difference_is_drawn_where_it_stands_out_and_nowhere_else(pair):
     assert [-each for each in bounds[::-1]] == bounds
     assert len(bounds) == 8
     assert len(legend.labels) == 9 == len(legend.colors.light) == len(legend.colors.dark)
-
-
-def test_errors_of_two_periods_of_one_release_add_up(pair):
-    """Their noise may be shared, so that it does not cancel as that of two releases does."""
-
-    def errors(releases):
-        table = difference(releases, ["A", "B"])[0].table
-        return (np.array(table[name].to_pylist()) for name in ("sd_a", "sd_b", "sd"))
-
-    for ids, power in ((("1", "2"), 2), (("1", "1"), 1)):
-        named = [
-            replace(each, header=replace(each.header, extra={"release_id": name}))
-            for each, name in zip(pair, ids, strict=True)
-        ]
-        sd_a, sd_b, sd = errors(named)
-        assert sd == pytest.approx((sd_a**power + sd_b**power) ** (1 / power), rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -321,7 +321,8 @@ def year():
 def test_a_release_with_time_is_compared_by_a_period_that_the_address_keeps():
     """It was refused: compare releases of places without time."""
     timed, other = paid_releases(5.0, 4.0, data=year())
-    app = chosen(opened(), timed, other)
+    app = chosen(opened(mode="difference"), timed, other)
+    assert named(app.get("button_group"), "View").value == "side"  # no map of A − B
     named(app.selectbox, "Period of A").set_value("June 2030").run()
     for page in (app, opened(**app.query_params)):
         june, whole = compared(page)

@@ -149,7 +149,7 @@ def _two_releases(frame: PageFrame) -> None:
         for side, release in zip("AB", pair, strict=True)
     )
     panels: Panels = {}
-    if not any("period" in release.header.extra for release in pair):  # cells of the whole time
+    if not compared.of_periods:
         panels["Match their records"] = partial(owners_panel, f"{KEY}.releases", pair)
     total = partial(st.markdown, f"{totals} {pair[0].records}", width="content", help=MARGIN)
     maps_and_answers(KEY, compared, source, {}, lambda rect: panels, total)

@@ -76,6 +76,11 @@ class Comparison:
     exact: PointRelease | None = None
 
     @property
+    def of_periods(self) -> bool:
+        """True if one is a map of a period: many of its cells are finer than the release's."""
+        return any("period" in release.header.extra for release in self.releases)
+
+    @property
     def names(self) -> list[str]:
         """Short names of the maps, from Truth to C."""
         return [*([] if self.exact is None else [TRUTH]), *"ABC"[: len(self.releases)]]
@@ -125,6 +130,10 @@ def maps_and_answers(
     rect = st.session_state[f"{prefix}.rect"]
     permalink.set_initial(f"{prefix}.mode", "side")
     titles = MODES if compared.exact is None else {**MODES, "difference": ERRORS}
+    if compared.of_periods:  # their errors are too rough estimates to call a cell different
+        titles = {mode: title for mode, title in titles.items() if mode != "difference"}
+        if st.session_state[f"{prefix}.mode"] not in titles:
+            st.session_state[f"{prefix}.mode"] = "side"
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
         mode = st.segmented_control(
             "View",
