@@ -336,6 +336,7 @@ def test_a_release_with_time_is_compared_by_a_period_that_the_address_keeps():
         ]
     assert "errs" not in texts(app)  # a month has smaller errors than its year
     assert "Match their records" not in [tab.label for tab in app.tabs]  # a part of a cell's people
+    assert '"contrast": null' in map_page(compared(app))
 
 
 def test_a_file_without_points_on_one_map_is_refused_by_the_name_of_its_side():
