@@ -145,7 +145,7 @@ def density_legend(
         blank = "Nothing stands out from the noise" + (" at this ε" if len(releases) == 1 else "")
     elif len(releases) == 1:
         blank += _blank_share(releases[0], scale)
-    raw = Swatch("noise below zero (≈ empty)", HATCH, hatch=True, raw=True)
+    raw = Swatch("noise below zero (≈ empty); pale: within the noise", HATCH, hatch=True, raw=True)
     hole = Swatch(HOLE, FRAME, hatch=True)
     holes = any(adaptive(each).enclosed.any() for each in releases)
     return Legend(

@@ -365,6 +365,6 @@ def _draw_legend(
         write(x + 30, y, swatch.label, 14)
         x += wide
     if legend.blank:
-        lines = ["faint: within the noise"] if raw else [legend.blank, *faint]
+        lines = [] if raw else [legend.blank, *faint]
         for at, words_of in enumerate(lines):
             write(left, top + 72 - 10 * (len(lines) - 1) + 19 * at, words_of, 14)

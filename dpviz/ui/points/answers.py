@@ -166,10 +166,13 @@ def total_words(
     return count_words(release.count(release.domain.without_time.bounds, window))
 
 
-def window_total(release: PointRelease | AreaRelease, window: tuple[float, float] | None) -> None:
+def window_total(
+    release: PointRelease | AreaRelease,
+    window: tuple[float, float] | None,
+    when: str = "in the window",
+) -> None:
     """Show the noisy count of the whole area in a window of time, in the row above the map."""
-    words = f"**{total_words(release, window)}** in the window"
-    st.markdown(words, width="content", help=MARGIN)
+    st.markdown(f"**{total_words(release, window)}** {when}", width="content", help=MARGIN)
 
 
 def show_answer(

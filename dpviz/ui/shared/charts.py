@@ -143,15 +143,17 @@ def deviation_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
         x=alt.X("ε:N", sort=order, axis=alt.Axis(title="ε", labelAngle=0)),
         xOffset=alt.XOffset("method:N", sort=names),
         color=legend("method", names, (*PAIR, GREY)[: len(names)], labelLimit=320),
-        shape=alt.Shape(
-            "method:N",
-            scale=alt.Scale(domain=names, range=["circle", "square", "triangle-up"][: len(names)]),
-            legend=alt.Legend(orient="top", title=None, labelLimit=320),
-        ),
         tooltip=["method", "ε", alt.Tooltip("in words:N", title="answer − exact")],
     )
     bars = base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q", **errors), y2="high:Q")
-    points = base.mark_point(filled=True, size=60).encode(y=alt.Y("error:Q", **errors))
+    shape = alt.Shape(
+        "method:N",
+        scale=alt.Scale(domain=names, range=["circle", "square", "triangle-up"][: len(names)]),
+        legend=alt.Legend(orient="top", title=None, labelLimit=320),
+    )
+    points = base.mark_point(filled=True, opacity=1, size=60).encode(
+        y=alt.Y("error:Q", **errors), shape=shape
+    )
     zero = alt.Chart(pd.DataFrame({"exact": [0]})).mark_rule(strokeDash=[5, 4], color=GREY)
     return (bars + points + zero.encode(y="exact:Q")).properties(height=HEIGHT)
 

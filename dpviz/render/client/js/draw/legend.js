@@ -14,8 +14,8 @@ export function legendSwatches({swatches = [], palettes}, raw, mode) {
   return swatches.filter(each => palettes ? raw === each.raw : raw || !each.raw).map(each => ({...each, color: each[mode]}));
 }
 
-/** The meaning of blank cells. */
-export const blankWords = ({blank}, raw) => blank && raw ? 'faint: within the noise' : blank;
+/** The meaning of blank cells, which raw ones are not. */
+export const blankWords = ({blank}, raw) => raw ? '' : blank;
 
 /** CSS of a colour square, or of a line that is `width` pixels thick. */
 const look = (shown, width) => width ? `background:linear-gradient(${shown},${shown}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${shown}`;
@@ -25,8 +25,8 @@ export function legendElement(legend, {palette, mode, raw, land}) {
   const classes = legendClasses(legend, palette, mode, raw);
   const blank = blankWords(legend, raw);
   const keys = classes.length > 0 && h('div', {class: 'classes'},
-    blank && !legend.classes.some(each => each.label.startsWith('−'))
-      ? h('div', {class: 'class blank'}, h('i', {style: `background:${css(land)}`}), h('span', {}, raw ? '' : 'blank')) : null,
+    legend.blank && !legend.classes.some(each => each.label.startsWith('−'))
+      ? h('div', {class: 'class blank'}, h('i', {style: `background:${css(land)}`}), h('span', {}, raw ? 'less' : 'blank')) : null,
     ...classes.map(({color, label, width}) => h('div', {class: 'class'},
       h('i', {class: css(color) === css(land) && 'ground', style: look(css(color), width)}),
       h('span', {}, label))));

@@ -109,11 +109,11 @@ function drawLegend(pen, app, left, top, wide, {ink, font}) {
     if (lineWidth) pen.fillRect(x, top + 14 - lineWidth / 2, width - 8, lineWidth);
     else pen.fillRect(x, top, width, 28);
   };
-  if (blank && (raw || !legend.empty)) {
+  if (legend.blank && (raw || !legend.empty)) {
     box(css(app.theme.land), 52);
     pen.strokeStyle = frame;
     pen.strokeRect(x + 0.5, top + 0.5, 51, 27);
-    if (!raw) write(pen, 'blank', x, top + 50, 60, `16px ${font}`, ink);
+    write(pen, raw ? 'less' : 'blank', x, top + 50, 60, `16px ${font}`, ink);
     x += 62;
   }
   for (const {color, label, width} of classes) {
