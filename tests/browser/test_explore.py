@@ -8,8 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 import dpviz
+from dpviz.datasets.geography import BOUNDS
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render import with_noise
+from dpviz.render.nearby import named_places
 from dpviz.ui.shared.welcome import SENTENCE
 from tests.browser.conftest import PATIENCE, downloaded, idle, until
 from tests.browser.test_secrets import Traffic, encodings
@@ -164,6 +166,23 @@ def test_a_rectangle_is_answered_by_the_engine_and_kept_in_the_address(app, open
     page.get_by_test_id("dpviz-clear").click()
     expect(metric(page)).to_have_count(0)
     expect(page.locator(".handle:visible")).to_have_count(0)
+    a_name_leads_to_its_place_by_keyboard(page, map_view)
+
+
+def a_name_leads_to_its_place_by_keyboard(page, map_view):
+    map_view.focus()
+    page.keyboard.press("/")
+    field = page.get_by_test_id("dpviz-find")
+    expect(field).to_be_focused()
+    page.keyboard.type("nowhere\n")
+    expect(page.get_by_text("no “nowhere” here")).to_be_visible()
+    field.fill("orch")
+    page.keyboard.press("Enter")
+    expect(field).to_be_hidden()
+    expect(map_view).to_be_focused()
+    names, middles = named_places(BOUNDS)
+    middle = middles[names.index("Orchard Hill")].tolist()
+    assert over(map_view, middle) == pytest.approx(at(map_view, 0.5, 0.5), abs=60)  # the name is above the town
 
 
 def view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page):

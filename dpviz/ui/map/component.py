@@ -112,6 +112,7 @@ def map_view(
         "bundle": bundle_url(),
         "height": height,
         "tiles": TILES if tiles and not scene.plane else None,
+        "search": tiles and not scene.plane,
     }
     nothing = lambda: None  # noqa: E731
     raw = (st.session_state.get(key) or {}).get("raw")

@@ -30,6 +30,7 @@ KEYS = {
     "Arrow keys, + and −": "the same by keys; all keys work while the map has the focus",
     "D, or Shift and drag": "draw a rectangle: drag, or arrow keys and Enter at two corners",
     "P": "draw a polygon, where a page offers it",
+    "/": "find a place by its name, where the map has names",
     "F": "the map alone on the whole screen; F or Esc leaves it",
     "Esc": "stop drawing",
     "Delete, Backspace": "remove the last corner, or clear the shape",

@@ -4,6 +4,7 @@ import {fitBounds} from './mercator.js';
 import {degreesText} from '../draw/surround.js';
 
 const SETTLED_MS = 700; // without movement, before Python gets the camera
+const VISIT_ZOOMS = 3; // a named place is seen from this much nearer than the least zoom
 const MARGIN = 12; // pixels around the whole area
 const SCALE_BAR = {wide: 160, high: 32}; // pixels at the lower right, in letters of usual size
 export const NARROW = 560; // pixels: up to this width a window shows one map
@@ -93,6 +94,19 @@ export class Sight {
     this.touched = true;
     this.app.hover(null); // what was under the pointer has moved away
     this.tell(this.camera); // deck.gl also reports the camera that it was given
+  }
+
+  /** True for a place within the public area. */
+  reaches({lon, lat}) {
+    const [west, south, east, north] = this.bounds ?? [-180, -90, 180, 90];
+    return west <= lon && lon <= east && south <= lat && lat <= north;
+  }
+
+  /** Goes to a named place and its surroundings, never farther away than now; its name comes first on the map from then on. */
+  visit({name, lon: longitude, lat: latitude, from}) {
+    this.visited = name;
+    this.app.status.textContent = `The map shows ${name}`;
+    this.moved({longitude, latitude, zoom: Math.max(this.camera.zoom, this.least + VISIT_ZOOMS, from + 1)});
   }
 
   zoomBy(step) {

@@ -102,7 +102,7 @@ export class Surround {
   /** Draws names, larger places first, and returns their number. A name stands above, below or beside its place; it is left out if every position overlaps another name. */
   names(pen, viewport, places, buttons) {
     const k = this.text;
-    const {theme} = this.app;
+    const {theme, sight: {visited}} = this.app;
     const inView = ([x0, y0, x1, y1]) => [x0 - viewport.x, y0 - viewport.y, x1 - viewport.x, y1 - viewport.y];
     const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height],
       [viewport.width - 190 - this.app.attribution.offsetWidth, viewport.height - 26, viewport.width - 190, viewport.height], ...buttons.map(inView)];
@@ -111,14 +111,14 @@ export class Surround {
     const here = places.filter(({from}) => viewport.zoom >= from - EARLIER)
       .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
       .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
-      .sort((a, b) => a.rank - b.rank);
+      .sort((a, b) => (b.name === visited) - (a.name === visited) || a.rank - b.rank);
     const large = here.filter(({rank}) => rank <= 1).length <= MAX_BOLD ? 1 : -1;
     let drawn = 0;
     pen.textAlign = 'center';
     pen.lineJoin = 'round';
     for (const {name, at: [x, y], rank, dot} of here) {
       if (drawn >= MAX_NAMES) break;
-      pen.font = rank <= large ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
+      pen.font = rank <= large || name === visited ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
       const half = pen.measureText(name).width / 2;
       const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
       const gap = (dot ? 7 : 0) * k;

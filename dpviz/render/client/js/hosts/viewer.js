@@ -5,7 +5,7 @@ import {h} from '../core/dom.js';
 import {Player} from '../core/player.js';
 import {Regions} from '../answer/regions.js';
 import {boxes, cellColumns, links} from '../draw/tree.js';
-import {Finder} from './finder.js';
+import {Finder} from '../input/finder.js';
 
 const MAX_OUTLINED = 2000; // more outlines would cover the map
 const MODES = {swipe: 'Swipe', side: 'Side by side', difference: 'Difference'};

@@ -1,10 +1,12 @@
-/** The map's buttons and its view panel: drawing tools, zoom, street map, presenting, raw cells, colours, picture. */
+/** The map's buttons and its panels: drawing tools, search for places, zoom, street map, presenting, raw cells, colours, picture. */
 import {h, icon} from '../core/dom.js';
 import {savePicture} from '../draw/picture.js';
+import {Finder} from './finder.js';
 
 const HOME = 'M2 8 8 2.5 14 8M4 6.5v7h8v-7';
 const STREETS = 'M2 5h12M2 11h12M6 2v12M11 5v9';
 const CORNERS = 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4';
+const LENS = 'M11.5 7A4.5 4.5 0 1 1 2.5 7a4.5 4.5 0 0 1 9 0ZM10.3 10.3 14 14';
 const PENTAGON = 'M8 2 14 6.5 11.7 13.5H4.3L2 6.5Z';
 const TOOLS = {
   rect: {text: '▭ Draw', test: 'dpviz-draw', title: 'Draw a rectangle (Shift + drag, or D on the map)', tap: 'Draw a rectangle',
@@ -30,10 +32,43 @@ export class Controls {
       this.streetButton = this.button(icon(STREETS), 'Street map (online)', () => this.street(), 'dpviz-tiles'),
       this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F on the map)', () => app.present.toggle(), 'dpviz-present'));
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
+    this.search = h('details', {class: 'panel search', 'data-control': '', 'data-testid': 'dpviz-search', ontoggle: () => this.offer(),
+      onchange: () => { if (!this.finder.missing.textContent) this.fold(app.root); }});
     this.consent = h('div', {class: 'consent', role: 'dialog', 'aria-label': 'Street map', 'data-control': '', hidden: true});
     this.card = h('div', {class: 'card'}); // room that the page leaves for an answer
-    app.root.append(h('div', {class: 'left'}, this.tools, this.panel), this.camera, this.card, this.consent);
-    app.root.addEventListener('pointerdown', ({target}) => { if (!this.panel.contains(target)) this.panel.open = false; }); // a press outside closes the panel, which covers the map
+    app.root.append(h('div', {class: 'left'}, this.tools, this.panel, this.search), this.camera, this.card, this.consent);
+    app.root.addEventListener('pointerdown', ({target}) => { for (const each of this.panels) if (!each.contains(target)) each.open = false; }); // a press outside closes a panel, which covers the map
+  }
+
+  get panels() {
+    return [this.panel, this.search];
+  }
+
+  /** Closes an open panel; the focus goes to its bar, or to another element. */
+  fold(focus) {
+    const open = this.panels.find(each => each.open);
+    if (!open) return false;
+    open.open = false;
+    (focus ?? open.firstChild).focus({preventScroll: true});
+    return true;
+  }
+
+  /** A search field for the places that the map can name within its area. */
+  offer() {
+    const {app, search} = this;
+    if (!search.open) return;
+    const seen = new Set();
+    const places = app.bound.places().filter(place => app.sight.reaches(place)).sort((a, b) => a.rank - b.rank)
+      .filter(({name}) => !seen.has(name) && seen.add(name)); // the largest of a name
+    this.finder = new Finder({names: places.map(({name}) => name), noun: 'a place'}, at => at !== null && app.sight.visit(places[at]));
+    search.replaceChildren(search.firstChild, this.finder.element);
+    this.finder.input.focus({preventScroll: true});
+  }
+
+  /** Opens the search field, if the map has one. */
+  find() {
+    this.search.open = !this.search.hidden;
+    return this.search.open;
   }
 
   button(text, title, onclick, test) {
@@ -43,7 +78,7 @@ export class Controls {
   /** Rebuilds the controls when tools, levels or tiles change; settings are kept. */
   update(spec) {
     const palettes = Boolean(spec.legend?.palettes);
-    const key = JSON.stringify([spec.tools, spec.levels, spec.tiles, palettes, this.app.view.raw]);
+    const key = JSON.stringify([spec.tools, spec.levels, spec.tiles, spec.search, palettes, this.app.view.raw]);
     if (key === this.key) return;
     this.key = key;
     const {app} = this;
@@ -68,6 +103,8 @@ export class Controls {
       this.button('Save picture', 'Save picture: what the map shows, as a PNG file', () => savePicture(app), 'dpviz-save'),
     ].filter(Boolean);
     this.panel.replaceChildren(h('summary', {title: 'View settings'}, 'View'), ...rows);
+    this.search.replaceChildren(h('summary', {title: 'Find a place (/ on the map)', 'aria-label': 'Find a place'}, icon(LENS)));
+    this.search.hidden = !spec.search || !app.bound.places().length;
     this.refresh();
   }
 
@@ -131,7 +168,7 @@ export class Controls {
 
   /** Boxes [left, top, right, bottom] of the buttons, of the place of an answer and of a playback, where they lie on the map. */
   boxes() {
-    return [this.tools, this.camera, this.panel, this.card, this.app.player?.element].filter(each => each?.offsetWidth).map(each => this.box(each)).map(
+    return [this.tools, this.camera, ...this.panels, this.card, this.app.player?.element].filter(each => each?.offsetWidth).map(each => this.box(each)).map(
       ([left, top, right, bottom]) => [left - 3, top - 3, right + 3, bottom + 3]);
   }
 

@@ -8,7 +8,7 @@
  *
  * In a series , and . step back and forward, and K plays or pauses.
  *
- * F presents. Letter keys work only while the map has the focus (WCAG 2.1.4).
+ * F presents, / finds a place. Letter keys work only while the map has the focus (WCAG 2.1.4).
  */
 import {polygon, rect} from './shapes.js';
 
@@ -35,6 +35,7 @@ export class Keyboard {
           : key === 'd' ? this.app.setTool('rect')
             : key === 'p' ? this.app.setTool('polygon')
               : key === 'f' ? this.app.present.toggle()
+              : key === '/' ? this.app.controls.find()
               : FILM[key] && this.app.player ? FILM[key](this.app.player)
               : key === 'Delete' || key === 'Backspace' ? this.app.tool ? this.takeBack() : this.app.clear()
                 : ARROWS[key] ? this.arrow(ARROWS[key], event.shiftKey ? FAR : STEP)
@@ -49,6 +50,7 @@ export class Keyboard {
 
   stop() {
     if (!this.app.tool && !this.app.pointer.busy) {
+      if (this.app.controls.fold()) return true;
       if (!this.app.present.on) return false;
       this.app.present.show(false);
       return true;
