@@ -280,6 +280,27 @@ def base_map(
     return {"type": "FeatureCollection", "features": features}
 
 
+def sketch(bounds: Bounds) -> dict[str, list[NDArray[np.float64]]]:
+    """Rings of coarse land and water, and lines of borders, that reach into a rectangle.
+
+    In a tenth of the time of :func:`base_map`, for a small picture: nothing is clipped, but a line
+    that stays beyond one side or corner of the rectangle goes straight there.
+    """
+    file, drawn = _file(), {}
+    low, high = np.reshape(bounds, (2, 2))
+    for kind in (*FILLED, "border"):
+        drawn[kind] = list[NDArray[np.float64]]()
+        for row in file.rows(kind, bounds).tolist():
+            lon, lat = file.points(row).T
+            lon = np.unwrap(lon, period=360.0)  # goes on beyond ±180 degrees
+            for turn in (0.0, -360.0, 360.0) if np.abs(lon).max() > 180 else (0.0,):
+                line = np.column_stack([lon + turn, lat])
+                beyond = ((line > high).astype(int) - (line < low)) @ (3, 1)  # 0: inside
+                ends = np.append(beyond[1:] != beyond[:-1], True)
+                drawn[kind].append(line[(beyond == 0) | ends | np.roll(ends, 1)])
+    return drawn
+
+
 def unwrapped(line: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """A line cut where it leaves the map at ±180 degrees to go on at the other side.
 

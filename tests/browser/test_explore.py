@@ -182,7 +182,9 @@ def a_name_leads_to_its_place_by_keyboard(page, map_view):
     expect(map_view).to_be_focused()
     names, middles = named_places(BOUNDS)
     middle = middles[names.index("Orchard Hill")].tolist()
-    assert over(map_view, middle) == pytest.approx(at(map_view, 0.5, 0.5), abs=60)  # the name is above the town
+    assert over(map_view, middle) == pytest.approx(
+        at(map_view, 0.5, 0.5), abs=60
+    )  # the name is above the town
 
 
 def view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page):

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from functools import cache
-from itertools import chain
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpviz.datasets.basemap import base_map
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
 from dpviz.private.load.survey import Survey, TimeForms
 from dpviz.private.load.tally import REMEDIES, Fact, Tally
-from dpviz.render.scene import Bounds
 from dpviz.ui.shared.area_form import on_map
+from dpviz.ui.shared.extent_figure import extent_figure
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.text import plain, quoted, small_share
 
@@ -36,14 +34,8 @@ OF_FEATURES = {
 }
 """Remedies for features: their geometry may be of another type."""
 
-WORLD = (-180, -60, 180, 80)
-"""Degrees of which the small map of the extent shows a part."""
-
 MAX_DEGREES = 180
 """Numbers of a projected CRS that are no larger are hardly metres or feet."""
-
-LEAST = 0.3
-"""Least part of the world that the small map shows: its coasts are in whole degrees."""
 
 
 def preflight_switch(prefix: str) -> None:
@@ -128,37 +120,8 @@ def show_survey(
         st.warning(words.format(plain(crs)), icon=":material/wrong_location:")
     else:
         words = f"{OWNER_ONLY}: where your records lie."
-        (beside or st).image(_extent_figure(seen), words, alt=words)
-
-
-def _extent_figure(bounds: Bounds) -> str:
-    """Map of the land around all records, with a rectangle, and a ring that shows where it is."""
-    west, south, east, north = (round(side, 1) for side in bounds)
-    left, bottom, right, top = map(float, WORLD)
-    x, y = (west + east) / 2, (south + north) / 2
-    part = min(1.0, max(LEAST, 8 * (east - west) / (right - left), 8 * (north - south) / 140))
-    size = part * (right - left), part * (top - bottom)
-    left = min(max(left, x - size[0] / 2), right - size[0])
-    top = max(min(top, y + size[1] / 2), bottom + size[1])
-    box = f'x="{west}" y="{-north}" width="{east - west:.1f}" height="{north - south:.1f}"'
-    middle = f'cx="{x:.1f}" cy="{-y:.1f}"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left:.1f} {-top:.1f} '
-        f'{size[0]:.1f} {size[1]:.1f}" width="720" height="280"><path d="{_land()}" fill="#888888" '
-        f'fill-opacity=".4"/><g fill="none" stroke="#d9480f" stroke-width="{2 * part:.2f}">'
-        f'<rect {box}/><circle {middle} r="{7 * part:.2f}"/></g></svg>'
-    )
-
-
-@cache
-def _land() -> str:
-    """Path of the land in whole degrees, for an image in SVG."""
-    shapes = base_map(WORLD, 1.0)["features"]
-    land = [
-        each["geometry"]["coordinates"] for each in shapes if each["properties"]["kind"] == "land"
-    ]
-    rings = [polygon[0] for polygon in chain(*land)]
-    return "".join(f"M{' '.join(f'{x:.0f},{-y:.0f}' for x, y in ring)}Z" for ring in rings)
+        figure = cached(f"{prefix}.extent", seen, partial(extent_figure, seen))
+        (beside or st).image(figure, words, alt=words)
 
 
 def show_times(
