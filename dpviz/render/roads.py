@@ -14,18 +14,22 @@ from dpviz.errors import DomainError
 from dpviz.lazy import nx
 from dpviz.releases.counts import RoadRelease
 from dpviz.render.basemap import outlines
-from dpviz.render.colors import ACCENT, HALO, QUIET, Themed, stops
+from dpviz.render.colors import ACCENT, HALO, QUIET, ROAD, Themed, stops
 from dpviz.render.detail import NOISE_SDS
 from dpviz.render.legend import Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points
 from dpviz.render.nearby import named_places, nearest_places
-from dpviz.render.projection import is_degrees
+from dpviz.render.projection import home_zoom, is_degrees
 from dpviz.render.scale import LINE_WIDTHS, Scale, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
 
 PIVOT = (110, 110, 118, 220)
 SECTIONS = stops("5f86ad b0833f 629462 9676a5 ba6c65 7d8490")
+SHORT, NEARER = 1 / 20, (1.5, 2.5)
+"""Largest share of the area's longer side that a short section spans, and the zooms, beyond that of
+the whole area, between which short sections get their colours: all at once would be confetti."""
+
 MAX_OFFERED = 200
 """Most nodes that a selector offers."""
 
@@ -118,7 +122,7 @@ def street_marks(release: RoadRelease, scale: Scale) -> tuple[Mark, ...]:
     place = release.frame.domains.path[release.frame.domains.position]
     rows = (
         Row(f"{release.records} (noisy)", "count", noise_sd="sd"),
-        Row("edge", "edge"),
+        Row("street", "edge"),
         Row("section", "subdomain"),
     )
     marks = []
@@ -159,7 +163,7 @@ def graph_mark(graph: RoadGraph) -> Mark:
         color=QUIET_COLOR,
         **_width(QUIET_WIDTH),
         title="Street",
-        rows=(Row("edge", "edge"),),
+        rows=(Row("street", "edge"),),
         extra={"edge": _texts(graph.edge_id)},
     )
 
@@ -169,23 +173,36 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
     graph = release.frame.graph
     place = release.frame.domains.path[release.frame.domains.position]
     size = np.diff(release.frame.domains.start)
-    edges = np.arange(len(graph))
+    colors, short = section_colors(graph, place), _spans(graph, place)[place] < SHORT
+    home = home_zoom(bounds(graph))
     offset, _ = graph.incidence
     pivots = np.flatnonzero(np.diff(offset) > 2)
-    return (
-        paths(
-            "domains",
+
+    def sections(name: str, edges: Int) -> Mark:
+        return paths(
+            name,
             lines_of(graph, edges),
-            color=section_colors(graph, place),
+            color=colors[edges],
             **_width(1.2),
             title="Section",
-            rows=(Row("section", "subdomain"), Row("its streets", "size"), Row("edge", "edge")),
+            rows=(Row("section", "subdomain"), Row("its streets", "size"), Row("street", "edge")),
             extra={
-                "subdomain": place.astype(np.str_),
-                "size": size[place].astype(np.str_),
-                "edge": _texts(graph.edge_id),
+                "subdomain": place[edges].astype(np.str_),
+                "size": size[place[edges]].astype(np.str_),
+                "edge": _texts(graph.edge_id[edges]),
             },
+        )
+
+    return (
+        sections("sections.short", np.flatnonzero(short)),
+        paths(
+            "sections.pale",
+            lines_of(graph, np.flatnonzero(short)),
+            color=ROAD,
+            **_width(1.6),
+            fade=[home + zooms for zooms in NEARER],
         ),
+        sections("sections.long", np.flatnonzero(~short)),
         points(
             "pivots",
             node_degrees(graph)[pivots],
@@ -196,6 +213,18 @@ def domain_marks(release: RoadRelease) -> tuple[Mark, ...]:
             radius_max_pixels=3.0,
         ),
     )
+
+
+def _spans(graph: RoadGraph, path: Int) -> Float:
+    """Longer sides of the boxes around the sections, as shares of the area's."""
+    lines, count = degrees(graph), int(path.max()) + 1
+    across = np.cos(np.radians(lines[:, 1].mean()))
+    low, high = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
+    of_point = np.repeat(path, np.diff(graph.line_start))
+    np.minimum.at(low, of_point, lines * (across, 1))
+    np.maximum.at(high, of_point, lines * (across, 1))
+    whole = (high.max(axis=0) - low.min(axis=0)).max()
+    return np.asarray((high - low).max(axis=1) / whole)
 
 
 def answer_marks(release: RoadRelease, edges: Int) -> list[Mark]:
@@ -273,6 +302,7 @@ def domain_legend() -> Legend:
         title="Sections: streets in a row that are counted together",
         swatches=(
             Swatch("one section; its neighbours have other colours", SECTIONS[0]),
+            Swatch("short sections: zoom in", ROAD),
             Swatch("junction of more than two streets", PIVOT),
         ),
     )

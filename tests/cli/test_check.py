@@ -59,7 +59,7 @@ def test_check_states_exact_facts_of_trips_and_sequences(tmp_path):
     assert as_json("check", tmp_path / "trips.csv", "--graph", graph)["facts"] == {
         "records read": 4,
         "rows without the id of a record: dropped": 1,
-        "with an edge or symbol that the public graph or alphabet lacks: dropped": 1,
+        "with a street or symbol that the public graph or alphabet lacks: dropped": 1,
         "kept": 1,
     }
     (tmp_path / "s.txt").write_text("a b\nmoon\n")

@@ -190,7 +190,7 @@ def test_the_owner_s_exact_facts_of_own_files_stand_before_the_payment(form):
     assert app.selectbox(key="roads.unit").label == "What is one person in your file?"
     facts = exact_facts(app)
     assert facts.startswith("3 records read, 1 kept (")
-    assert "1 with an edge or symbol that the public graph or alphabet lacks: check the" in facts
+    assert "1 with a street or symbol that the public graph or alphabet lacks: check the" in facts
 
 
 def test_a_graph_that_cannot_be_read_is_said_in_sight():
@@ -224,7 +224,9 @@ def test_every_street_is_drawn_once_and_noise_is_grey(release):
         assert less.max() <= more.min()
     assert len(counts[-1]) < len(counts[0])
     tree = {mark.id: mark for mark in domain_marks(release)}
-    assert tree["domains"].table.num_rows == len(release.frame.graph)
+    short, long = (tree[f"sections.{each}"].table.num_rows for each in ("short", "long"))
+    assert short + long == len(release.frame.graph)
+    assert 0 < long < short / 2  # few colours on the whole map
 
 
 def test_sections_that_meet_differ_in_colour(release):

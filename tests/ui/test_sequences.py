@@ -173,7 +173,7 @@ def test_confidential_sequences_without_a_public_symbol_cannot_be_paid_for():
     app = of_symbols("a b c\n", "a", public=False)
     facts = exact_facts(app)
     assert facts.startswith("1 records read, 0 kept")
-    assert "- 1 with an edge or symbol" in facts
+    assert "- 1 with a street or symbol" in facts
     assert "nothing can be published" in app.error[-1].value
     assert not any(each.label.startswith("Publish") for each in app.button)
 

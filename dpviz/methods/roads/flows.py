@@ -64,11 +64,11 @@ class Flows(RoadMethod):
     name: ClassVar[str] = "flows"
     title: ClassVar[str] = "Flows of streets between crossings"
     paper: ClassVar[str] = f"dpviz: a method of this project; truncation after: {PAPER}"
-    advice: ClassVar[str] = "How edges of one street differ is hidden while the noise is larger."
+    advice: ClassVar[str] = "How segments of one street differ is hidden while the noise is larger."
     tiny: ClassVar[dict[str, object]] = {"max_length": 4}
 
     max_length: int = parameter(
-        100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000
+        100, "Δ: public bound on the segments of a trip; longer are cut", 1, 10_000
     )
 
     def build(self, task: RoadTask) -> Measured:
@@ -94,9 +94,9 @@ class Flows(RoadMethod):
         if reach > limit:
             share = budget.spend(
                 loss,
-                "visits lost, by class of edges",
+                "visits lost, by class of segments",
                 mechanism="geometric",
-                theorem=f"at most {reach - limit} edges of a trip are lost, each in one class",
+                theorem=f"at most {reach - limit} segments of a trip are lost, each in one class",
             )
             beyond = visits(outer, len(graph)) - inner
             exact = np.bincount(use_class, beyond, minlength=CLASSES).astype(np.int64)
@@ -104,9 +104,9 @@ class Flows(RoadMethod):
             lost, lost_variance = noisy.astype(np.float64), float(variances[0])
         share = budget.spend(
             budget.left,
-            "visits of streets and edges",
+            "visits of streets and their segments",
             mechanism="geometric",
-            theorem=f"L = {limit} edges per trip, each in one count",
+            theorem=f"L = {limit} segments per trip, each in one count",
         )
         noisy, variance = geometric(noise, share, forest.totals(inner), limit)
 

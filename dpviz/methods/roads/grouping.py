@@ -39,7 +39,7 @@ class GroupSmoothing(RoadMethod):
     tiny: ClassVar[dict[str, object]] = {"max_length": 4}
 
     max_length: int = parameter(
-        100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000
+        100, "Δ: public bound on the streets of a trip; longer are cut", 1, 10_000
     )
     width: int = parameter(50, "Edges of one group", 1, 10_000)
 
@@ -50,7 +50,7 @@ class GroupSmoothing(RoadMethod):
         trips = truncated(task.trips, cap, noise)
         half = budget.spend(
             budget.epsilon / 2,
-            "one edge of each trip",
+            "one street of each trip",
             mechanism="geometric",
             why="sensitivity 1 of the histogram in L1",
         )

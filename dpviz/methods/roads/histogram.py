@@ -111,18 +111,18 @@ class EventHistogram(RoadMethod):
         choices=("workload", "paper", "quantile", "fixed", "off"),
     )
     max_length: int = parameter(
-        100, "Δ: public bound on the edges of a trip; longer are cut", 1, 10_000
+        100, "Δ: public bound on the streets of a trip; longer are cut", 1, 10_000
     )
-    limit: int = parameter(20, "L where truncation=fixed: edges kept of one trip", 1, 10_000)
+    limit: int = parameter(20, "L where truncation=fixed: streets kept of one trip", 1, 10_000)
     quantile: float = parameter(
         0.85, "Quantile of the lengths where truncation=quantile", 0.01, 0.999
     )
     pick: str = parameter(
-        "window", "What is kept of a long trip: a window, or edges", choices=("window", "random")
+        "window", "What is kept of a long trip: a window, or streets", choices=("window", "random")
     )
     decomposition: str = parameter(
         "min",
-        "Sub-domains: min-cut for the workload, random pairs, or every edge on its own",
+        "Sub-domains: min-cut for the workload, random pairs, or every street on its own",
         choices=tuple(DECOMPOSITIONS),
     )
     index: str = parameter(
@@ -171,9 +171,9 @@ class EventHistogram(RoadMethod):
         counts = forest.totals(visits(truncated(trips, limit, noise, self.pick), len(graph)))
         share = budget.spend(
             budget.left,
-            "visits of edges and tree nodes",
+            "visits of streets and tree nodes",
             mechanism="geometric",
-            theorem=f"L = {limit} edges per trip, Σ 1/s ≤ 1 on every root path",
+            theorem=f"L = {limit} streets per trip, Σ 1/s ≤ 1 on every root path",
         )
         estimate, variance = np.empty(len(forest)), np.empty(len(forest))
         for relative_scale in np.unique(forest.relative_scale):

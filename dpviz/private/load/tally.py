@@ -30,7 +30,7 @@ class Fact(StrEnum):
     NO_KIND = "of no listed category: dropped"
     NO_VALUE = "without a readable value: dropped"
     NO_ID = "rows without the id of a record: dropped"
-    UNKNOWN = "with an edge or symbol that the public graph or alphabet lacks: dropped"
+    UNKNOWN = "with a street or symbol that the public graph or alphabet lacks: dropped"
     STEPS = "single steps or symbols left out of records"
     EMPTY = "empty: dropped"
     SEQUENCES = "sequences made of them"
