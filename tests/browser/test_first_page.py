@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import idle
+from tests.browser.conftest import frames, idle
 from tests.browser.test_explore import (
     the_map,
     view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks,
@@ -31,4 +31,22 @@ def test_a_picture_of_the_demo_stands_where_the_map_will_be_until_it_is_painted(
     box = real.bounding_box()
     assert all(abs(first[side] - box[side]) <= 4 for side in box)
     assert not [url for url in asked if "openstreetmap" in url]
+    the_foot_stays_when_the_head_is_scrolled_out_of_sight(page, real)
     view_controls_need_no_python_and_less_epsilon_redraws_where_one_looks(page)
+
+
+def the_foot_stays_when_the_head_is_scrolled_out_of_sight(page, map_view):
+    """Chromium without a GPU left as much of it blank as was out of sight above."""
+
+    def foot():
+        frames(page)
+        box = map_view.bounding_box()
+        x, y = box["x"] + 40, box["y"] + box["height"]
+        return page.screenshot(clip={"x": x, "y": y - 60, "width": 300, "height": 50})
+
+    before = foot()
+    scroll = "by => document.querySelector('[data-testid=stMain]').scrollBy(0, by)"
+    page.evaluate(scroll, 300)
+    assert map_view.bounding_box()["y"] < 0
+    assert foot() == before
+    page.evaluate(scroll, -300)
