@@ -1,6 +1,9 @@
 """The placeholder shown before the app starts has the layout of the app."""
 
+from io import BytesIO
+
 import pytest
+from PIL import Image
 
 from tests.browser.conftest import frames, idle
 from tests.browser.test_explore import (
@@ -41,10 +44,13 @@ def the_foot_stays_when_the_head_is_scrolled_out_of_sight(page, map_view):
     def foot():
         frames(page)
         box = map_view.bounding_box()
-        x, y = box["x"] + 40, box["y"] + box["height"]
-        return page.screenshot(clip={"x": x, "y": y - 60, "width": 300, "height": 50})
+        x, y = round(box["x"]) + 40, round(box["y"] + box["height"])
+        picture = Image.open(BytesIO(page.screenshot()))  # with a clip, all would be laid out anew
+        return picture.crop((x, y - 60, x + 300, y - 10)).tobytes()
 
     before = foot()
+    longer = "e => { e.style.paddingBottom = '500px'; }"
+    page.get_by_test_id("stMainBlockContainer").evaluate(longer)
     scroll = "by => document.querySelector('[data-testid=stMain]').scrollBy(0, by)"
     page.evaluate(scroll, 300)
     assert map_view.bounding_box()["y"] < 0
