@@ -6,14 +6,14 @@ Drawn from the coarse base map as it is stored, since it is drawn while its owne
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from dpviz.datasets.basemap import WORLD, Bounds, sketch, towns
+from dpviz.datasets.basemap import WORLD, Bounds, Place, sketch, towns
 
 WIDE, HIGH, FIT = 560, 280, 2.0
 """Pixels of the map, and its sides as multiples of the rectangle's."""
@@ -50,31 +50,35 @@ def extent_figure(bounds: Bounds) -> str:
     borders = _path(map(pixels, shapes["border"]))
     (left, top), (right, bottom) = pixels([(west, north), (east, south)]).tolist()
     box_wide, box_high = max(right - left, LEAST_BOX), max(bottom - top, LEAST_BOX)
-    named, zoom = list[str](), math.log2(360 * narrow * scale / 512)
-    taken = list[tuple[float, float, float]]()
-    for town in towns(around, zoom + 1):
-        (over, down), half = pixels((town.lon, town.lat)).tolist(), len(town.name) * LETTER / 2
-        inside = abs(over) + half <= WIDE / 2 and abs(down) + LINE <= HIGH / 2
-        free = all(
-            abs(over - other) > half + width or abs(down - line) > LINE
-            for other, line, width in taken
-        )
-        if inside and free and len(taken) < MAX_NAMES:
-            taken.append((over, down, half))
-            named.append(f'<text x="{over:.0f}" y="{down:.0f}">{escape(town.name)}</text>')
+    names = _names(pixels, towns(around, math.log2(360 * narrow * scale / 512) + 1))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{HIGH}" viewBox="0 0 720 '
         f'{HIGH}"><svg width="{WIDE}" height="{HIGH}" viewBox="{-WIDE / 2} {-HIGH / 2} {WIDE} '
         f'{HIGH}"><rect x="{-WIDE / 2}" y="{-HIGH / 2}" width="{WIDE}" height="{HIGH}" {_SEA}/>'
         f'<path d="{land}" {_LAND}/><path d="{borders}" fill="none" stroke="#777777"/>'
         '<g fill="#222222" stroke="#ffffff" stroke-width="3" paint-order="stroke" '
-        f'font-size="13" font-family="sans-serif" text-anchor="middle">{"".join(named)}</g>'
+        f'font-size="13" font-family="sans-serif" text-anchor="middle">{names}</g>'
         f'<rect x="{-box_wide / 2:.1f}" y="{-box_high / 2:.1f}" width="{box_wide:.1f}" '
         f'height="{box_high:.1f}" fill="none" stroke="{ACCENT}" stroke-width="2"/></svg>'
         f'{GLOBE}<rect x="-90" y="-43" width="180" height="86" {_SEA}/><path d="{_globe()}" '
         f'{_LAND}/><circle cx="{x / 2:.0f}" cy="{-y / 2:.0f}" r="6" fill="none" stroke="{ACCENT}" '
         'stroke-width="2.5"/></svg></svg>'
     )
+
+
+def _names(pixels: Callable[[Any], Any], places: Iterable[Place]) -> str:
+    """The largest places whose names lie on the map and not over each other."""
+    names, taken = list[str](), list[tuple[float, float, float]]()
+    for place in places:
+        (x, y), half = pixels((place.lon, place.lat)).tolist(), len(place.name) * LETTER / 2
+        inside = abs(x) + half <= WIDE / 2 and abs(y) + LINE <= HIGH / 2
+        free = all(
+            abs(x - other) > half + width or abs(y - line) > LINE for other, line, width in taken
+        )
+        if inside and free and len(taken) < MAX_NAMES:
+            taken.append((x, y, half))
+            names.append(f'<text x="{x:.0f}" y="{y:.0f}">{escape(place.name)}</text>')
+    return "".join(names)
 
 
 _SEA = 'fill="#7a9cb8" fill-opacity=".25"'
