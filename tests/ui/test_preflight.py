@@ -146,7 +146,7 @@ def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():
     (picture,) = app.get("image")
     assert picture.proto.imgs[0].caption == f"{OWNER_ONLY}: where your records lie."
     assert "41.88" not in str(picture.proto)
-    assert ">Chicago<" in app.session_state["publish.extent"][1]
+    assert ">Chicago<" in app.session_state["publish.extent.figure"][1]
     app.text_input(key="publish.crs").set_value("EPSG:2278").run()
     assert "look like degrees, not like places in EPSG:2278" in texts(app).replace("\\", "")
     app = published("a.csv", "lon,lat\n530000,180000\n")

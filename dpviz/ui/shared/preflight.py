@@ -120,7 +120,7 @@ def show_survey(
         st.warning(words.format(plain(crs)), icon=":material/wrong_location:")
     else:
         words = f"{OWNER_ONLY}: where your records lie."
-        figure = cached(f"{prefix}.extent", seen, partial(extent_figure, seen))
+        figure = cached(f"{prefix}.extent.figure", seen, partial(extent_figure, seen))
         (beside or st).image(figure, words, alt=words)
 
 
