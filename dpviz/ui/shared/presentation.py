@@ -72,7 +72,7 @@ def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> 
     texts: dict[str, Any] = {}
     with st.container(horizontal=True):
         for name in names:
-            permalink.set_initial(f"{key}.{name}", getattr(words, name))
+            st.session_state.setdefault(f"{key}.{name}", getattr(words, name))
             texts[name] = st.text_input(
                 FIELDS[name],
                 key=f"{key}.{name}",

@@ -265,7 +265,7 @@ def release_choice(page: str, side: str) -> Opened | None:
     offered = {each.id: each for each in Shelf().of(visitor()) if _is_map_of_points(each)}
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
-    permalink.set_initial(f"{place}.stored", asked if asked in offered else None)
+    st.session_state.setdefault(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
         list(offered),
