@@ -22,9 +22,10 @@ def apply() -> None:
     # address of a file that was just chosen, the file is never sent and no error is shown.
     # Fixed upstream for toasts only: https://github.com/streamlit/streamlit/issues/7740
     ForwardMsgQueue.clear = _clear_but_answers  # type: ignore[method-assign]
-    # The browser is told a value that the session holds in one run only. If it never gets that run's
-    # messages, it makes the widget with its default, such as the least ε, which counts from then on.
-    # Streamlit tells it again only for ``persist_state``, which also keeps the value elsewhere.
+    # A value that the session holds is sent to the browser once. If the messages of that run are
+    # lost (a newer run drops them), the browser makes the widget with its default, such as the
+    # least ε, which counts from then on. Streamlit sends it again only with ``persist_state``,
+    # which also keeps the value of a widget that is gone.
     SessionState.register_widget = _register_until_reported  # type: ignore[method-assign]
     # The upload parser writes files over 1 MB to the temporary folder. Proposed as a parameter:
     # https://github.com/Kludex/starlette/pull/3190

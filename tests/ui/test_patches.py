@@ -78,7 +78,7 @@ def values(monkeypatch, register):
     slider = app.select_slider(key="publish.epsilon")
     told = list(slider.proto.raw_value)
     if not told:  # the browser makes the slider with its default
-        slider.set_value(slider.options[int(slider.proto.default[0])])
+        slider.set_value(float(slider.options[int(slider.proto.default[0])]))
     app.run()
     return told, app.session_state["publish.epsilon"]
 

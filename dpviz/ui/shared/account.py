@@ -311,7 +311,7 @@ def _confirm_payment(prefix: str, offer: tuple[int, Order], place: str, runs: bo
 
     While the build runs it asks nothing, and does not show what is spent, since that changes.
     """
-    turn, order = offer
+    order = offer[1]
     asked = st.session_state.get(f"{prefix}.asked") == offer
 
     def ask(answer: object) -> None:

@@ -27,7 +27,6 @@ from dpviz.render import Camera
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scene import Bounds
 from dpviz.ui.map.component import events
-from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.releases import link_of, visitor
 from dpviz.ui.shared.shelf import Shelf, Stored
