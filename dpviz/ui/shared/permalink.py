@@ -137,13 +137,14 @@ def number(
 
 
 def write(parameters: Mapping[str, str | None]) -> None:
-    """Write parameters that have a value into the address, and remove the others."""
-    for name, value in parameters.items():
-        if value:
-            if st.query_params.get(name) != value:
-                st.query_params[name] = value
-        elif name in st.query_params:
-            del st.query_params[name]
+    """Write parameters that have a value into the address, and remove the others.
+
+    In one message: the browser writes each into the page it shows, which Back may have changed.
+    """
+    now = st.query_params.to_dict()
+    wanted = {name: value for name, value in {**now, **parameters}.items() if value}
+    if wanted != now:
+        st.query_params.from_dict(wanted)
 
 
 @dataclass(frozen=True)
