@@ -124,7 +124,7 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
         return
     for title, each in maps.items():
         if rows := place_rows(each):
-            head = ("Place", COUNT, "Per km²", "Square")
+            head = tuple(name.capitalize() for name in rows[0])
             texts = [tuple(row.values()) for row in rows]
             yield Table(f"{title}, densest first", head, texts, len(rows))
 

@@ -16,7 +16,7 @@ from dpviz.releases.answers import INTERVAL_SDS, Answers
 from dpviz.releases.points.region_count import Regions, polygonal
 from dpviz.render.colors import LAND, Themed
 from dpviz.render.detail import NOISE_SDS
-from dpviz.render.legend import Legend, blank_words, scale_labels
+from dpviz.render.legend import Legend, blank_words, scale_labels, surface_of
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
 from dpviz.render.numbers import with_noise
@@ -114,10 +114,12 @@ def choropleths(
     clear = [answers.count * regions.inside > NOISE_SDS * answers.noise_sd for answers in frames]
     count = np.concatenate([answers.count for answers in frames])
     scale = scale_of(np.concatenate(densities)[every := np.concatenate(clear)], count[every])
+    per = surface_of(scale)
     legend = Legend(
-        title=f"{counted[:1].upper()}{counted[1:]} per km² by {noun}",
+        title=f"{counted[:1].upper()}{counted[1:]} per {per} by {noun}",
         colors=scale.colors(),
-        labels=scale_labels(scale),
+        labels=scale_labels(scale, per.km2),
+        surface=per,
         blank=blank_words(scale),
     )
     return [
@@ -190,6 +192,7 @@ def _marks(
     for theme in (color.light, color.dark):
         theme[drawn.blank, 3] = BLANK_ALPHA
     rings, owner = triangles
+    surface = drawn.legend.surface
     fill = polygons(
         f"{id}s",
         list(rings),
@@ -197,13 +200,13 @@ def _marks(
         rows=(
             Row(noun, "name"),
             Row(f"{counted} (noisy)", "count", noise_sd="sd"),
-            Row("per km²", "density"),
+            Row(f"per {surface}", "density"),
         ),
         extra={
             "name": np.array(regions.names)[owner],
             "count": answers.count[owner],
             "sd": _error(answers)[owner],
-            "density": density[owner],
+            "density": surface.km2 * density[owner],
         },
     )
     look: dict[str, Any] = HAIRLINE if drawn.mesh else {"themed": 170, "width": 1.0}

@@ -15,8 +15,12 @@ def places(
     rows: list[tuple[str, float, float, float, float]],
     *,
     dots: bool = False,
+    fixed: bool = False,
 ) -> Mark:
-    """Names over the map: (name, longitude, latitude, rank, zoom from which it may be shown)."""
+    """Names over the map: (name, longitude, latitude, rank, zoom from which it may be shown).
+
+    ``fixed`` ones never move aside for others: beside a country, its name would name another.
+    """
     name, lon, lat, rank, start = zip(*rows, strict=True) if rows else ((), (), (), (), ())
     columns = {
         "position": tuples(np.column_stack([lon, lat]).astype(np.float64).reshape(-1, 2)),
@@ -25,5 +29,5 @@ def places(
         "from": numbers(np.array(start, dtype=np.float32)),
     }
     bind = {f"get{column.title()}": column for column in columns}
-    layer = pydeck.Layer("PlaceLayer", None, id=id, dots=dots)
+    layer = pydeck.Layer("PlaceLayer", None, id=id, dots=dots, fixed=fixed)
     return Mark(layer=layer, table=pa.table(columns), bind=bind)

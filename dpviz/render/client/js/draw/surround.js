@@ -99,7 +99,7 @@ export class Surround {
     pen.setLineDash([]);
   }
 
-  /** Draws names, larger places first, and returns their number. A name stands above, below or beside its place; it is left out if every position overlaps another name. */
+  /** Draws names, larger places first, and returns their number. A name stands above, below or beside its place, a fixed one on it; it is left out if every position overlaps another name. */
   names(pen, viewport, places, buttons) {
     const k = this.text;
     const {theme} = this.app;
@@ -116,14 +116,14 @@ export class Surround {
     let drawn = 0;
     pen.textAlign = 'center';
     pen.lineJoin = 'round';
-    for (const {name, at: [x, y], rank, dot} of here) {
+    for (const {name, at: [x, y], rank, dot, fixed} of here) {
       if (drawn >= MAX_NAMES) break;
       pen.font = rank <= large ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
       const half = pen.measureText(name).width / 2;
       const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
       const gap = (dot ? 7 : 0) * k;
       const aside = half + (dot ? 8 : 14) * k;
-      const tries = [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
+      const tries = fixed ? [[x, y + 4 * k]] : [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
       const found = tries.map(at => around(...at)).find(each => free(each.box));
       if (!found) continue;
       taken.push(found.box);
