@@ -154,7 +154,7 @@ def _names(bounds: Bounds | None, wider: Bounds | None) -> list[Mark]:
     )
     small = [*_places(near, lambda part: towns(part, zoom + NEAR_ZOOMS))]
     small += _places(wider, lambda part: towns(part, zoom + 1.0))
-    large = [(name.upper(), *rest) for name, *rest in _places(wider, countries)]
+    large = [(row[0].upper(), *row[1:]) for row in _places(wider, countries)]
     marks = places(COUNTRIES, large, fixed=True), places(PLACES, list(dict.fromkeys(small)))
     return [mark for mark in marks if len(mark.table)]
 

@@ -18,7 +18,7 @@ from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.basemap import is_city
 from dpviz.render.cells import density_scale, domain_bounds
 from dpviz.render.districts import shapes_in_degrees
-from dpviz.render.legend import surface_of
+from dpviz.render.legend import Surface, surface_of
 from dpviz.render.numbers import short, with_noise
 from dpviz.render.projection import areas as square_km_of
 from dpviz.render.projection import from_degrees, to_degrees
@@ -41,7 +41,8 @@ def place_rows(release: PointRelease) -> list[dict[str, str]]:
     """Noisy counts in squares around the named places of a map, densest first."""
     crs = release.domain.crs
     rows: list[tuple[float, dict[str, str]]] = []
-    surface = surface_of(density_scale(release))
+    # A release with time has no map of its own, whose unit the table could share.
+    surface = Surface() if release.domain.time else surface_of(density_scale(release))
     for name, side, box in place_squares(domain_bounds(release.domain)):
         answer = release.count(from_degrees(box, crs))
         count, error = float(answer.count[0]), float(answer.total_error[0])

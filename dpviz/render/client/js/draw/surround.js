@@ -99,7 +99,7 @@ export class Surround {
     pen.setLineDash([]);
   }
 
-  /** Draws names, larger places first, and returns their number. A name stands above, below or beside its place, a fixed one on it; it is left out if every position overlaps another name. */
+  /** Draws names, larger places first, and returns their number. A name stands above, below or beside its place, a fixed one on it or half a line away; it is left out if every position overlaps another name. */
   names(pen, viewport, places, buttons) {
     const k = this.text;
     const {theme} = this.app;
@@ -123,7 +123,7 @@ export class Surround {
       const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
       const gap = (dot ? 7 : 0) * k;
       const aside = half + (dot ? 8 : 14) * k;
-      const tries = fixed ? [[x, y + 4 * k]] : [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
+      const tries = fixed ? [4, 13, -5].map(down => [x, y + down * k]) : [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
       const found = tries.map(at => around(...at)).find(each => free(each.box));
       if (!found) continue;
       taken.push(found.box);
