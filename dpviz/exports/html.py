@@ -249,13 +249,16 @@ def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> di
 
 
 def name_records(spec: dict[str, Any], noun: str) -> None:
-    """Call the records by the owner's noun in all legends."""
+    """Call the records by the owner's noun in all legends and in tooltips over areas."""
     owners = (spec, *spec["views"])
     legends = [spec["contrast"]]
     legends += [each.get(name) for each in owners for name in ("legend", "wholeLegend")]
     for legend in filter(None, legends if noun else ()):
         before = legend["noun"]
         legend |= {key: with_noun(legend[key], noun, before) for key in ("title", "blank", "noun")}
+    for tooltip in spec["tooltips"].values() if spec.get("areas") else ():
+        for row in tooltip["rows"]:
+            row["label"] = with_noun(row["label"], noun)
 
 
 def _cells(

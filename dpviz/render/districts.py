@@ -176,16 +176,18 @@ def district_marks(
     *,
     noun: str = "district",
     simplified: bool = True,
+    counted: str = "records",
     id: str = "district",  # noqa: A002
 ) -> tuple[tuple[Mark, ...], Legend]:
     """Marks of districts, a filled shape, a border and a label each; and the legend.
 
     Args:
         simplified: whether borders may be drawn with fewer corners; those of a mesh have few.
+        counted: plural noun of what is counted.
         id: prefix of the ids of the marks.
     """
     (marks,), legend = district_frames(
-        regions, [answers], domain, [id], noun=noun, simplified=simplified
+        regions, [answers], domain, [id], noun=noun, simplified=simplified, counted=counted
     )
     return marks, legend
 

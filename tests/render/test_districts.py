@@ -123,6 +123,14 @@ def test_districts_are_named_with_their_counts_and_total_errors():
     assert texts == ["with a hole\n5,000 ± 22", "whole\n900 ± 700", "in two parts\n100 ± 22"]
 
 
+def test_the_legend_and_the_tooltip_call_the_records_by_the_owners_noun():
+    regions = regions_of(SHAPES, DOMAIN, list("abc"))
+    answers = answers_from(np.full((3, 4), 900.0))
+    (fill, *_), legend = district_marks(regions, answers, DOMAIN, counted="crimes")
+    assert legend.title == "Crimes per km² by district"
+    assert [row.label for row in fill.rows] == ["district", "crimes (noisy)", "per km²"]
+
+
 def test_the_room_for_a_name_lies_within_its_district_and_is_about_as_wide_as_it():
     """A hole, or a gap between two parts, is no room."""
     (*_, names), _ = made([5000.0, 100.0, 900.0], [10.0, 10.0, 300.0])
