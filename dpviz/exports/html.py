@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
@@ -25,7 +23,7 @@ from dpviz.exports.facts import (
     label_of,
     replies,
 )
-from dpviz.exports.pack import Packer, base64_of, compressed
+from dpviz.exports.pack import Packer, base64_of, compressed, deck
 from dpviz.exports.page import page
 from dpviz.exports.places import findable
 from dpviz.exports.presentation import Presentation
@@ -134,6 +132,7 @@ def words_of_page(
         "title": presentation.title or default_title(one),
         "subtitle": presentation.subtitle,
         "notes": presentation.notes,
+        "published": presentation.published,
         "records": presentation.noun or getattr(maps[0], "records", "records"),
         "kind": kind,
         "sentence": sentence,
@@ -386,18 +385,9 @@ def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[st
 
 
 def default_title(releases: Sequence[Release]) -> str:
-    """Title of the file; says NOT PRIVATE if any release is not private."""
-    noun = "map" if len(releases) == 1 else "maps"
-    first = {1: "A", 2: "Two"}.get(len(releases), str(len(releases)))
-    if all(each.header.private for each in releases):
-        return f"{first} private {noun}"
-    return f"{first} {noun}, NOT PRIVATE"
-
-
-@cache
-def deck() -> bytes:
-    """deck.gl from the installed pydeck: 4 MB, packed to 1.1."""
-    import pydeck
-
-    path = Path(pydeck.__file__).parent / "nbextension" / "static" / "index.js"
-    return compressed(path.read_bytes())
+    """Title of the file: the public name of its data; says NOT PRIVATE if any release is not."""
+    first, noun = {1: ("A", "map"), 2: ("Two", "maps")}.get(len(releases), (len(releases), "maps"))
+    if not all(each.header.private for each in releases):
+        return f"{first} {noun}, NOT PRIVATE"
+    name = releases[0].header.source if len(releases) == 1 else ""
+    return f"{name}: a private map" if name else f"{first} private {noun}"
