@@ -385,9 +385,9 @@ def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[st
 
 
 def default_title(releases: Sequence[Release]) -> str:
-    """Title of the file: the public name of its data; says NOT PRIVATE if any release is not."""
-    first, noun = {1: ("A", "map"), 2: ("Two", "maps")}.get(len(releases), (len(releases), "maps"))
-    if not all(each.header.private for each in releases):
-        return f"{first} {noun}, NOT PRIVATE"
-    name = releases[0].header.source if len(releases) == 1 else ""
-    return f"{name}: a private map" if name else f"{first} private {noun}"
+    """Title of the file; says NOT PRIVATE if any release is not private."""
+    noun = "map" if len(releases) == 1 else "maps"
+    first = {1: "A", 2: "Two"}.get(len(releases), str(len(releases)))
+    if all(each.header.private for each in releases):
+        return f"{first} private {noun}"
+    return f"{first} {noun}, NOT PRIVATE"
