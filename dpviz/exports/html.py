@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
@@ -25,7 +23,7 @@ from dpviz.exports.facts import (
     label_of,
     replies,
 )
-from dpviz.exports.pack import Packer, base64_of, compressed
+from dpviz.exports.pack import Packer, base64_of, compressed, deck
 from dpviz.exports.page import page
 from dpviz.exports.places import findable
 from dpviz.exports.presentation import Presentation
@@ -134,6 +132,7 @@ def words_of_page(
         "title": presentation.title or default_title(one),
         "subtitle": presentation.subtitle,
         "notes": presentation.notes,
+        "published": presentation.published,
         "records": presentation.noun or getattr(maps[0], "records", "records"),
         "kind": kind,
         "sentence": sentence,
@@ -249,13 +248,16 @@ def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> di
 
 
 def name_records(spec: dict[str, Any], noun: str) -> None:
-    """Call the records by the owner's noun in all legends."""
+    """Call the records by the owner's noun in all legends and in tooltips over areas."""
     owners = (spec, *spec["views"])
     legends = [spec["contrast"]]
     legends += [each.get(name) for each in owners for name in ("legend", "wholeLegend")]
     for legend in filter(None, legends if noun else ()):
         before = legend["noun"]
         legend |= {key: with_noun(legend[key], noun, before) for key in ("title", "blank", "noun")}
+    for tooltip in spec["tooltips"].values() if spec.get("areas") else ():
+        for row in tooltip["rows"]:
+            row["label"] = with_noun(row["label"], noun)
 
 
 def _cells(
@@ -389,12 +391,3 @@ def default_title(releases: Sequence[Release]) -> str:
     if all(each.header.private for each in releases):
         return f"{first} private {noun}"
     return f"{first} {noun}, NOT PRIVATE"
-
-
-@cache
-def deck() -> bytes:
-    """deck.gl from the installed pydeck: 4 MB, packed to 1.1."""
-    import pydeck
-
-    path = Path(pydeck.__file__).parent / "nbextension" / "static" / "index.js"
-    return compressed(path.read_bytes())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dpviz.errors import DpvizError
@@ -39,4 +41,4 @@ def _made(identity: str, folder: str, words: str) -> str:
     """Page of a release with these words."""
     del words  # part of the key
     stored, release = Shelf(folder).open(identity)
-    return release_page(release, stored.presentation)
+    return release_page(release, replace(stored.presentation, published=stored.at[:10]))

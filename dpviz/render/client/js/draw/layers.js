@@ -9,13 +9,13 @@ export function darkConstants(props) {
   return Object.fromEntries(dark.map(([name, value]) => [name.slice(0, -4), value]));
 }
 
-/** Named places of all place layers: {name, lon, lat, rank, from (zoom), dot, fixed}. */
+/** Named places of all place layers: {name, lon, lat, rank, from (zoom), dot, fixed, room (of an area: width at zoom 0)}. */
 export function placesIn(marks) {
   return marks.filter(({constructor, props}) => constructor.layerName === 'PlaceLayer' && props.visible !== false).flatMap(({props}) => {
-    const {getPosition, getName, getRank, getFrom} = props.data.attributes;
+    const {getPosition, getName, getRank, getFrom, getRoom} = props.data.attributes;
     return Array.from({length: props.data.length}, (_, i) => ({
       lon: getPosition.value[2 * i], lat: getPosition.value[2 * i + 1], name: getName.value[i],
-      rank: getRank.value[i], from: getFrom.value[i], dot: Boolean(props.dots), fixed: Boolean(props.fixed)}));
+      rank: getRank.value[i], from: getFrom.value[i], dot: Boolean(props.dots), fixed: Boolean(props.fixed), room: getRoom?.value[i]}));
   });
 }
 
