@@ -121,7 +121,8 @@ def words_of_page(
 ) -> dict[str, Any]:
     """Template values that every page of releases has in common.
 
-    ``whole`` is a release, and ``releases`` are the maps of its parts, such as steps of time.
+    ``whole`` is a release, and ``releases`` are the maps of its parts, such as steps of time. It is
+    the first map itself where there is no release of all parts: of a series.
     """
     one = releases[:1] if are_views_of_one(releases) else releases
     one = one if whole is None else [whole]
@@ -144,7 +145,7 @@ def words_of_page(
         "noun": "area" if is_areas(releases[0]) else "cell",
         "drawn": releases[0].kind,
         "quotients": is_points(one[0]) and bool(one[0].kinds or one[0].domain.values),
-        "tables": tables_of(whole or releases[0]) if len(one) == 1 else [],
+        "tables": tables_of(whole or releases[0], maps, names) if len(one) == 1 else [],
     }
 
 
@@ -154,12 +155,12 @@ def totals_of(releases: Sequence[Mapped]) -> list[str]:
 
 
 def _whole_period(release: Release) -> str:
-    """The whole period of a release of points or areas with time in words; else empty."""
+    """The whole period of a release with time, or the days of a series, in words; else empty."""
     if is_areas(release) and release.steps is not None:
         return whole_words(release.steps.calendar, *release.steps.period)
     if is_points(release) and release.domain.time is not None:
         return whole_words(release.domain.calendar, *release.domain.period)
-    return ""
+    return str(release.header.extra.get("days", ""))
 
 
 @dataclass(frozen=True)
@@ -319,15 +320,15 @@ def _listed(releases: Sequence[Mapped], labels: Sequence[str]) -> dict[str, Any]
 def _in_time(releases: Sequence[Mapped]) -> dict[str, Any]:
     """Periods of the maps, as in the app's addresses.
 
-    ``whole`` is 1 if the first map is of the whole period. Empty if the maps are not of periods of
-    one release.
+    ``whole`` is 1 if the first map is of the whole period: it ends with the last. Empty if the maps
+    are not of periods of one release.
     """
     if not are_views_of_one(releases) or "period" not in releases[0].header.extra:
         return {}
     periods = [each.header.extra["period"] for each in releases]
     first, *steps = periods
     return {
-        "whole": int(first == [steps[0][0], steps[-1][1]]),
+        "whole": int(first[1] == steps[-1][1]),
         "periods": [",".join(each) for each in periods],
     }
 

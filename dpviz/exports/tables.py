@@ -69,8 +69,19 @@ class Table:
         return f"{self.title}: {self.of:,}"
 
 
-def tables_of(release: Release) -> list[Table]:
-    """Tables of a release of any kind; none where there is nothing to list."""
+def tables_of(
+    release: Release, maps: Sequence[Mapped] = (), names: Sequence[str] = ()
+) -> list[Table]:
+    """Tables of a release of any kind; none where there is nothing to list.
+
+    Args:
+        release: a release of any kind.
+        maps: maps of its steps and their ``names``; if it is the first of them, as that of all days
+            of a series, there is a table of the others.
+        names: see ``maps``.
+    """
+    if release in maps[:-1]:
+        return [step_table(maps, names), *tables_of(release)]
     if is_roads(release):
         return [_streets(release)]
     if isinstance(release, SequenceRelease):
@@ -113,6 +124,13 @@ def _steps(release: Mapped) -> Iterator[Table]:
         for period in periods[:MAX_ROWS]
     ]
     yield Table("Steps of time", ("Time", COUNT), rows, len(periods))
+
+
+def step_table(maps: Sequence[Mapped], names: Sequence[str]) -> Table:
+    """Noisy total of each step of time, from maps of the whole period and of each step."""
+    totals = (count_words(each.count(each.domain.bounds)) for each in maps[1:])
+    rows = [*zip(names[1:], totals, strict=True)]
+    return Table("Steps of time", ("Time", COUNT), rows, len(rows))
 
 
 def _named_places(release: PointRelease) -> Iterator[Table]:
