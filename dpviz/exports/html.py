@@ -121,12 +121,11 @@ def words_of_page(
 ) -> dict[str, Any]:
     """Template values that every page of releases has in common.
 
-    ``whole`` is a release, and ``releases`` are the maps of its parts, such as steps of time. It is
-    the first map itself where there is no release of all parts: of a series.
+    ``whole`` is a release, and ``releases`` are maps of its parts; of a series, the first of them.
     """
-    one = releases[:1] if are_views_of_one(releases) else releases
-    one = one if whole is None else [whole]
+    one = [whole] if whole else releases[:1] if are_views_of_one(releases) else releases
     maps: list[Any] = list(releases)
+    steps = (maps, names) if whole is maps[0] else ()
     kind, sentence = guarantee_sentence(releases, names, presentation.noun)
     described = [facts(each, name) for each, name in zip(one, names, strict=False)]
     return {
@@ -145,7 +144,7 @@ def words_of_page(
         "noun": "area" if is_areas(releases[0]) else "cell",
         "drawn": releases[0].kind,
         "quotients": is_points(one[0]) and bool(one[0].kinds or one[0].domain.values),
-        "tables": tables_of(whole or releases[0], maps, names) if len(one) == 1 else [],
+        "tables": tables_of(whole or releases[0], *steps) if len(one) == 1 else [],
     }
 
 
@@ -320,8 +319,8 @@ def _listed(releases: Sequence[Mapped], labels: Sequence[str]) -> dict[str, Any]
 def _in_time(releases: Sequence[Mapped]) -> dict[str, Any]:
     """Periods of the maps, as in the app's addresses.
 
-    ``whole`` is 1 if the first map is of the whole period: it ends with the last. Empty if the maps
-    are not of periods of one release.
+    ``whole`` is 1 if the first map is of the whole period. Empty if the maps are not of periods of
+    one release.
     """
     if not are_views_of_one(releases) or "period" not in releases[0].header.extra:
         return {}

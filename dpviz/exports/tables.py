@@ -76,11 +76,10 @@ def tables_of(
 
     Args:
         release: a release of any kind.
-        maps: maps of its steps and their ``names``; if it is the first of them, as that of all days
-            of a series, there is a table of the others.
-        names: see ``maps``.
+        maps: the release itself and maps of its steps, of a series.
+        names: of the maps.
     """
-    if release in maps[:-1]:
+    if maps:
         return [step_table(maps, names), *tables_of(release)]
     if is_roads(release):
         return [_streets(release)]

@@ -28,7 +28,7 @@ def day_windows(series: Series, most: int = 12) -> tuple[list[AreaRelease], list
     A day that no release answers is left out; then the map of all days begins after those days.
     """
     first, variance = int(series.nodes[:, 0].min()), series.variance[:, -1]
-    days: Int = np.arange(first, series.until)[:, None] + [0, 1]
+    days: Int = np.arange(first, series.until)[:, None] + np.array([0, 1])
     days = days[~np.isnan(weights(series.nodes, variance, days)).any(axis=0)]
     last = int(days[-1, 1]) if len(days) else series.until
     spans = (np.array([[day, last]]) for day in range(max(first, series.start), last))
