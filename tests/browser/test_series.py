@@ -80,6 +80,7 @@ def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
     expect(timeline).to_be_in_viewport()
 
 
+@pytest.mark.webgl  # without it a notice below the map takes two lines
 def test_another_visitor_reads_two_published_days_on_a_phone(
     app, open_page, ledgers, visits, browser, request
 ):
@@ -94,7 +95,7 @@ def test_another_visitor_reads_two_published_days_on_a_phone(
     link = page.get_by_text("/r?id=").inner_text()
     assert link.endswith(identity_of("twodays", ledgers))
     idle(page)
-    with browser.new_context(viewport={"width": 360, "height": 800}) as another:
+    with browser.new_context(viewport={"width": 360, "height": 740}) as another:
         another.set_default_timeout(PATIENCE)
         page = drawing(another.new_page(), request)
         page.goto(link)
