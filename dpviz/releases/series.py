@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_DOWN, Context, Decimal
@@ -200,6 +201,8 @@ class Series:
         variance: noise variances, float64 (n, areas).
         sums: sums of values and the variances of their noise, likewise; None without values.
         known_on: the day on which each node's records were read: later records are not in it.
+        charged: largest ε that the nodes charge to a day: more than the series states where clocks
+            go back at midnight.
     """
 
     kind: ClassVar[str] = KEY
@@ -208,6 +211,7 @@ class Series:
     counts: Float
     variance: Float
     known_on: tuple[str, ...]
+    charged: float
     sums: tuple[Float, Float] | None = None
 
     @property
@@ -349,7 +353,17 @@ def read_series(folder: str | os.PathLike[str]) -> Series:
             variance=np.stack([each.parts[0].nodes.variance for each in releases]),
             sums=_sums(releases),
             known_on=tuple(str(each["known_on"]) for each in stated),
+            charged=_charged(releases),
         )
+
+
+def _charged(releases: list[AreaRelease]) -> float:
+    """Largest sum of ε of the releases that charge one day, in exact decimals."""
+    charges: defaultdict[int, Decimal] = defaultdict(Decimal)
+    for header in (each.header for each in releases):
+        for day in range(*map(day_number, header.extra["calendar"]["days"])):
+            charges[day] += Decimal(repr(header.epsilon))
+    return float(max(charges.values()))
 
 
 def _sums(releases: list[AreaRelease]) -> tuple[Float, Float] | None:

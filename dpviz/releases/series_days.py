@@ -60,8 +60,9 @@ def _map(series: Series, weight: Float, header: Header) -> AreaRelease:
 
 
 def _header(series: Series, period: Int) -> Header:
-    """Header of all releases of a series together: they charge each day at most its ε."""
-    first, epsilon = series.first.header, float(series.facts["epsilon"])
+    """Header of all releases of a series together, with the ε of a day that they all charge."""
+    first, planned = series.first.header, float(series.facts["epsilon"])
+    epsilon = max(planned, series.charged)
     claim = f"differentially private, {price_words(epsilon)}, {first.neighbouring}"
     rows = [
         {
@@ -69,9 +70,17 @@ def _header(series: Series, period: Int) -> Header:
             "purpose": f"{LENGTHS[length]}, {row['purpose']}",
             "epsilon": row["epsilon"] * price / first.epsilon,
         }
-        for length, price in prices(epsilon).items()
+        for length, price in prices(planned).items()
         for row in first.budget
     ]
+    if epsilon > planned:
+        rows.append(
+            {
+                **rows[0],
+                "purpose": "the day before, by clocks that go back",
+                "epsilon": epsilon - planned,
+            }
+        )
     extra = {name: value for name, value in first.extra.items() if name != KEY}
     calendar = {name: value for name, value in extra["calendar"].items() if name != "longer"}
     extra["calendar"] = calendar | {"days": [*map(day_text, period.tolist())]}

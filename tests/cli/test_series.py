@@ -1,5 +1,6 @@
 """A series at the outermost edge: a daily job on files, its ledger, and what stops it."""
 
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -97,6 +98,10 @@ def test_a_page_has_all_days_and_the_latest_with_the_numbers_and_the_price_of_th
     header = maps[0].header
     assert header.epsilon == 1.0
     assert sum(row["epsilon"] for row in header.budget) == pytest.approx(1.0)
+    assert read.charged == 0.587  # of a day that is in a week, and in no four weeks yet
+    more = day_windows(replace(read, charged=1.327))[0][0].header
+    assert more.epsilon == pytest.approx(sum(row["epsilon"] for row in more.budget)) == 1.327
+    assert "ε = 1.327, add" in more.guarantee
     assert header.weaker == "WEAKER for longer: a person's week or month costs the sum of its days."
     text = release_page(read)
     shown = text[: text.index("<details")]
