@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from dpviz.releases.series import node_files
 from dpviz.ui.shared.shelf import Shelf
-from tests.browser.conftest import PATIENCE, drawing, idle, onward, pay, segment, upload
+from tests.browser.conftest import PATIENCE, drawing, idle, onward, pay, segment, until, upload
 from tests.browser.test_pages import violations
 from tests.commands import as_json
 
@@ -92,9 +92,10 @@ def test_another_visitor_reads_two_published_days_on_a_phone(
     page.get_by_text("Share", exact=True).click()
     page.get_by_label("Title", exact=True).fill("Visits by day")
     page.get_by_label("Title", exact=True).press("Tab")
+    identity, shelf = identity_of("twodays", ledgers), Shelf(ledgers / "releases")
+    until(lambda: shelf.find(identity).presentation.title == "Visits by day")
     link = page.get_by_text("/r?id=").inner_text()
-    assert link.endswith(identity_of("twodays", ledgers))
-    idle(page)
+    assert link.endswith(identity)
     with browser.new_context(viewport={"width": 360, "height": 740}) as another:
         another.set_default_timeout(PATIENCE)
         page = drawing(another.new_page(), request)
@@ -112,7 +113,7 @@ def test_another_visitor_reads_two_published_days_on_a_phone(
         assert (text.count("remains uncertain"), text.count("ε = ")) == (1, 1)
         assert "twodays" not in page.frames[1].content()  # the account's name
         assert not violations(page)
-        page.goto(link.replace(identity_of("twodays", ledgers), "twodays"))
+        page.goto(link.replace(identity, "twodays"))
         expect(page.get_by_text("no such release here")).to_be_visible()
 
 
