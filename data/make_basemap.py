@@ -47,6 +47,13 @@ LARGE = ("usa", "can", "aus", "bra")
 WIDE = 150
 """Square degrees of a country from which on maps of a continent show its states, rank 0."""
 
+RANK_OF_1_KM2 = 7.6
+"""Rank of a country of 1 km²: of one ten times as large it is 1 less, so that Russia's is 0.4.
+
+The file has tenths."""
+
+EARTH_KM = 6_371.0088
+
 RIVERS = {
     "north-america": (-180, 12, -30, 85),
     "south-america": (-100, -70, -30, 12),
@@ -109,11 +116,15 @@ def parts(shape, arcs):
     return sorted((polygon(part, arcs) for part in large), key=lambda part: -part.area)
 
 
+def together(lon):
+    """Longitudes of a shape; of one across ±180 degrees from 0 to 360."""
+    return lon % 360 if np.ptp(lon) > 180 > np.ptp(lon % 360) else lon
+
+
 def bounds(part):
     """The box of a polygon; of one across ±180 degrees, that of its western side."""
     lon, lat = shapely.get_coordinates(part).T
-    if np.ptp(lon) > 180 > np.ptp(lon % 360):
-        lon = np.minimum(lon % 360, 180)
+    lon = np.minimum(together(lon), 180)
     return shapely.box(lon.min(), lat.min(), lon.max(), lat.max())
 
 
@@ -156,6 +167,26 @@ def outlines(source):
             yield "coast" if times[k] == 1 else "border", None, None, 0, piece
 
 
+def drawn(lon_lat):
+    """Degrees as a map draws them: those to the north stretched."""
+    lon, lat = lon_lat.T
+    up = np.arctanh(np.sin(np.radians(np.clip(lat, -85, 85))))
+    return np.column_stack([together(lon), np.degrees(up)])
+
+
+def levelled(lon_lat):
+    """Kilometres on a cylinder around the Earth, on which areas stay as they are."""
+    lon, lat = lon_lat.T
+    return np.column_stack([np.radians(together(lon)), np.sin(np.radians(lat))]) * EARTH_KM
+
+
+def middle(part):
+    """Middle of the largest circle in a polygon on a map, in degrees."""
+    shape = shapely.make_valid(shapely.transform(part, drawn))
+    lon, up = shapely.maximum_inscribed_circle(shape).coords[0]
+    return np.array([[(lon + 180) % 360 - 180, np.degrees(np.arcsin(np.tanh(np.radians(up))))]])
+
+
 def names(source):
     """Names of countries, each at a point inside its largest part; and their areas."""
     objects, arcs = decoded(source)
@@ -164,12 +195,12 @@ def names(source):
             polygons, name = parts(country, arcs), country["properties"]["name"]
             if not polygons:
                 continue
-            point = np.array([shapely.maximum_inscribed_circle(polygons[0]).coords[0]])
-            area = sum(part.area for part in polygons)
-            rank = int(np.clip(5 - np.log10(max(area, 1e-3)), 1, 8))
-            yield "country", name, None, rank, point
+            # The ring around the pole has no area: Antarctica's is that of its islands.
+            km2 = sum(max(shapely.transform(part, levelled).area, 0) for part in polygons)
+            rank = round(10 * (RANK_OF_1_KM2 - np.log10(km2)))
+            yield "country", name, None, rank, middle(polygons[0])
             full = " ".join(WORDS.get(word, word) for word in name.split())
-            yield "area", full, None, rank, box(polygons)
+            yield "area", full, None, 0, box(polygons)
 
 
 def states(folder):
@@ -181,7 +212,7 @@ def states(folder):
             name = state["properties"]["name"]
             if name and state.get("arcs"):
                 corners = box(parts(state, arcs))
-                yield "area", name, country.get(code, "Brazil"), 3, corners
+                yield "area", name, country.get(code, "Brazil"), 0, corners
 
 
 def state_borders(source):

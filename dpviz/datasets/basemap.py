@@ -130,10 +130,9 @@ def countries(bounds: Bounds | None = None) -> list[Place]:
     for row in file.rows("country").tolist():
         lon, lat = file.points(row)[0].tolist()
         if west <= lon <= east and south <= lat <= north:
-            rank = int(file.rank[row])
-            places.append(
-                Place(file.name[row] or "", lon, lat, rank - 1, max(0.0, 0.7 * (rank - 2)))
-            )
+            rank = int(file.rank[row]) / 10
+            start = max(0.0, 0.7 * (rank - 1))
+            places.append(Place(file.name[row] or "", lon, lat, rank, start))
     return sorted(places, key=lambda place: place.rank)
 
 

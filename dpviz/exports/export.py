@@ -155,7 +155,8 @@ def _write_tiles(rows: Any, path: str | os.PathLike[str], header: Header) -> Pat
         raise ReleaseError(".pmtiles is a map of the Earth, and this plane has no CRS: use .gpkg")
     rows = _in_degrees(rows)
     west, south, east, north = rows.to_crs("EPSG:3857").total_bounds
-    size = max(east - west, north - south, 1.0)
+    # Poles are far beyond the map of tiles.
+    size = min(max(east - west, north - south, 1.0), EQUATOR_METRES)
     last = min(max(round(math.log2(TILES * EQUATOR_METRES / size)), 0), 18)
     first = max(last - round(math.log2(TILES)), 0)
     options: dict[str, Any] = {"MINZOOM": first, "MAXZOOM": last, "MAX_SIZE": MAX_TILE_BYTES}

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
@@ -25,7 +23,7 @@ from dpviz.exports.facts import (
     label_of,
     replies,
 )
-from dpviz.exports.pack import Packer, base64_of, compressed
+from dpviz.exports.pack import Packer, base64_of, compressed, deck
 from dpviz.exports.page import page
 from dpviz.exports.places import findable
 from dpviz.exports.presentation import Presentation
@@ -123,17 +121,18 @@ def words_of_page(
 ) -> dict[str, Any]:
     """Template values that every page of releases has in common.
 
-    ``whole`` is a release, and ``releases`` are the maps of its parts, such as steps of time.
+    ``whole`` is a release, and ``releases`` are maps of its parts; of a series, the first of them.
     """
-    one = releases[:1] if are_views_of_one(releases) else releases
-    one = one if whole is None else [whole]
+    one = [whole] if whole else releases[:1] if are_views_of_one(releases) else releases
     maps: list[Any] = list(releases)
+    steps = (maps, names) if whole is maps[0] else ()
     kind, sentence = guarantee_sentence(releases, names, presentation.noun)
     described = [facts(each, name) for each, name in zip(one, names, strict=False)]
     return {
         "title": presentation.title or default_title(one),
         "subtitle": presentation.subtitle,
         "notes": presentation.notes,
+        "published": presentation.published,
         "records": presentation.noun or getattr(maps[0], "records", "records"),
         "kind": kind,
         "sentence": sentence,
@@ -145,7 +144,7 @@ def words_of_page(
         "noun": "area" if is_areas(releases[0]) else "cell",
         "drawn": releases[0].kind,
         "quotients": is_points(one[0]) and bool(one[0].kinds or one[0].domain.values),
-        "tables": tables_of(whole or releases[0]) if len(one) == 1 else [],
+        "tables": tables_of(whole or releases[0], *steps) if len(one) == 1 else [],
     }
 
 
@@ -155,12 +154,12 @@ def totals_of(releases: Sequence[Mapped]) -> list[str]:
 
 
 def _whole_period(release: Release) -> str:
-    """The whole period of a release of points or areas with time in words; else empty."""
+    """The whole period of a release with time, or the days of a series, in words; else empty."""
     if is_areas(release) and release.steps is not None:
         return whole_words(release.steps.calendar, *release.steps.period)
     if is_points(release) and release.domain.time is not None:
         return whole_words(release.domain.calendar, *release.domain.period)
-    return ""
+    return str(release.header.extra.get("days", ""))
 
 
 @dataclass(frozen=True)
@@ -249,13 +248,16 @@ def viewer_spec(scene: Scene, packer: Packer, releases: Sequence[Release]) -> di
 
 
 def name_records(spec: dict[str, Any], noun: str) -> None:
-    """Call the records by the owner's noun in all legends."""
+    """Call the records by the owner's noun in all legends and in tooltips over areas."""
     owners = (spec, *spec["views"])
     legends = [spec["contrast"]]
     legends += [each.get(name) for each in owners for name in ("legend", "wholeLegend")]
     for legend in filter(None, legends if noun else ()):
         before = legend["noun"]
         legend |= {key: with_noun(legend[key], noun, before) for key in ("title", "blank", "noun")}
+    for tooltip in spec["tooltips"].values() if spec.get("areas") else ():
+        for row in tooltip["rows"]:
+            row["label"] = with_noun(row["label"], noun)
 
 
 def _cells(
@@ -325,7 +327,7 @@ def _in_time(releases: Sequence[Mapped]) -> dict[str, Any]:
     periods = [each.header.extra["period"] for each in releases]
     first, *steps = periods
     return {
-        "whole": int(first == [steps[0][0], steps[-1][1]]),
+        "whole": int(first[1] == steps[-1][1]),
         "periods": [",".join(each) for each in periods],
     }
 
@@ -389,12 +391,3 @@ def default_title(releases: Sequence[Release]) -> str:
     if all(each.header.private for each in releases):
         return f"{first} private {noun}"
     return f"{first} {noun}, NOT PRIVATE"
-
-
-@cache
-def deck() -> bytes:
-    """deck.gl from the installed pydeck: 4 MB, packed to 1.1."""
-    import pydeck
-
-    path = Path(pydeck.__file__).parent / "nbextension" / "static" / "index.js"
-    return compressed(path.read_bytes())

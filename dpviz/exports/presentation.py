@@ -51,6 +51,7 @@ class Presentation:
         subtitle: one line below it.
         noun: plural of what is counted, such as "crimes".
         notes: at most :data:`MAX_NOTES`.
+        published: day on which a server stored it, ISO 8601; empty elsewhere.
 
     Raises:
         ParameterError: too many notes, or a text that is too long.
@@ -60,6 +61,7 @@ class Presentation:
     subtitle: str = ""
     noun: str = ""
     notes: tuple[Note, ...] = ()
+    published: str = ""
 
     def __post_init__(self) -> None:
         _check_lengths(self, "title", "subtitle", "noun")

@@ -13,8 +13,11 @@ from dpviz.exports.pack import base64_of
 from dpviz.exports.page import page
 from dpviz.exports.presentation import Presentation
 from dpviz.exports.stills import flat_maps, report_pictures
+from dpviz.exports.tables import MAX_ROWS, step_table
 from dpviz.releases.counts import is_points
 from dpviz.releases.release import Release
+from dpviz.releases.series import Series
+from dpviz.releases.series_days import day_windows
 from dpviz.render.projection import degree_boxes
 from dpviz.render.scene import Bounds
 
@@ -36,6 +39,7 @@ def report_page(
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
     presentation: Presentation = PLAIN,
+    series: Series | None = None,
 ) -> str:
     """A printable HTML page: pictures, guarantee, answers, errors to expect, method, budget.
 
@@ -46,6 +50,7 @@ def report_page(
         labels: one each; by default method and ε.
         rects: rectangles (west, south, east, north in degrees) whose answers it shows.
         presentation: title, subtitle, noun and notes of the page.
+        series: series of which the release is the map of all days; the page lists the latest.
 
     Raises:
         ReleaseError: not one or two releases, not 2-D, or not of one domain.
@@ -64,13 +69,16 @@ def report_page(
     if points:
         charts.append((error_svg(points, names), *EXPECTED))
     shown: Sequence[Release] = maps or releases
+    values = words_of_page(shown, names or [label_of(first)], rects, presentation, whole)
+    if series is not None:
+        values["tables"].insert(0, step_table(*day_windows(series, MAX_ROWS)))
     return page(
         "report.html",
         pictures=shown_pictures[:main],
         categories=shown_pictures[main:],
         statements=[_statement(each) for each in releases],
         charts=[(base64_of(chart), *words) for chart, *words in charts],
-        **words_of_page(shown, names or [label_of(first)], rects, presentation, whole),
+        **values,
     )
 
 

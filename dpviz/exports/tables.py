@@ -69,8 +69,18 @@ class Table:
         return f"{self.title}: {self.of:,}"
 
 
-def tables_of(release: Release) -> list[Table]:
-    """Tables of a release of any kind; none where there is nothing to list."""
+def tables_of(
+    release: Release, maps: Sequence[Mapped] = (), names: Sequence[str] = ()
+) -> list[Table]:
+    """Tables of a release of any kind; none where there is nothing to list.
+
+    Args:
+        release: a release of any kind.
+        maps: the release itself and maps of its steps, of a series.
+        names: of the maps.
+    """
+    if maps:
+        return [step_table(maps, names), *tables_of(release)]
     if is_roads(release):
         return [_streets(release)]
     if isinstance(release, SequenceRelease):
@@ -115,6 +125,13 @@ def _steps(release: Mapped) -> Iterator[Table]:
     yield Table("Steps of time", ("Time", COUNT), rows, len(periods))
 
 
+def step_table(maps: Sequence[Mapped], names: Sequence[str]) -> Table:
+    """Noisy total of each step of time, from maps of the whole period and of each step."""
+    totals = (count_words(each.count(each.domain.bounds)) for each in maps[1:])
+    rows = [*zip(names[1:], totals, strict=True)]
+    return Table("Steps of time", ("Time", COUNT), rows, len(rows))
+
+
 def _named_places(release: PointRelease) -> Iterator[Table]:
     """Noisy counts in squares around named places; for trips, counts of starts and of ends."""
     maps = {"Named places": release}
@@ -124,7 +141,7 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
         return
     for title, each in maps.items():
         if rows := place_rows(each):
-            head = ("Place", COUNT, "Per km²", "Square")
+            head = tuple(name.capitalize() for name in rows[0])
             texts = [tuple(row.values()) for row in rows]
             yield Table(f"{title}, densest first", head, texts, len(rows))
 

@@ -13,8 +13,8 @@ import traitlets
 
 from dpviz.checks import require
 from dpviz.errors import ReleaseError
-from dpviz.exports.html import deck, packed_map
-from dpviz.exports.pack import compressed
+from dpviz.exports.html import packed_map
+from dpviz.exports.pack import compressed, deck
 from dpviz.exports.page import environment
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import AreaRelease, PointRelease

@@ -12,11 +12,12 @@ import hashlib
 import json
 import os
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_DOWN, Context, Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -194,24 +195,45 @@ class Series:
     """Finished nodes of one series, with their estimates.
 
     Attributes:
-        start: first day of running totals, since 1970.
-        areas: the public partition.
-        kinds: names of the kinds; empty without kinds.
+        first: release of the first node; its areas, kinds and facts are those of all.
         nodes: first day since 1970 and number of days of each node, int64 (n, 2).
         counts: estimates, float64 (n, kinds or 1, areas).
         variance: noise variances, float64 (n, areas).
         sums: sums of values and the variances of their noise, likewise; None without values.
         known_on: the day on which each node's records were read: later records are not in it.
+        charged: largest ε that the nodes charge to a day: more than the series states where clocks
+            go back at midnight.
     """
 
-    start: int
-    areas: Areas
-    kinds: tuple[str, ...]
+    kind: ClassVar[str] = KEY
+    first: AreaRelease
     nodes: Int
     counts: Float
     variance: Float
     known_on: tuple[str, ...]
+    charged: float
     sums: tuple[Float, Float] | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Facts that all releases of the series share: see :func:`series_frame`."""
+        shared: dict[str, Any] = self.first.header.extra[KEY]["frame"]
+        return shared
+
+    @property
+    def start(self) -> int:
+        """First day of running totals, since 1970."""
+        return day_number(self.facts["start"])
+
+    @property
+    def areas(self) -> Areas:
+        """The public partition."""
+        return self.first.frame
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of the kinds; empty without kinds."""
+        return self.first.kinds
 
     @property
     def until(self) -> int:
@@ -325,15 +347,23 @@ def read_series(folder: str | os.PathLike[str]) -> Series:
     names = [file.stem.removesuffix("d").rpartition("-") for file in files]
     with reading(files[0].name):
         return Series(
-            start=day_number(stated[0]["frame"]["start"]),
-            areas=releases[0].frame,
-            kinds=releases[0].kinds,
+            first=releases[0],
             nodes=np.array([(day_number(day), int(days)) for day, _, days in names]),
             counts=np.concatenate([part_counts(each).swapaxes(0, 1) for each in releases]),
             variance=np.stack([each.parts[0].nodes.variance for each in releases]),
             sums=_sums(releases),
             known_on=tuple(str(each["known_on"]) for each in stated),
+            charged=_charged(releases),
         )
+
+
+def _charged(releases: list[AreaRelease]) -> float:
+    """Largest sum of ε of the releases that charge one day, in exact decimals."""
+    charges: defaultdict[int, Decimal] = defaultdict(Decimal)
+    for header in (each.header for each in releases):
+        for day in range(*map(day_number, header.extra["calendar"]["days"])):
+            charges[day] += Decimal(repr(header.epsilon))
+    return float(max(charges.values()))
 
 
 def _sums(releases: list[AreaRelease]) -> tuple[Float, Float] | None:

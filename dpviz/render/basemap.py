@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from dpviz.datasets.basemap import FILLED, FINE_DEGREES, LINES, base_map, countries, towns
+from dpviz.datasets.basemap import (
+    FILLED,
+    FINE_DEGREES,
+    LINES,
+    Place,
+    base_map,
+    countries,
+    towns,
+)
 from dpviz.datasets.geography import BOUNDS, CITY, TOWNS, river_outline, sea_outline, to_lonlat
 from dpviz.datasets.streets import city_graph
 from dpviz.errors import ParameterError
@@ -18,7 +27,7 @@ from dpviz.render.colors import FRAME, LAND, ROAD, SHORE, WATER, Themed
 from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
 from dpviz.render.projection import home_zoom, rings_of
-from dpviz.render.scene import BUNDLED, PLACES, Bounds, Mark
+from dpviz.render.scene import BUNDLED, COUNTRIES, PLACES, Bounds, Mark
 from dpviz.trees.lattice import Float
 
 FADE = (8.0, 9.0)
@@ -65,7 +74,7 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
     """
     if bounds is not None and (ground := custom_basemap(bounds)):
         named = any(mark.id == NAMES for mark in ground)
-        return ground if named else (*ground, _names(bounds, _around(bounds)[0]))
+        return ground if named else (*ground, *_names(bounds, _around(bounds)[0]))
     if bounds is not None and is_city(bounds, source):
         return city_ground()
     wider, tolerance = _around(bounds)
@@ -86,7 +95,7 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
         elif drawn:
             fading = list(FADE if kind == "river" else fade)  # rivers exist at 1:50m only
             marks.append(paths(kind, drawn, color=color, width=width, fade=fading))
-    marks.append(_names(bounds, wider))
+    marks += _names(bounds, wider)
     return tuple(marks)
 
 
@@ -133,7 +142,7 @@ def _sea(bounds: Bounds | None) -> Bounds:
     return (WEST if west <= -180.0 else west, south, EAST if east >= 180.0 else east, north)
 
 
-def _names(bounds: Bounds | None, wider: Bounds | None) -> Mark:
+def _names(bounds: Bounds | None, wider: Bounds | None) -> list[Mark]:
     """Countries and towns; of a rectangle's surroundings those that are seen beside it."""
     seen = bounds or WORLD
     zoom = home_zoom(seen)
@@ -143,16 +152,20 @@ def _names(bounds: Bounds | None, wider: Bounds | None) -> Mark:
         *np.maximum([seen[0] - across, seen[1] - up], low).tolist(),
         *np.minimum([seen[2] + across, seen[3] + up], high).tolist(),
     )
-    rows: dict[tuple[str, float, float], tuple[float, float]] = {}
-    for part, turn in _turns(near):
-        for town in towns(part or WORLD, zoom + NEAR_ZOOMS):
-            rows[town.name, town.lon + turn, town.lat] = town.rank, town.start
-    for part, turn in _turns(wider):
-        for town in towns(part or WORLD, zoom + 1.0):
-            rows[town.name, town.lon + turn, town.lat] = town.rank, town.start
-        for land in countries(part):
-            rows[land.name.upper(), land.lon + turn, land.lat] = land.rank, land.start
-    return places(PLACES, [(*place, *rank) for place, rank in rows.items()])
+    small = [*_places(near, lambda part: towns(part, zoom + NEAR_ZOOMS))]
+    small += _places(wider, lambda part: towns(part, zoom + 1.0))
+    large = [(row[0].upper(), *row[1:]) for row in _places(wider, countries)]
+    marks = places(COUNTRIES, large, fixed=True), places(PLACES, list(dict.fromkeys(small)))
+    return [mark for mark in marks if len(mark.table)]
+
+
+def _places(
+    bounds: Bounds | None, within: Callable[[Bounds], list[Place]]
+) -> Iterator[tuple[str, float, float, float, float]]:
+    """Rows of the places in a rectangle, which may go on beyond ±180 degrees."""
+    for part, turn in _turns(bounds):
+        for each in within(part or WORLD):
+            yield each.name, each.lon + turn, each.lat, each.rank, each.start
 
 
 @lru_cache(maxsize=1)

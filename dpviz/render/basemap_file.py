@@ -24,7 +24,7 @@ from dpviz.render.marks import paths, polygons
 from dpviz.render.names import places
 from dpviz.render.scene import Bounds, Mark
 
-GREEN = Themed(stops("e3ead8")[0], stops("1b241d")[0])
+GREEN = Themed(stops("e3ead8")[0], stops("233026")[0])
 AREAS = {"water": WATER, "green": GREEN, "building": QUIET, "border": FRAME, "area": ROAD}
 LINES = {"road": (ROAD, 1.6), "border": (FRAME, 1.0), "water": (WATER, 1.6)}
 

@@ -16,7 +16,7 @@ from dpviz.files.arrow import number_array, numbers, tuples
 from dpviz.releases.counts import PointRelease
 from dpviz.render.colors import FRAME, HATCH, every_palette
 from dpviz.render.detail import NEVER, QUIET, Detail, detail
-from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
+from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels, surface_of
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent
 from dpviz.render.projection import areas, beyond, home_zoom, to_degrees, world, world_boxes
@@ -147,12 +147,14 @@ def density_legend(
         blank += _blank_share(releases[0], scale)
     raw = Swatch("noise below zero (≈ empty); pale: within the noise", HATCH, hatch=True, raw=True)
     hole = Swatch(HOLE, FRAME, hatch=True)
+    surface = surface_of(scale)
     holes = any(adaptive(each).enclosed.any() for each in releases)
     return Legend(
-        title="Records per km²",
+        title=f"Records per {surface}",
         colors=scale.colors(),
         palettes=every_palette(len(scale)),
-        labels=scale_labels(scale),
+        labels=scale_labels(scale, surface.km2),
+        surface=surface,
         blank=blank,
         swatches=(hole, raw) if holes else (raw,),
         empty=empty,

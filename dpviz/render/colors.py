@@ -89,11 +89,11 @@ PAIR = ("#127aa0", "#d2521a")
 
 Their contrast is at least 3 : 1 on a light and on a dark page."""
 
-LAND = Themed(*stops("f6f4ef 171b20"))
-WATER = Themed(*stops("dbe4ea 0c0f13"))
+LAND = Themed(*stops("f6f4ef 20252b"))
+WATER = Themed(*stops("dbe4ea 090e15"))
 SHORE = Themed(*stops("9fb1be 46525e"))
-ROAD = Themed(*stops("dcd8ce 2a3037"))
-QUIET = Themed(*stops("878a8c 636c76"))
+ROAD = Themed(*stops("dcd8ce 333a42"))
+QUIET = Themed(*stops("878a8c 6b747e"))
 FRAME = Themed(*stops("8b9199 6c747d"))
 TEXT = Themed(*stops("2c3138 d5dae0"))
 HALO = Themed(*stops("ffffff 101317"))

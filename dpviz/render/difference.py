@@ -21,7 +21,7 @@ from dpviz.lazy import shapely
 from dpviz.releases.counts import PointRelease
 from dpviz.render.cells import adaptive, domain_bounds
 from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
-from dpviz.render.legend import Legend, Swatch, scale_labels
+from dpviz.render.legend import Legend, Swatch, scale_labels, surface_of
 from dpviz.render.marks import count_column
 from dpviz.render.projection import home_zoom
 from dpviz.render.scale import Scale, between, scale_of
@@ -104,7 +104,9 @@ def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple
         Swatch(f"more in A: {labels[0]}", MORE_A.map(itemgetter(2))),
         Swatch(f"more in B: {labels[1]}", MORE_B.map(itemgetter(2))),
     )
-    return mark, replace(_legend(scale, colors, "A − B, records per km²", blank), swatches=swatches)
+    surface = surface_of(scale)
+    legend = _legend(scale, colors, f"A − B, records per {surface}", blank, surface.km2)
+    return mark, replace(legend, swatches=swatches)
 
 
 def error_scene(
@@ -274,8 +276,8 @@ def _colors() -> Themed:
     )
 
 
-def _legend(scale: Scale, colors: Themed, title: str, blank: str) -> Legend:
-    """Legend of a signed map."""
-    words = scale_labels(scale)
+def _legend(scale: Scale, colors: Themed, title: str, blank: str, km2: float = 1.0) -> Legend:
+    """Legend of a signed map, of densities per so many km², or of counts."""
+    words = scale_labels(scale, km2)
     labels = ["", *(f"−{word}" for word in reversed(words)), *words]
     return Legend(title=title, colors=colors, labels=labels, blank=blank)

@@ -16,9 +16,9 @@ from dpviz.releases.answers import INTERVAL_SDS, Answers
 from dpviz.releases.points.region_count import Regions, polygonal
 from dpviz.render.colors import LAND, Themed
 from dpviz.render.detail import NOISE_SDS
-from dpviz.render.legend import Legend, blank_words, scale_labels
+from dpviz.render.legend import Legend, blank_words, scale_labels, surface_of
 from dpviz.render.marks import paths, polygons
-from dpviz.render.names import places
+from dpviz.render.names import ROOM_ASPECT, places
 from dpviz.render.numbers import with_noise
 from dpviz.render.projection import EARTH_RADIUS_KM, beyond, is_degrees, to_degrees, world
 from dpviz.render.scale import Scale, scale_of
@@ -41,8 +41,26 @@ LETTER_PIXELS = 5.0
 MAX_LABELS = 2_000
 """Most districts with a name on the map: each zoom has room for a few."""
 
+ROOM_STEPS = 6
+"""Halvings of a district's width in search of the room for its name."""
+
 DETAIL = 1 / 3000
 """Borders are simplified to this share of the domain's width: on the map only."""
+
+
+@dataclass(frozen=True)
+class _Spots:
+    """Where the names of districts are.
+
+    Attributes:
+        row: number of the district, (n,).
+        lon_lat: in the district, (n, 2).
+        room: width of the widest box around it within the district, in world units, (n,).
+    """
+
+    row: NDArray[np.int64]
+    lon_lat: Float
+    room: Float
 
 
 @dataclass(frozen=True)
@@ -77,6 +95,29 @@ class Choropleth:
         split = shapely.constrained_delaunay_triangles(self.shapes)
         part, owner = shapely.get_parts(split, return_index=True)
         return shapely.get_coordinates(part).reshape(-1, 4, 2), owner
+
+    def spots(self, count: Float) -> _Spots:
+        """Spots of the districts with the largest counts (n,); a mesh has none.
+
+        A spot is the centroid or another point for certain within: whichever has more room.
+        """
+        row = np.argsort(-count, kind="stable")
+        row = row[~shapely.is_empty(self.shapes[row])][: 0 if self.mesh else MAX_LABELS]
+        shapes = self.shapes[row]
+        flat = shapely.transform(shapes, world)
+        shapely.prepare(flat)
+        middles = shapely.point_on_surface(shapes), shapely.centroid(shapes)
+        spots = np.array([shapely.get_coordinates(each) for each in middles])
+        x, y = np.moveaxis(world(spots), -1, 0)
+        west, _, east, _ = shapely.bounds(flat).T
+        room, step = np.zeros(x.shape), east - west
+        for _ in range(ROOM_STEPS):
+            across = (room + step) / 2
+            up = across / ROOM_ASPECT
+            fits = shapely.contains(flat, shapely.box(x - across, y - up, x + across, y + up))
+            room, step = room + step * fits, step / 2
+        best = room.argmax(axis=0), np.arange(len(row))
+        return _Spots(row, spots[best], room[best])
 
     def borders(self) -> list[Float]:
         """Lines (k, 2) around shapes and their holes; of a mesh, around coloured cells."""
@@ -114,10 +155,12 @@ def choropleths(
     clear = [answers.count * regions.inside > NOISE_SDS * answers.noise_sd for answers in frames]
     count = np.concatenate([answers.count for answers in frames])
     scale = scale_of(np.concatenate(densities)[every := np.concatenate(clear)], count[every])
+    per = surface_of(scale)
     legend = Legend(
-        title=f"{counted[:1].upper()}{counted[1:]} per km² by {noun}",
+        title=f"{counted[:1].upper()}{counted[1:]} per {per} by {noun}",
         colors=scale.colors(),
-        labels=scale_labels(scale),
+        labels=scale_labels(scale, per.km2),
+        surface=per,
         blank=blank_words(scale),
     )
     return [
@@ -135,16 +178,18 @@ def district_marks(
     *,
     noun: str = "district",
     simplified: bool = True,
+    counted: str = "records",
     id: str = "district",  # noqa: A002
 ) -> tuple[tuple[Mark, ...], Legend]:
     """Marks of districts, a filled shape, a border and a label each; and the legend.
 
     Args:
         simplified: whether borders may be drawn with fewer corners; those of a mesh have few.
+        counted: plural noun of what is counted.
         id: prefix of the ids of the marks.
     """
     (marks,), legend = district_frames(
-        regions, [answers], domain, [id], noun=noun, simplified=simplified
+        regions, [answers], domain, [id], noun=noun, simplified=simplified, counted=counted
     )
     return marks, legend
 
@@ -168,8 +213,9 @@ def district_frames(
     """
     drawn = choropleths(regions, frames, domain, noun, simplified=simplified, counted=counted)
     triangles = drawn[0].triangles()
+    spots = drawn[0].spots(np.max([answers.count for answers in frames], axis=0))
     marks = [
-        _marks(regions, answers, one, triangles, noun, counted, id)
+        _marks(regions, answers, one, triangles, spots, noun, counted, id)
         for answers, one, id in zip(frames, drawn, ids, strict=False)  # noqa: A001
     ]
     return marks, drawn[0].legend
@@ -180,6 +226,7 @@ def _marks(
     answers: Answers,
     drawn: Choropleth,
     triangles: tuple[Float, NDArray[np.int64]],
+    spots: _Spots,
     noun: str,
     counted: str,
     id: str,  # noqa: A002
@@ -190,6 +237,7 @@ def _marks(
     for theme in (color.light, color.dark):
         theme[drawn.blank, 3] = BLANK_ALPHA
     rings, owner = triangles
+    surface = drawn.legend.surface
     fill = polygons(
         f"{id}s",
         list(rings),
@@ -197,39 +245,37 @@ def _marks(
         rows=(
             Row(noun, "name"),
             Row(f"{counted} (noisy)", "count", noise_sd="sd"),
-            Row("per km²", "density"),
+            Row(f"per {surface}", "density"),
         ),
         extra={
             "name": np.array(regions.names)[owner],
             "count": answers.count[owner],
             "sd": _error(answers)[owner],
-            "density": density[owner],
+            "density": surface.km2 * density[owner],
         },
     )
     look: dict[str, Any] = HAIRLINE if drawn.mesh else {"themed": 170, "width": 1.0}
     outline = paths(f"{id}-borders", drawn.borders(), fade=list(drawn.fade), **look)
     if drawn.mesh:
         return fill, outline
-    return fill, outline, _names(regions, answers, drawn, f"{id}-names")
+    return fill, outline, _names(regions, answers, spots, f"{id}-names")
 
 
-def _names(regions: Regions, answers: Answers, drawn: Choropleth, id: str) -> Mark:  # noqa: A002
+def _names(regions: Regions, answers: Answers, spots: _Spots, id: str) -> Mark:  # noqa: A002
     """Names of districts with their counts and errors, those with most records first.
 
-    A name is shown from the zoom on at which its district is about as wide.
+    They are shown where they fit into their districts, whole or in part.
     """
-    order = np.argsort(-answers.count, kind="stable")
-    order = order[~shapely.is_empty(drawn.shapes[order])][:MAX_LABELS]
     half = INTERVAL_SDS * _error(answers)
-    points = shapely.get_coordinates(shapely.point_on_surface(drawn.shapes[order]))
-    west, _, east, _ = shapely.bounds(shapely.transform(drawn.shapes[order], world)).T
+    order = np.argsort(-answers.count[spots.row], kind="stable")
     rows = []
-    for place, (row, (lon, lat)) in enumerate(zip(order.tolist(), points.tolist(), strict=True)):
-        words = with_noise(float(answers.count[row]), float(half[row]))
-        name = f"{regions.names[row]}: {words}"
-        fits = np.log2(LETTER_PIXELS * len(name) / max(east[place] - west[place], 1e-9))
-        rows.append((name, lon, lat, 1.5 + place / 1e5, float(fits)))
-    return places(id, rows)
+    for place, (row, (lon, lat), room) in enumerate(
+        zip(*(each[order].tolist() for each in (spots.row, spots.lon_lat, spots.room)), strict=True)
+    ):
+        lines = regions.names[row], with_noise(float(answers.count[row]), float(half[row]))
+        fits = np.log2(LETTER_PIXELS * min(map(len, lines)) / max(room, 1e-9))
+        rows.append(("\n".join(lines), lon, lat, place / 1e5, float(fits)))
+    return places(id, rows, rooms=spots.room[order])
 
 
 def _error(answers: Answers) -> Float:

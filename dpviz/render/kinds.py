@@ -24,7 +24,7 @@ from dpviz.releases.points.range_count import box_count
 from dpviz.render.cells import FAINT, adaptive
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
 from dpviz.render.detail import NOISE_SDS, QUIET, exceeds_noise
-from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels
+from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels, surface_of
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent, percent_interval
 from dpviz.render.scale import scale_of
@@ -227,10 +227,11 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
     other = (
         "another category, or none beyond the errors" if several else "none leads beyond the errors"
     )
+    surface = surface_of(scale)
     legend = Legend(
-        title="Leading category; stronger: more records per km²",
+        title=f"Leading category; stronger: more records per {surface}",
         colors=_grey(),
-        labels=scale_labels(scale),
+        labels=scale_labels(scale, surface.km2),
         blank=blank_words(scale),
         swatches=(*swatches, Swatch(other, GREY.map(itemgetter(3))), HATCHED),
     )

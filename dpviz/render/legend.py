@@ -11,6 +11,23 @@ from dpviz.render.colors import Color, Themed
 from dpviz.render.numbers import short
 from dpviz.render.scale import Scale
 
+LEAST_LABEL = 0.01
+"""Lowest bound of classes that is readable; of smaller ones the unit of surface is larger."""
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Unit of surface of densities, as ``str`` writes it; ``km2`` is its size.
+
+    >>> str(Surface()), str(Surface(1e6))
+    ('km²', '1,000,000 km²')
+    """
+
+    km2: float = 1.0
+
+    def __str__(self) -> str:
+        return "km²" if self.km2 == 1 else f"{self.km2:,.0f} km²"
+
 
 @dataclass(frozen=True)
 class Swatch:
@@ -41,6 +58,7 @@ class Legend:
         swatches: beside the classes.
         empty: no class is on the map, unless its cells are shown raw.
         noun: plural of what is counted, as in the title.
+        surface: unit of the densities of cells, for their tooltips too.
     """
 
     title: str
@@ -52,6 +70,7 @@ class Legend:
     swatches: Sequence[Swatch] = ()
     empty: bool = False
     noun: str = "records"
+    surface: Surface = Surface()
 
     def counting(self, noun: str) -> Legend:
         """This legend with another noun for what is counted; unchanged if that is empty."""
@@ -69,6 +88,7 @@ class Legend:
         return {
             "title": self.title,
             "noun": self.noun,
+            "surface": {"km2": self.surface.km2, "words": str(self.surface)},
             "classes": [
                 {"light": list(light), "dark": list(dark), "label": label, "width": width}
                 for light, dark, label, width in zip(
@@ -104,18 +124,29 @@ def _both(color: Themed | Color | tuple[int, ...]) -> dict[str, list[int]]:
     return both.map(list).to_dict()
 
 
-def scale_labels(scale: Scale) -> list[str]:
-    """The bounds of a scale in words.
+def surface_of(scale: Scale) -> Surface:
+    """The smallest unit of surface in which all bounds of a scale of densities are readable.
+
+    >>> str(surface_of(Scale((0.2, 0.5)))), str(surface_of(Scale((0.000005, 0.00001))))
+    ('km²', '1,000,000 km²')
+    """
+    units = [Surface(), Surface(1e3), Surface(1e6)]
+    return next((each for each in units if each.km2 * scale.bounds[0] >= LEAST_LABEL), units[-1])
+
+
+def scale_labels(scale: Scale, km2: float = 1.0) -> list[str]:
+    """The bounds of a scale in words, of densities per so many km².
 
     >>> scale_labels(Scale((0.5, 30, 10_000)))
     ['0.5', '30', '10k']
     """
-    return [compact(bound) for bound in scale.bounds]
+    return [compact(km2 * bound) for bound in scale.bounds]
 
 
 def blank_words(scale: Scale) -> str:
     """Legend text that explains blank cells on a scale of densities."""
-    return f"blank: under {compact(scale.bounds[0])}, or within the noise"
+    least, *_ = scale_labels(scale, surface_of(scale).km2)
+    return f"blank: under {least}, or within the noise"
 
 
 def line_labels(scale: Scale) -> list[str]:

@@ -16,8 +16,9 @@ from dpviz.releases.counts import PointRelease
 from dpviz.releases.sequences.cells import cells_of
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.basemap import is_city
-from dpviz.render.cells import domain_bounds
+from dpviz.render.cells import density_scale, domain_bounds
 from dpviz.render.districts import shapes_in_degrees
+from dpviz.render.legend import Surface, surface_of
 from dpviz.render.numbers import short, with_noise
 from dpviz.render.projection import areas as square_km_of
 from dpviz.render.projection import from_degrees, to_degrees
@@ -40,16 +41,19 @@ def place_rows(release: PointRelease) -> list[dict[str, str]]:
     """Noisy counts in squares around the named places of a map, densest first."""
     crs = release.domain.crs
     rows: list[tuple[float, dict[str, str]]] = []
+    # A release with time has no map of its own, whose unit the table could share.
+    surface = Surface() if release.domain.time else surface_of(density_scale(release))
     for name, side, box in place_squares(domain_bounds(release.domain)):
         answer = release.count(from_degrees(box, crs))
         count, error = float(answer.count[0]), float(answer.total_error[0])
+        squares = side**2 / surface.km2
         row = {
             "place": name,
             "noisy count": with_noise(count, error),
-            "per km²": with_noise(count / side**2, error / side**2),
+            f"per {surface}": with_noise(count / squares, error / squares),
             "square": f"{short(side)} km",
         }
-        rows.append((count / side**2, row))
+        rows.append((count / squares, row))
     return [row for _, row in sorted(rows, key=lambda each: -each[0])]
 
 

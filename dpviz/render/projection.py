@@ -39,6 +39,17 @@ def world_boxes(boxes: Float) -> Float:
     return world(boxes.reshape(-1, 2, 2)).reshape(-1, 4)
 
 
+def within_mercator(bounds: Box) -> Box:
+    """Bounds in degrees without what lies nearer to a pole than maps on a screen show.
+
+    >>> within_mercator((-180, -90, 180, 60))
+    (-180, -85.051129, 180, 60)
+    """
+    west, south, east, north = bounds
+    most = MERCATOR_LATITUDE
+    return west, min(max(south, -most), most), east, min(max(north, -most), most)
+
+
 def home_zoom(bounds: Box) -> float:
     """The zoom at which a usual map shows all of some bounds."""
     # All streets may lie on one line.

@@ -21,12 +21,13 @@ from dpviz.datasets.basemap import SHAPES
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.render.colors import theme_json
 from dpviz.render.legend import Legend
+from dpviz.render.projection import within_mercator
 
 Bounds = tuple[float, float, float, float]
 
 
-BUNDLED, PLACES = "ocean", "places"
-"""The lowest mark of the bundled base map, and its names."""
+BUNDLED, COUNTRIES, PLACES = "ocean", "countries", "places"
+"""The lowest mark of the bundled base map, its names of countries, and those of towns."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Camera:
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""
         if self.bounds is not None:
-            return {"bounds": list(self.bounds), "key": self.key}
+            return {"bounds": list(within_mercator(self.bounds)), "key": self.key}
         return {
             "longitude": self.longitude,
             "latitude": self.latitude,
@@ -170,7 +171,7 @@ class Scene:
             "labels": list(self.labels),
             "tools": list(self.tools),
             "picks": self.picks,
-            "domain": self.domain and list(self.domain),
+            "domain": self.domain and list(within_mercator(self.domain)),
             "clock": self.clock and vars(self.clock),
             "film": {"labels": list(self.film)} if self.film else None,
             "levels": max((mark.levels for mark in self.marks), default=0),

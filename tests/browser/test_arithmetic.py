@@ -65,3 +65,48 @@ def test_numbers_are_rounded_as_those_of_tables(evaluated):
             with_interval(*ends),
             percent_interval(*(each / 1e3 for each in ends)),
         ]
+
+
+def test_a_place_beyond_the_map_is_at_its_edge(evaluated):
+    """At 90° there is no such place: the view was infinite."""
+    size = "{width: 1300, height: 450, padding: {top: 9, right: 9, bottom: 9, left: 9}}"
+    poles, edges = evaluated(
+        "core/mercator.js",
+        f"data.map(bounds => fitBounds(bounds, {size}))",
+        [[-180, -90, 180, 90], [-180, -85.051129, 180, 85.051129]],
+    )
+    assert poles == edges
+    assert poles["latitude"] == pytest.approx(0, abs=1e-6)
+
+
+def test_the_tooltip_has_the_unit_of_its_legend(evaluated):
+    """4 records on 2 million km² are 2 per million of them, within a noise of 1."""
+    columns = {"getCount": 4, "getNoiseSd": 0.1, "getKm2": 2e6, "getInside": 1}
+    columns = {name: {"value": [value]} for name, value in columns.items()}
+    legend = {"noun": "trees", "surface": {"km2": 1e6, "words": "1,000,000 km²"}}
+    _, density = evaluated(
+        "draw/areas.js", "cellWords(data[0], 0, true, 2, data[1])", [columns, legend]
+    )
+    assert density == "2 per 1,000,000 km² · 2,000,000 km²"
+
+
+def test_a_countrys_name_never_moves_to_another_country(evaluated):
+    """Saudi Arabia's stood in the Arabian Sea, beside the larger name of Iran."""
+    names = evaluated(
+        "draw/surround.js",
+        """(() => {
+          const drawn = [];
+          const map = {text: 1, app: {theme: {}, attribution: {offsetWidth: 0}}, sized: () => '',
+            words: (pen, name, x, y) => drawn.push([name, x, y])};
+          const view = {x: 0, y: 0, width: 800, height: 600, zoom: 3, project: at => at};
+          const pen = {measureText: () => ({width: 80})};
+          Surround.prototype.names.call(map, pen, view, data, []);
+          return drawn;
+        })()""",
+        [
+            {"name": name, "lon": 400 + 40 * k, "lat": 300, "rank": k, "from": 0, "fixed": fixed}
+            for k, (name, fixed) in enumerate([("IRAN", True), ("SAUDI", True), ("Riyadh", False)])
+        ],
+    )
+    assert [name for name, _, _ in names] == ["IRAN", "Riyadh"]
+    assert names[0][1] == 400

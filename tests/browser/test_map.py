@@ -387,6 +387,22 @@ def test_a_map_over_the_meridian_of_180_shows_itself_and_is_moved_past_it(open_f
 
 
 @pytest.mark.webgl
+def test_no_line_divides_cells_of_one_class(open_file):
+    """Light hairlines between large cells were read as borders. No land or name is near."""
+    sea = dpviz.Domain.from_bounds([-25.0, -41.0, -24.0, -40.0])
+    steps = (np.arange(40) + 0.5) / 40
+    lonlat = np.stack(np.meshgrid(steps - 25, steps - 41), axis=-1).reshape(-1, 2)
+    data = dpviz.from_points(lonlat, sea, public=True)
+    page = open_file(map_page([dpviz.build(data, "ugrid", epsilon=1e3, seed=0, cells=8)]))
+    map_view = the_map(page)
+    frames(page)
+    picture = np.array(Image.open(io.BytesIO(map_view.screenshot())).convert("RGB"))
+    high, wide, _ = picture.shape
+    middle = picture[high // 2 - 100 : high // 2 + 100, wide // 2 - 100 : wide // 2 + 100]
+    assert len(np.unique(middle.reshape(-1, 3), axis=0)) == 1
+
+
+@pytest.mark.webgl
 def test_one_finger_scrolls_a_phone_s_page_buttons_fit_a_thumb_and_a_rectangle_is_drawn(
     open_file, series
 ):

@@ -1,10 +1,12 @@
 """A polygon in a real Chromium: drawn on the canvas, answered by the engine."""
 
+import numpy as np
 import pytest
 import shapely
 from playwright.sync_api import expect
 
 import dpviz
+from dpviz.exports import release_page
 from tests.browser.test_explore import at, expected_of, metric, shape, the_map
 
 pytestmark = pytest.mark.browser
@@ -65,3 +67,47 @@ def what_is_chosen_is_shown_where_the_system_s_contrast_takes_all_colours(page):
     thumb = page.get_by_test_id("stSlider").get_by_role("slider").first
     track = "e => getComputedStyle(e.closest('[data-testid=stSlider]')).forcedColorAdjust"
     assert thumb.evaluate(track) == "none"
+
+
+DRAWN_NAMES = """changes => {
+  const {surround, sight, bound} = dpviz.app;
+  const [seen] = sight.viewports;
+  const pen = document.createElement("canvas").getContext("2d");
+  return changes.map(change => {
+    const viewport = new seen.constructor({...seen, zoom: seen.zoom + change});
+    const drawn = [];
+    surround.words = (_, text, x, y) => {
+      const half = pen.measureText(text).width / 2;
+      const corners = [[x - half, y], [x + half, y - 9]];
+      drawn.push([text, ...corners.flatMap(corner => viewport.unproject(corner))]);
+    };
+    surround.names(pen, viewport, bound.places(), []);
+    return drawn;
+  });
+}"""
+"""Text, west, south, east and north of each line of a name, at several zooms."""
+
+
+def test_names_of_areas_stay_in_them_and_towns_yield_to_them(open_file):
+    """A count beside the name of a town was pushed over the next district."""
+    houston = dpviz.Domain.from_bounds([-95.9, 29.4, -94.9, 30.2], ("lon", "lat"))
+    west, south = np.meshgrid(np.linspace(-95.9, -95.15, 4), np.linspace(29.4, 29.933, 3))
+    shapes = shapely.box(west, south, west + 0.25, south + 0.2667).ravel()
+    names = tuple(f"District {letter}" for letter in "ABCDEFGHIJKL")
+    areas = dpviz.Areas(houston, ("district",), names, np.full(12, -1), shapes)
+    places = np.random.default_rng(0).uniform([-95.9, 29.4], [-94.9, 30.2], (40_000, 2))
+    data = dpviz.from_points(places, houston, public=True)
+    release = dpviz.build(data, "areas", 1.0, areas=areas, seed=1)
+    page = open_file(release_page(release), size={"width": 1366, "height": 768})
+    the_map(page)
+    near, home, far = page.evaluate(DRAWN_NAMES, [1, 0, -0.7])
+    for drawn in (near, home, far):
+        spots = {text: shapely.box(*box) for text, *box in drawn}
+        for area, name in zip(shapes, names, strict=True):
+            assert name not in spots or area.contains(spots[name])
+        counts = [spot for text, spot in spots.items() if "±" in text]
+        assert all(any(area.contains(spot) for area in shapes) for spot in counts)
+    assert {text for text, *_ in home} >= {*names, "Houston"}
+    assert sum("±" in text for text, *_ in home) == 12
+    assert {*names} <= {text for text, *_ in far}
+    assert not any("±" in text for text, *_ in far)

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.releases.series import node_files
-from tests.browser.conftest import idle, onward, pay, segment, upload
+from dpviz.ui.shared.shelf import Shelf
+from tests.browser.conftest import PATIENCE, drawing, idle, onward, pay, segment, until, upload
 from tests.browser.test_pages import violations
 from tests.commands import as_json
 
@@ -67,7 +68,8 @@ def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
     assert not violations(page)
     a_changed_frame_and_zone_are_refused_in_one_line(page, app, visits)
     assert len(node_files(folder)) == many
-    page.goto(f"{app}/every_day?series=everyday")
+    page.goto(f"{app}/?release={identity_of('everyday', ledgers)}")
+    page.wait_for_url("**/series?**")
     timeline = page.get_by_test_id("stVegaLiteChart")
     expect(timeline).to_be_visible()
     segment(page, "running total").click()
@@ -76,6 +78,50 @@ def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
     assert not violations(page)
     page.set_viewport_size({"width": 390, "height": 844})
     expect(timeline).to_be_in_viewport()
+
+
+@pytest.mark.webgl  # without it a notice below the map takes two lines
+def test_another_visitor_reads_two_published_days_on_a_phone(
+    app, open_page, ledgers, visits, browser, request
+):
+    path = visits[0].rename(visits[0].with_name("twodays.csv"))
+    days = [datetime.now(UTC) - timedelta(days=ago) for ago in (2, 1)]
+    page = open_page(f"{app}/publish", height=720)
+    published(page, app, (path, f"{days[0]:%Y-%m-%d}"))
+    pay(page)
+    page.get_by_text("Share", exact=True).click()
+    page.get_by_label("Title", exact=True).fill("Visits by day")
+    page.get_by_label("Title", exact=True).press("Tab")
+    identity, shelf = identity_of("twodays", ledgers), Shelf(ledgers / "releases")
+    until(lambda: shelf.find(identity).presentation.title == "Visits by day")
+    link = page.get_by_text("/r?id=").inner_text()
+    assert link.endswith(identity)
+    with browser.new_context(viewport={"width": 360, "height": 740}) as another:
+        another.set_default_timeout(PATIENCE)
+        page = drawing(another.new_page(), request)
+        page.goto(link)
+        inside = page.frame_locator("iframe")
+        slider = inside.get_by_test_id("dpviz-series")
+        expect(slider).to_be_in_viewport()
+        expect(inside.get_by_role("heading", level=1)).to_have_text("Visits by day")
+        root = page.frames[1].locator(":root")
+        assert root.evaluate("e => e.scrollWidth") <= 360
+        for day in days:
+            slider.press("ArrowRight")
+            expect(inside.locator("#total")).to_contain_text(f"{day.day} {day:%B %Y}")
+        text = inside.locator("body").inner_text()
+        assert (text.count("remains uncertain"), text.count("ε = ")) == (1, 1)
+        assert "twodays" not in page.frames[1].content()  # the account's name
+        assert not violations(page)
+        page.goto(link.replace(identity, "twodays"))
+        expect(page.get_by_text("no such release here")).to_be_visible()
+
+
+def identity_of(account, ledgers):
+    """Id of the series of an account."""
+    kept = Shelf(ledgers / "releases").of("here")
+    (identity,) = [each.id for each in kept if each.receipt.get("account") == account]
+    return identity
 
 
 def a_changed_frame_and_zone_are_refused_in_one_line(page, app, visits):

@@ -525,11 +525,21 @@ def test_a_link_shows_a_paid_release_on_a_phone_under_the_words_of_its_owner(
     expect(inside.get_by_text("any one of the visits is in these data")).to_be_visible()
     expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    inside.get_by_role("button", name="Copy link").wait_for()
+    the_citation_is_there_to_select_where_copying_is_refused(page.frames[1])
     page.frames[1].evaluate("dpviz.push([0.2, 0.2, 0.6, 0.6])")
     page.wait_for_url("**rect=0.200000*")
     page.reload()
     expect(inside.get_by_test_id("dpviz-answer")).to_be_visible()
+
+
+def the_citation_is_there_to_select_where_copying_is_refused(frame):
+    frame.get_by_role("button", name="Copy link").wait_for()
+    frame.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject() }")
+    frame.get_by_role("button", name="Cite").click()
+    cited = frame.get_by_label("Cite: the text to copy")
+    words = r"^Visits, 2024\. Published 20\d\d-\d\d-\d\d\. .* ε = 1 .*/r\?id=\w+"
+    expect(cited).to_have_value(re.compile(words))
+    assert cited.evaluate("e => e.selectionEnd - e.selectionStart === e.value.length")
 
 
 def test_by_keyboard_a_reader_opens_a_link_finds_a_place_reads_its_count_and_takes_a_picture(

@@ -1,5 +1,6 @@
 """A series at the outermost edge: a daily job on files, its ledger, and what stops it."""
 
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -8,8 +9,12 @@ import pytest
 
 import dpviz
 from dpviz.cli import series
+from dpviz.errors import ReleaseError
+from dpviz.exports import release_page, report_page
 from dpviz.private.load import bounding
 from dpviz.releases.areas.table import part_counts
+from dpviz.releases.series_days import day_windows
+from dpviz.ui.shared.shelf import Shelf
 from tests.commands import as_json, fails, refused, run
 
 AREAS = "--areas=rect=0,0,0.5,1;rect=0.5,0,1,1"
@@ -75,6 +80,61 @@ def test_a_month_costs_epsilon_once_and_a_second_run_nothing(folder):
 
 
 KEYS = ["name", "kind", "window"]
+
+
+def test_a_page_has_all_days_and_the_latest_with_the_numbers_and_the_price_of_the_series(folder):
+    begin()
+    update("04-05")
+    read, box = dpviz.read_series("daily"), (0, 0, 0.5, 1)
+    maps, names = day_windows(read, 10)
+    assert names[:2] == ["18 March to 4 April 2024", "26 March 2024"]
+    assert (len(names), names[-1]) == (11, "4 April 2024")
+    for each in maps:
+        for kind in "ab":
+            told = read.count(each.frame.names[-2], each.header.extra["period"], kind)
+            made = each.of(kind).count(box)
+            assert made.count.item() == pytest.approx(told.value)
+            assert made.noise_sd.item() == pytest.approx(told.noise_sd)
+    header = maps[0].header
+    assert header.epsilon == 1.0
+    assert sum(row["epsilon"] for row in header.budget) == pytest.approx(1.0)
+    assert read.charged == 0.587  # of a day that is in a week, and in no four weeks yet
+    more = day_windows(replace(read, charged=1.327))[0][0].header
+    assert more.epsilon == pytest.approx(sum(row["epsilon"] for row in more.budget)) == 1.327
+    assert "ε = 1.327, add" in more.guarantee
+    assert header.weaker == "WEAKER for longer: a person's week or month costs the sum of its days."
+    text = release_page(read)
+    shown = text[: text.index("<details")]
+    assert (shown.count("remains uncertain"), shown.count("ε = ")) == (1, 1)
+    assert "visits" not in text  # the account's name
+    assert "4 April 2024" in report_page(maps[:1], series=read)
+
+
+def test_days_that_no_release_answers_are_left_out_of_a_page(folder):
+    begin()
+    update("03-24")
+    for day in (18, 20):
+        (folder / "daily" / f"2024-03-{day}-1d.parquet").unlink()
+    names = day_windows(dpviz.read_series("daily"))[1]
+    assert names == ["21 to 23 March 2024", *(f"{day} March 2024" for day in (19, 21, 22, 23))]
+
+
+def test_a_kept_series_is_opened_by_its_id_alone_and_has_each_new_day(folder):
+    begin()
+    shelf = Shelf()
+    place = str(shelf.series_folder("visits"))
+    shelf.ready()
+    update("03-19", to=place)
+    stored = shelf.keep_series("visits", "here", "Visits")
+    assert shelf.keep_series("visits", "here", "again") == stored == shelf.find(stored.id)
+    assert [each.id for each in shelf.of("here")] == [stored.id]
+    assert shelf.of("user:another") == []
+    with pytest.raises(ReleaseError, match="no such release here"):
+        shelf.open("visits")
+    before = shelf.version(stored)
+    update("03-20", to=place)
+    assert shelf.version(stored) != before
+    assert len(shelf.open(stored.id)[1].nodes) == 2
 
 
 def test_a_folder_of_daily_files_gives_the_series_of_one_file_with_sums(folder):

@@ -58,6 +58,14 @@ def test_a_country_label_lies_in_its_country():
     assert 43 < lat < 50
 
 
+def test_the_largest_countries_are_named_first():
+    """All ranks were whole, so that Mongolia and Niger came before China and Brazil."""
+    largest = ["Russia", "Canada", "United States of America", "China", "Brazil", "Australia"]
+    names = [place.name for place in countries()]
+    assert set(names[:6]) == set(largest)
+    assert {"India", "Argentina", "Kazakhstan", "Dem. Rep. Congo", "Algeria"} == set(names[6:11])
+
+
 @pytest.mark.slow
 def test_bounds_and_tolerance_make_it_small():
     whole = len(json.dumps(base_map()))

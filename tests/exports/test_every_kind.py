@@ -138,5 +138,12 @@ def test_the_whole_period_has_a_legend_of_its_own(kind, table):
     assert whole["classes"] != steps["classes"]
 
 
+def test_tooltips_over_areas_call_the_records_by_the_owners_noun(table):
+    page = release_page(RELEASES["areas by month and category"](table), WORDS)
+    spec = json.loads(re.search(r'<script id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    rows = [row["label"] for tooltip in spec["tooltips"].values() for row in tooltip["rows"]]
+    assert {*rows} == {"area", f"{WORDS.noun} (noisy)", "per km²"}
+
+
 def test_a_release_by_time_without_a_title_is_one_map(table):
     assert "<h1>A map, NOT PRIVATE</h1>" in release_page(points(table, **YEAR))

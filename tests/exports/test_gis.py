@@ -117,6 +117,18 @@ def test_a_chart_of_cells_with_time_is_refused_in_one_line(tmp_path):
     assert dpviz.export(month, tmp_path / "map.vl.json").exists()
 
 
+def test_vector_tiles_of_the_whole_earth_are_as_fine_as_without_the_poles(tmp_path):
+    """The poles of Web Mercator are infinitely far away: all tiles were one."""
+    levels = []
+    for north in (85, 90):
+        domain = dpviz.Domain((-180, -north), (180, north))
+        data = dpviz.from_points([[8.5, 50.1]], domain, public=True)
+        release = dpviz.build(data, "ugrid", 1.0, seed=0, cells=2)
+        with dpviz.export(release, tmp_path / f"{north}.pmtiles").open("rb") as file:
+            levels.append(Reader(MmapSource(file)).header()["max_zoom"])
+    assert levels[0] == levels[1] > 0
+
+
 def test_a_plane_without_a_crs_has_no_tiles(releases, tmp_path):
     with pytest.raises(ReleaseError, match=r"no CRS: use \.gpkg"):
         dpviz.export(releases["roads"], tmp_path / "map.pmtiles")

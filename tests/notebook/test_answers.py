@@ -65,8 +65,11 @@ def test_a_long_answer_is_cut():
 
 def test_a_series_is_the_table_of_its_last_windows():
     areas = voronoi(dpviz.Domain.from_bounds([0, 0, 1, 1]), 2, seed=1)
+    facts = {"series": {"frame": {"start": "1970-01-05"}}}
+    header = dpviz.Header("areas", {}, True, "1-DP", 1.0, extra=facts)
     ones, nodes = np.ones((1, len(areas))), np.array([[MONDAY, 1]])
-    series = dpviz.Series(MONDAY, areas, (), nodes, ones[None], ones, ("1970-01-06",))
+    first = dpviz.CountRelease(areas, areas.nodes(*ones, *ones), header)
+    series = dpviz.Series(first, nodes, ones[None], ones, ("1970-01-06",), 1.0)
     shown = series._repr_html_()
     assert shown.count("<tr") == 1 + 2 * len(areas)  # the day, and the running total
     assert "<td>running total</td>" in shown

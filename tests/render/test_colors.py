@@ -11,6 +11,7 @@ from dpviz.render.colors import (
     MORE_B,
     PALETTES,
     QUIET,
+    WATER,
     classed,
     from_oklab,
     oklab,
@@ -86,6 +87,12 @@ def test_the_lowest_class_is_nearest_to_the_ground(name, theme):
 def test_lines_are_seen_on_the_ground(theme):
     assert min(contrast(c, LAND.of(theme)) for c in classed("tide", 5, 0.5).of(theme)) >= 3
     assert contrast(QUIET.of(theme), LAND.of(theme)) >= 3
+
+
+@pytest.mark.parametrize(("theme", "least"), [("light", 1.15), ("dark", 1.25)])
+def test_the_sea_is_told_from_the_land(theme, least):
+    """Screens show the darkest colours alike: only a thin shore told them apart."""
+    assert least <= contrast(WATER.of(theme), LAND.of(theme)) < 1.4  # quiet, below the cells
 
 
 @ramps

@@ -11,6 +11,8 @@ from dpviz.releases.points.region_count import Regions, regions_of
 from dpviz.render.areas import hexagon_shares
 from dpviz.render.colors import LAND, TEXT
 from dpviz.render.districts import BLANK_ALPHA, OPAQUE_ALPHA, choropleth, district_marks, square_km
+from dpviz.render.names import ROOM_ASPECT
+from dpviz.render.projection import world
 from dpviz.render.surround import opacity
 
 DOMAIN = Domain.from_bounds([10.0, 50.0, 12.0, 51.0])
@@ -118,10 +120,27 @@ def test_borders_come_where_districts_have_room():
 def test_districts_are_named_with_their_counts_and_total_errors():
     (*_, names), _ = made([5000.0, 100.0, 900.0], [10.0, 10.0, 300.0])
     texts = columns(names, "name").to_pylist()
-    assert texts == ["with a hole: 5,000 ± 22", "whole: 900 ± 700", "in two parts: 100 ± 22"]
-    for place, text in zip(columns(names, "position").to_pylist(), texts, strict=True):
-        row = ["with a hole", "in two parts", "whole"].index(text.partition(":")[0])
-        assert shapely.contains(SHAPES[row], shapely.Point(place))
+    assert texts == ["with a hole\n5,000 ± 22", "whole\n900 ± 700", "in two parts\n100 ± 22"]
+
+
+def test_the_legend_and_the_tooltip_call_the_records_by_the_owners_noun():
+    regions = regions_of(SHAPES, DOMAIN, list("abc"))
+    answers = answers_from(np.full((3, 4), 900.0))
+    (fill, *_), legend = district_marks(regions, answers, DOMAIN, counted="crimes")
+    assert legend.title == "Crimes per km² by district"
+    assert [row.label for row in fill.rows] == ["district", "crimes (noisy)", "per km²"]
+
+
+def test_the_room_for_a_name_lies_within_its_district_and_is_about_as_wide_as_it():
+    """A hole, or a gap between two parts, is no room."""
+    (*_, names), _ = made([5000.0, 100.0, 900.0], [10.0, 10.0, 300.0])
+    middles = world(columns(names, "position").to_pylist())
+    half = np.outer(columns(names, "room").to_pylist(), [1, 1 / ROOM_ASPECT]) / 2
+    for row, low, high in zip([0, 2, 1], middles - half, middles + half, strict=True):
+        shape = shapely.transform(SHAPES[row], world)
+        assert shapely.contains(shape.buffer(1e-6), shapely.box(*low, *high))
+    degree = 512 / 360
+    assert 2 * half[:, 0] == pytest.approx(np.array([0.3, 0.6, 0.2]) * degree, rel=0.1)
 
 
 def test_a_hexagon_that_the_box_cuts_is_not_coloured_by_the_noise_of_a_sliver():

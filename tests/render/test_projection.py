@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from dpviz import Domain
 from dpviz.errors import DomainError
 from dpviz.render.projection import areas, from_degrees, to_degrees
+from dpviz.render.view import domain_scene
 
 EDGE, STEP = (250_000.0, 5_700_000.0), 500.0
 """South-west of a grid 3.6° west of the middle of its zone, whose columns lean by 2.8° there; and
@@ -62,3 +64,9 @@ def test_a_rectangle_that_ends_beyond_180_degrees_may_say_so_as_degrees_west():
     assert beyond[0] < beyond[2]
     west, _, east, _ = from_degrees((1.0, 51.0, 0.0, 52.0), "EPSG:32631")
     assert west > east
+
+
+def test_a_map_of_the_whole_earth_ends_where_web_mercator_does():
+    """Its view was infinite, and nothing was drawn."""
+    spec = domain_scene(Domain((-180, -90), (180, 90)), [], None, "", base=()).to_dict()
+    assert spec["domain"] == spec["camera"]["bounds"] == [-180, -85.051129, 180, 85.051129]

@@ -138,3 +138,12 @@ def test_the_legend_names_its_unit_and_what_blank_means():
     assert [each["label"] for each in legend["classes"]] == ["30", "100", "300", "1k", "3k"]
     assert "under 30" in legend["blank"]
     assert [(each["raw"], each["hatch"]) for each in legend["swatches"]] == [(True, True)]
+
+
+def test_a_legend_of_the_whole_earth_has_readable_numbers():
+    """ "0.000005" and "0.00001" stood so close that they were one number."""
+    legend = density_legend(Scale((5e-6, 1e-5, 2e-5, 5e-5, 1e-4))).to_dict()
+    assert legend["title"] == "Records per 1,000,000 km²"
+    assert [each["label"] for each in legend["classes"]] == ["5", "10", "20", "50", "100"]
+    assert legend["blank"].startswith("blank: under 5,")
+    assert legend["surface"] == {"km2": 1e6, "words": "1,000,000 km²"}

@@ -107,6 +107,22 @@ def test_who_agreed_to_one_method_is_asked_again_for_another():
     assert (row.what, row.epsilon) == ("ugrid", 0.5)
 
 
+def test_a_press_pays_what_the_button_named_or_nothing():
+    """The browser still shows one price while the page has run on with another."""
+    app = explore(epsilon="1")
+    price(app).click().run()
+    shown = app._tree
+    app.select_slider(key="explore.epsilon").set_value(0.5).run()
+    price(app).click().run()
+    assert "This spends ε = 0.5" in texts(app)
+    app._tree = shown
+    assert "This spends ε = 1" in texts(app)
+    app.select_slider(key="explore.epsilon").set_value(0.5)
+    confirm(app)
+    assert dpviz.Ledger().account("city-50k").spends == ()
+    assert "Nothing was spent: what you confirmed has changed" in texts(app)
+
+
 def test_while_a_build_runs_nothing_is_asked_and_no_sum_is_shown_that_it_changes(monkeypatch):
     monkeypatch.setattr("dpviz.ui.shared.account._wait", lambda *_: streamlit.stop())
     app = pay(explore(epsilon="0.5"))

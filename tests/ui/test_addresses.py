@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from streamlit.runtime.state.query_params import QueryParams
 
 from dpviz.ui.shared.navigation import page_modules
 from tests.ui.opening import metrics, opened_page
@@ -107,3 +108,13 @@ def test_compare_begins_at_an_epsilon_between_the_steps():
         0.3,
         0.0281,
     ]
+
+
+def test_a_page_writes_its_address_in_one_message(monkeypatch):
+    """Regression: Back met one of eight, and the page it led to got the rest of them."""
+    sent, send = [], QueryParams._send_query_param_msg
+    monkeypatch.setattr(
+        QueryParams, "_send_query_param_msg", lambda it: (sent.append(it.to_dict()), send(it))
+    )
+    app = opened_page("learn")
+    assert [set(each) for each in sent] == [set(app.query_params)]

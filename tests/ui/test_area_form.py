@@ -37,22 +37,21 @@ def test_a_name_or_typed_text_fills_the_sides_and_either_can_follow_the_other():
 
 
 def test_a_small_place_of_the_map_is_found_by_its_name_and_an_unknown_one_refused():
-    """Only towns of 60,000 people and more were found; the map names those of 500."""
-    choose = "from dpviz.ui.shared.area_form import _named_area\n_named_area('here', 'EPSG:4326')"
-
-    def searched(name):
-        app = AppTest.from_string(choose + SCRIPT, default_timeout=120)
-        app.session_state["here.area"] = name
-        return app.run()
-
-    app = searched("hebden bridge")
+    """Only towns of 60,000 people and more are in the list; the map names those of 500."""
+    app = AppTest.from_string(SCRIPT, default_timeout=120).run()
+    app.text_input[0].input("hebden bridge").run()
     west, south, east, north = sides(app)
     assert west < -2.01 < east
     assert south < 53.74 < north
     assert east - west < 0.2
-    assert "No place named Nowhere-on-Sea" in searched("Nowhere-on-Sea").error[0].value.replace(
-        "\\", ""
-    )
+    (error,) = app.text_input[0].input("Nowhere-on-Sea").run().error
+    assert "No place named Nowhere-on-Sea" in error.value.replace("\\", "")
+
+
+def test_the_search_lists_places_alone():
+    """An entry of what was typed, "Add: Houston", stood above the place itself."""
+    app = AppTest.from_string(SCRIPT, default_timeout=120).run()
+    assert not app.selectbox[0].proto.accept_new_options
 
 
 @pytest.mark.slow

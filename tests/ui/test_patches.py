@@ -4,10 +4,13 @@ import pytest
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.state.session_state import SessionState
 
 from dpviz.ui import patches
 from tests.ui.loop import run
+from tests.ui.opening import app_of
 
 
 def kinds(clear, **how):
@@ -63,3 +66,27 @@ def test_an_upload_is_parsed_in_memory_and_without_the_patch_on_disk(monkeypatch
     assert spooled()  # if this fails, delete that patch
     patches.apply()
     assert not spooled()
+
+
+def values(monkeypatch, register):
+    """The ε that a browser is told and then reports, if it gets no message of the first run."""
+    monkeypatch.setattr(SessionState, "register_widget", register)
+    app = app_of("publish")
+    app.query_params.update({"data": "city-50k", "epsilon": "2"})
+    app.run()
+    app._run(WidgetStates())  # a browser that has made no widget
+    slider = app.select_slider(key="publish.epsilon")
+    told = list(slider.proto.raw_value)
+    if not told:  # the browser makes the slider with its default
+        slider.set_value(float(slider.options[int(slider.proto.default[0])]))
+    app.run()
+    return told, app.session_state["publish.epsilon"]
+
+
+def test_a_browser_that_missed_a_run_is_told_the_values_again(monkeypatch):
+    assert values(monkeypatch, patches._register_until_reported) == (["2"], 2.0)
+
+
+def test_streamlit_still_tells_a_value_once(monkeypatch):
+    """If this fails, delete that patch: Streamlit repeats what no browser has reported."""
+    assert values(monkeypatch, patches._register) == ([], 0.01)

@@ -121,8 +121,6 @@ def _menu(names: list[str]) -> None:
                 on_click=open_chapter,
                 args=(KEY, slug),
             )
-    # The browser makes this widget when the menu opens, with the value of the last run.
-    st.session_state[DATA] = st.session_state[DATA]
     st.selectbox("Data", _cities(), key=DATA, format_func=lambda name: DATASETS[name].title)
     st.caption(
         "All data here are synthetic and public; all noise is simulated. Keys: B back, N next, P "

@@ -24,7 +24,6 @@ from dpviz.ui.points.review import account_form
 from dpviz.ui.points.source_form import InSteps, PointSource, source_form
 from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.series.job import missing_for_series, series_panel
-from dpviz.ui.series.view import series_link
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import account_summary, over_budget_message
 from dpviz.ui.shared.area_form import sides_in_words
@@ -99,7 +98,6 @@ def page() -> None:
             if not described:
                 _way()
             your_releases(KEY)
-            series_link(KEY)
         next_step(KEY, 0, ready=described, words=UNSPENT)
     with area:
         with form[1]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dpviz.errors import DpvizError
@@ -26,17 +28,17 @@ def page() -> None:
 
 
 def _html(identity: str, shelf: Shelf) -> str:
-    """Page of a stored release, which is the file that its owner may download.
+    """Page of a stored release or series, which is the file that its owner may download.
 
     Raises:
         DpvizError: no release with this id, or one without a page.
     """
-    return _made(identity, str(shelf.folder), repr(shelf.find(identity).words))
+    return _made(identity, str(shelf.folder), shelf.version(shelf.find(identity)))
 
 
 @st.cache_resource(max_entries=32, show_spinner="Drawing the map …")
-def _made(identity: str, folder: str, words: str) -> str:
-    """Page of a release with these words."""
-    del words  # part of the key
+def _made(identity: str, folder: str, version: str) -> str:
+    """Page of a release, or of a series with the days that it has in this version."""
+    del version  # part of the key
     stored, release = Shelf(folder).open(identity)
-    return release_page(release, stored.presentation)
+    return release_page(release, replace(stored.presentation, published=stored.at[:10]))

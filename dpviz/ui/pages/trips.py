@@ -64,7 +64,7 @@ def _flow_slots() -> Slots:
 def _counted() -> None:
     """Ask for what is counted."""
     place = COUNT.place(KEY)
-    permalink.set_initial(place, PLACES)
+    st.session_state.setdefault(place, PLACES)
     others = ("method", "set", "count", *(field.name for field in FLOW_FIELDS))
     st.segmented_control(
         "Count trips",

@@ -88,7 +88,7 @@ def _kinds(prefix: str, names: list[str], key: str) -> dict[str, Any] | None:
         "The list is PUBLIC: name the categories that everybody knows may occur, spelled as in the "
         "file; never copy it from the records."
     )
-    permalink.set_initial(f"{prefix}.kinds.names", "")
+    st.session_state.setdefault(f"{prefix}.kinds.names", "")
     text = st.text_area(
         f"Categories, one per line; a single line is split at commas (up to {MAX_KINDS})",
         key=f"{prefix}.kinds.names",
@@ -99,7 +99,7 @@ def _kinds(prefix: str, names: list[str], key: str) -> dict[str, Any] | None:
     if kinds:
         number = "1 category" if len(kinds) == 1 else f"{len(kinds)} categories"
         st.caption(f"{number}: {quoted(kinds)}")
-    permalink.set_initial(f"{prefix}.kinds.others", DROPPED)
+    st.session_state.setdefault(f"{prefix}.kinds.others", DROPPED)
     others = st.segmented_control(
         "Records of other categories",
         (DROPPED, COUNTED),

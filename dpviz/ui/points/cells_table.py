@@ -10,7 +10,8 @@ import streamlit as st
 from dpviz.lazy import pa, pd
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
-from dpviz.render.cells import MIN_DENSITY_KM2, node_bounds
+from dpviz.render.cells import MIN_DENSITY_KM2, density_scale, node_bounds
+from dpviz.render.legend import surface_of
 from dpviz.render.nearby import place_rows
 from dpviz.render.projection import areas
 from dpviz.trees.lattice import Float
@@ -39,7 +40,7 @@ def tables_of_map(release: PointRelease) -> None:
         st.markdown("**Cells**")
     looks = sortable(*columns) | sortable(*SIDES, form="%.5f")
     st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
-    shown = len(columns["per km²"])
+    shown = len(columns["noisy count"])
     st.caption(rows_in_words(shown, cells, "cells", "most clearly dense"))
 
 
@@ -64,7 +65,9 @@ def _columns(release: PointRelease) -> tuple[dict[str, Float], int]:
     half = INTERVAL_SDS * np.sqrt(release.nodes.variance[chosen])
     shown = count_columns(release.nodes.count[chosen], half)
     columns = {side: bounds[chosen, at] for at, side in enumerate(SIDES)} | shown
-    densities = shown["noisy count"] / km2[chosen], half / km2[chosen]
-    columns["per km²"] = np.array(list(map(on_screen, *densities)))
-    columns["per km²"][km2[chosen] < MIN_DENSITY_KM2] = np.nan
+    surface = surface_of(density_scale(release))
+    densities = (each * surface.km2 / km2[chosen] for each in (shown["noisy count"], half))
+    density = np.array(list(map(on_screen, *densities)))
+    density[km2[chosen] < MIN_DENSITY_KM2] = np.nan
+    columns[f"per {surface}"] = density
     return columns, len(leaves)

@@ -264,7 +264,7 @@ def _checked_field(
     label: str, key: str, example: str, check: Callable[[str], object], remedy: str, **look: Any
 ) -> str | None:
     """Ask for a text; None, with the reason, for one that the check refuses."""
-    permalink.set_initial(key, "")
+    st.session_state.setdefault(key, "")
     text = str(st.text_input(label, key=key, placeholder=example, **look)).strip()
     try:
         _ = text and check(text)
@@ -276,6 +276,6 @@ def _checked_field(
 
 def _set_offered(place: str, offered: Collection[str], start: str | None) -> None:
     """Set a selector's value before it is drawn; one that is not on offer becomes ``start``."""
-    permalink.set_initial(place, start)
+    st.session_state.setdefault(place, start)
     if st.session_state[place] not in offered:
         st.session_state[place] = start

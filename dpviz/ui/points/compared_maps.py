@@ -128,7 +128,7 @@ def maps_and_answers(
         controls: draws more in the row above the maps.
     """
     rect = st.session_state[f"{prefix}.rect"]
-    permalink.set_initial(f"{prefix}.mode", "side")
+    st.session_state.setdefault(f"{prefix}.mode", "side")
     titles = MODES if compared.exact is None else {**MODES, "difference": ERRORS}
     if compared.of_periods:  # their errors are too rough estimates to call a cell different
         titles = {mode: title for mode, title in titles.items() if mode != "difference"}

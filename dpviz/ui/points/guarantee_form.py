@@ -43,7 +43,7 @@ def guarantee_form(
     bound, place = source.data.max_per_unit, DELTA.place(prefix)
     if bound == 1:
         return choice, None
-    permalink.set_initial(place, "")
+    st.session_state.setdefault(place, "")
     delta, offered = float(st.session_state[place] or next(filter(None, DELTAS))), None
     try:
         asked = (source.key, repr(choice), delta)

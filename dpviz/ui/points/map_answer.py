@@ -224,11 +224,10 @@ def ask_on_map(
 
     every["Share"] = share
     if flat is not None:
-        every["Districts"] = partial(districts_panel, prefix, flat)
+        every["Districts"] = partial(districts_panel, prefix, flat, words.noun or flat.records)
     given = tabs(prefix, every, always=("Districts", "Share"))
     if flat is not None:
         districts, legend = given["Districts"]
-        legend = legend and legend.counting(words.noun)
         marks = [*districts, *marks]
     shape = Shape(rect=rect, ring=ring) if rect or ring else None
     map_overlay(name, marks=marks, shape=shape, legend=legend)

@@ -27,8 +27,13 @@ MAX_DISTRICTS = 20_000
 AnsweredRegions = tuple[list[dict[str, Any]], tuple[Mark, ...], Legend]
 
 
-def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Legend | None]:
-    """Counts for every district of a file: a table, a download, a choropleth and its legend."""
+def districts_panel(
+    prefix: str, release: PointRelease, noun: str
+) -> tuple[list[Mark], Legend | None]:
+    """Counts for every district of a file: a table, a download, a choropleth and its legend.
+
+    ``noun`` is the plural of what is counted.
+    """
     file = st.file_uploader(
         "Polygons: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
         key=f"{prefix}.districts",
@@ -41,8 +46,8 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
         path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
         rows, marks, legend = cached(
             f"{prefix}.districts.kept",
-            (file.file_id, path, release),
-            lambda: _answered_regions(release, path),
+            (file.file_id, path, release, noun),
+            lambda: _answered_regions(release, path, noun),
         )
     except DpvizError as error:
         st.error(sentence(error), icon=":material/error:")
@@ -78,13 +83,13 @@ def districts_panel(prefix: str, release: PointRelease) -> tuple[list[Mark], Leg
     return list(marks), legend
 
 
-def _answered_regions(release: PointRelease, path: str) -> AnsweredRegions:
+def _answered_regions(release: PointRelease, path: str, noun: str) -> AnsweredRegions:
     """Answers of the districts, their marks and the legend; refuses more than MAX_DISTRICTS."""
     regions = read_regions(path, release.domain)
     if len(regions) > MAX_DISTRICTS:
         raise DpvizError(f"{len(regions):,} districts: give a file of at most {MAX_DISTRICTS:,}")
     answers = release.count_regions(regions)
-    marks, legend = district_marks(regions, answers, release.domain)
+    marks, legend = district_marks(regions, answers, release.domain, counted=noun)
     return _rows(release, regions, answers), marks, legend
 
 

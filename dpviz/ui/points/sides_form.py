@@ -162,7 +162,7 @@ def release_side(prefix: str, side: str) -> Opened | None:
         if permalink.came_from_address(place):
             words = permalink.one_of(f"{side}.period", words, periods, next(iter(periods)))
         key = f"{place}.{chosen.key}"
-        permalink.set_initial(key, words if words in periods else next(iter(periods)))
+        st.session_state.setdefault(key, words if words in periods else next(iter(periods)))
         label = f"Period of {side.upper()}"
         words = st.selectbox(label, periods, key=key, label_visibility="collapsed")
     st.session_state[place] = words

@@ -287,7 +287,7 @@ def _fits(every: str, domain: Domain) -> bool:
 
 def chosen_look(prefix: str) -> str:
     """The view of the period, by a control above the map."""
-    permalink.set_initial(LOOK.place(prefix), "window")
+    st.session_state.setdefault(LOOK.place(prefix), "window")
     chosen = st.segmented_control(
         "View of the period",
         list(LOOKS),

@@ -46,7 +46,7 @@ def map_and_answer(
     if st.session_state.setdefault(shown, grid) != grid:  # cell 3-5 lies elsewhere in another grid
         st.session_state[shown], st.session_state[f"{prefix}.cell"] = grid, None
     placed = source.places is not None
-    permalink.set_initial(f"{prefix}.show", MOVES)
+    st.session_state.setdefault(f"{prefix}.show", MOVES)
     with st.container(horizontal=True, vertical_alignment="center", key="dpviz-controls"):
         show = st.segmented_control(
             "Show", VIEWS, key=f"{prefix}.show", required=True, label_visibility="collapsed"

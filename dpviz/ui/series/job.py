@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -21,15 +22,16 @@ from dpviz.planning.code import option_words
 from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.progress import Progress
 from dpviz.releases import series
-from dpviz.releases.header import WEAKER
 from dpviz.releases.series import day_text
+from dpviz.releases.series_days import LONGER
 from dpviz.ui.points.review import code_for
 from dpviz.ui.points.source_form import PointSource
-from dpviz.ui.series.view import folder_of, show_series
+from dpviz.ui.series.view import show_series
 from dpviz.ui.shared.access import access, may_publish, only_local_visitors
-from dpviz.ui.shared.account import Order, ordered
+from dpviz.ui.shared.account import Order, ordered, shown_name
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown
+from dpviz.ui.shared.releases import visitor
 from dpviz.ui.shared.shelf import Shelf
 from dpviz.ui.shared.steps import STEPS, go, step_bar
 from dpviz.ui.shared.text import plain
@@ -74,7 +76,7 @@ class SeriesPlan:
             kind=kinds and kinds.column,
             kinds=list(kinds.names) if kinds else [],
         )
-        series.require_frame(folder_of(source.account), frame)
+        series.require_frame(Shelf().series_folder(source.account), frame)
         given = {**code.options, **code.reading, **code.building, "name": source.account}
         files = [(source.title, str(source.path))]
         if areas.uploaded:
@@ -86,11 +88,15 @@ class SeriesPlan:
         return cls(source.account, choice.epsilon, units, start, given, tuple(files))
 
     @property
+    def folder(self) -> Path:
+        """Folder of its releases."""
+        return Shelf().series_folder(self.account)
+
+    @property
     def due(self) -> int:
         """Number of finished nodes without a file."""
         nodes = series.finished_nodes(self.start, int(self.units.of_moments([time.time()])[0]))
-        folder = folder_of(self.account)
-        return sum(not (folder / series.file_name(node)).exists() for node in nodes)
+        return sum(not (self.folder / series.file_name(node)).exists() for node in nodes)
 
     def command(self, source: str, *areas: str) -> list[str]:
         """Words after ``dpviz`` that release what is due, from these files."""
@@ -98,7 +104,7 @@ class SeriesPlan:
         given |= {"zone": self.units.zone, "start": day_text(self.start)}
         given |= {"epsilon": repr(self.epsilon), "ledger": str(Ledger().path)}
         typed = [word for each in given.items() for word in option_words(*each)]
-        return ["series", "update", str(folder_of(self.account)), source, *typed]
+        return ["series", "update", str(self.folder), source, *typed]
 
     def order(self, account: Account) -> Order:
         """The order of the days that are due, and why it may be refused."""
@@ -136,8 +142,10 @@ def series_panel(prefix: str, source: PointSource, choice: Choice) -> None:
                     outcome = ordered(key, plan.account, order, run, lambda _: None) or ""
             if outcome:
                 st.success(outcome, icon=":material/check_circle:")
-        if series.node_files(folder_of(plan.account)):
-            show_series(f"{prefix}.series", account_key(plan.account))
+        if series.node_files(plan.folder):
+            title = f"{shown_name(plan.account)}, every day"
+            stored = Shelf().keep_series(plan.account, visitor(), title)
+            show_series(f"{prefix}.series", stored.id)
 
 
 def missing_for_series(source: PointSource, choice: Choice) -> tuple[str, int] | None:
@@ -159,7 +167,7 @@ def _price(plan: SeriesPlan, account: Account) -> None:
     st.caption(
         f"Each day from {day_text(plan.start)} on, each week from Monday and each four weeks are "
         "released once, when the last day is over. All of them together cost a person's day "
-        f"ε = {plan.epsilon:g}. {WEAKER}a person's week or month costs the sum of its days."
+        f"ε = {plan.epsilon:g}. {LONGER}."
     )
     longest, prices = {"day": 1, "week": 7, "month": 31}, account.longer.items()
     planned = {each: f"{days * plan.epsilon:g}" for each, days in longest.items()}
@@ -196,7 +204,7 @@ def _released(plan: SeriesPlan, progress: Progress) -> str:
         return f"{len(facts['released']):,} new releases.{lost}"
     lines = [each for each in errors.splitlines() if each.startswith("error: ")]
     line = lines[-1].removeprefix("error: ") if lines else "it ended early: try again"
-    paths = {str(folder_of(plan.account)): plan.account}  # those of this server
+    paths = {str(plan.folder): plan.account}  # those of this server
     for name, path in plan.files:
         paths |= {path: name, path.rpartition("/")[2]: name}
     for path, name in paths.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,51 +11,29 @@ import streamlit as st
 
 from dpviz.domain.calendar import Calendar
 from dpviz.lazy import pd
-from dpviz.private.ledger import Ledger, account_key
-from dpviz.releases.header import WEAKER, longer_words
-from dpviz.releases.series import Series, node_files, read_series
+from dpviz.releases.series_days import day_windows
 from dpviz.render import with_noise
 from dpviz.ui.shared.access import fragment
-from dpviz.ui.shared.account import is_own, shown_name
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.navigation import page_named
 from dpviz.ui.shared.panels import csv_of, file_button, rows_in_words, sortable, table_panel
+from dpviz.ui.shared.presentation import share_page
+from dpviz.ui.shared.releases import link_of
 from dpviz.ui.shared.shelf import Shelf
-from dpviz.ui.shared.text import level_title, plain
+from dpviz.ui.shared.text import badge, level_title, plain
 from dpviz.ui.shared.timeline import marked_timeline
-
-ENDING = ".series"
-
-
-def folder_of(account: str) -> Path:
-    """Folder of the series of an account, beside the paid releases."""
-    return Shelf().folder / f"{account_key(account)}{ENDING}"
-
-
-def series_accounts(linked: str | None = None) -> list[str]:
-    """Accounts that have a series: that of a link, whoever owns it, then those of this visitor."""
-    folders = sorted(Shelf().folder.glob(f"*{ENDING}"), key=lambda each: each.stem != linked)
-    names = [each.name.removesuffix(ENDING) for each in folders if node_files(each)]
-    return [each for each in names if each == linked or is_own(each)]
-
-
-def series_link(prefix: str) -> None:
-    """Button that leads to the page of the visitor's series, if there is one."""
-    icon, key = ":material/event_repeat:", f"{prefix}.series.link"
-    if series_accounts() and st.button("Your series", icon=icon, key=key):
-        st.switch_page(page_named("every_day"))
 
 
 @fragment
-def show_series(prefix: str, account: str) -> None:
-    """Timeline of an area with bars of error, and the latest window of all areas."""
-    folder = folder_of(account)
-    key = (account, [(each.name, each.stat().st_mtime_ns) for each in node_files(folder)])
-    series: Series = cached(f"{prefix}.read", key, lambda: read_series(folder))
-    if longer := Ledger().account(account).longer:
-        day = f"So far a person's day is protected at ε = {longer['day']:g}."
-        st.caption(f"{day} {WEAKER}{longer_words(longer)}.")
+def show_series(prefix: str, identity: str) -> None:
+    """Guarantee, timeline of an area, latest window of all areas, and files of a series."""
+    shelf = Shelf()
+    key = identity, shelf.version(shelf.find(identity))
+    stored, series = cached(f"{prefix}.read", key, lambda: shelf.open(identity))
+    whole = cached(f"{prefix}.whole", key, lambda: day_windows(series, 1)[0][0])
+    link = f"[Open its page to share]({link_of(identity)})"
+    guarantee = badge(whole.header, stored.presentation.noun)
+    st.markdown(f"**{plain(stored.title)}** · {link}\n\n{guarantee}")
     labels, kinds = series.areas.labels, series.kinds or ("",)
     largest = int(series.counts.sum(axis=(0, 1))[series.areas.slices[0]].argmax())
     with st.container(horizontal=True, vertical_alignment="bottom", key="dpviz-controls"):
@@ -77,8 +54,10 @@ def show_series(prefix: str, account: str) -> None:
     one = (at % len(labels) == area) & (at // len(labels) % len(kinds) == kinds.index(str(kind)))
     _timeline(rows[one], ", ".join(map(plain, filter(None, (labels[int(area)], str(kind))))))
     _latest(rows[rows["end"].eq(rows["end"].max())], labels)
-    name, write = f"{shown_name(account)}.csv", partial(csv_of, table)
-    file_button("All days (CSV)", write, name, f"{prefix}.csv")
+    with st.expander("Share", icon=":material/share:"):
+        words = share_page(prefix, [whole], series=series)
+        name, write = words.file_name(".csv", "series.csv"), partial(csv_of, table)
+        file_button("All days (CSV)", write, name, f"{prefix}.csv")
 
 
 def _timeline(rows: pd.DataFrame, of: str) -> None:

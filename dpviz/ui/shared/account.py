@@ -285,12 +285,14 @@ def ordered(
     turn, job = st.session_state.get(place, (0, None))
     over = job is not None and job.ended  # read once: a job ending later is for the next run
     offer = (turn, order)
-    agreed = st.session_state.pop(f"{prefix}.agreed", None) == offer
-    if job is None and agreed and not order.refused:
+    agreed = st.session_state.pop(f"{prefix}.agreed", None)
+    if job is None and agreed == offer and not order.refused:
         job = Job(make)
         st.session_state[place] = (turn + 1, job)  # a second press must not confirm this offer
     _confirm_payment(prefix, offer, place, job is not None and not over)
     if job is None:
+        if agreed is not None and agreed[0] == turn and agreed != offer:
+            st.warning("Nothing was spent: what you confirmed has changed.", icon=":material/lock:")
         return None
     if not over:
         if job.ident is None:  # script runs of one session never overlap
@@ -309,7 +311,7 @@ def _confirm_payment(prefix: str, offer: tuple[int, Order], place: str, runs: bo
 
     While the build runs it asks nothing, and does not show what is spent, since that changes.
     """
-    turn, order = offer
+    order = offer[1]
     asked = st.session_state.get(f"{prefix}.asked") == offer
 
     def ask(answer: object) -> None:
@@ -323,12 +325,14 @@ def _confirm_payment(prefix: str, offer: tuple[int, Order], place: str, runs: bo
         """Record the confirmation in a callback, before the script runs again."""
         st.session_state[f"{prefix}.agreed"] = offer
 
-    # Each payment makes new buttons: a second click on an old one presses nothing.
+    # Each offer has its own buttons: a second click, or one on a price that the browser still shows
+    # while the page has another, presses nothing else.
+    button = f"{prefix}.{hash(offer)}"
     st.button(
         f"Publish: spend {order.price}",
         type="primary",
         icon=":material/lock:",
-        key=f"{prefix}.build.{turn}",
+        key=f"{button}.build",
         disabled=runs or bool(order.refused) or asked,
         help="Cannot be undone. You will be asked to confirm.",
         on_click=ask,
@@ -343,8 +347,8 @@ def _confirm_payment(prefix: str, offer: tuple[int, Order], place: str, runs: bo
         elif asked:
             warning = f"This spends {order.price}{order.left}; it cannot be undone."
             st.markdown(f":material/lock: **{warning}**", width="content")
-            st.button("Spend it", type="primary", key=f"{prefix}.sure.{turn}", on_click=agree)
-            st.button("Not now", key=f"{prefix}.not.{turn}", on_click=ask, args=(None,))
+            st.button("Spend it", type="primary", key=f"{button}.sure", on_click=agree)
+            st.button("Not now", key=f"{button}.not", on_click=ask, args=(None,))
         st.caption(order.about, width="content")
 
 

@@ -76,7 +76,8 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
         list(areas()),
         index=None,
         placeholder="Type a name",
-        accept_new_options=True,  # a list of all places would be too long for a browser
+        help="A town of fewer than 60,000 people is not in this list, which a browser must load: "
+        "type its name in place of the four numbers.",
         key=f"{prefix}.area",
         filter_mode="contains",  # keeps the order: the most populous town first
         on_change=_named_area,
@@ -89,7 +90,7 @@ def bounds_form(prefix: str, crs: str = DEGREES) -> Bounds | None:
         ", ".join(SIDES),
         key=f"{prefix}.bounds",
         placeholder=", ".join(SIDES),
-        help="Type or paste four numbers in any notation.",
+        help="Type or paste four numbers in any notation, or the name of a small town.",
         on_change=_typed_area,
         args=(prefix, crs),
     )
@@ -134,21 +135,24 @@ def sides_of(prefix: str) -> Bounds | None:
 
 def _named_area(prefix: str, crs: str) -> None:
     chosen = st.session_state[f"{prefix}.area"]
-    if chosen is None:
-        return
-    bounds = areas().get(chosen) or town_area(chosen)
-    if bounds is None:
-        wrong = f"no place named {chosen}: search a larger one near it, or draw the area"
-        st.session_state[f"{prefix}.bounds.wrong"] = wrong
-        return
-    set_degrees(prefix, bounds, crs)
-    st.session_state[f"{prefix}.bounds.seen"] = bounds
+    if chosen is not None:
+        set_degrees(prefix, areas()[chosen], crs)
+        st.session_state[f"{prefix}.bounds.seen"] = areas()[chosen]
 
 
 def _typed_area(prefix: str, crs: str) -> None:
-    typed = sides_of(prefix)
+    """Go to the typed sides; a text without digits is the name of a town."""
+    typed, text = sides_of(prefix), st.session_state[f"{prefix}.bounds"].strip()
     if typed is not None:
         _go_there(prefix, typed, crs)
+    elif text and not re.search(r"\d", text):
+        st.session_state[f"{prefix}.bounds"] = ""
+        if (town := town_area(text)) is None:
+            wrong = f"no place named {text}: search a larger one near it, or draw the area"
+            st.session_state[f"{prefix}.bounds.wrong"] = wrong
+        else:
+            set_degrees(prefix, town, crs)
+            st.session_state[f"{prefix}.bounds.seen"] = town
 
 
 def box_of(text: str) -> Bounds:

@@ -116,7 +116,7 @@ def epsilon_steps(place: str) -> tuple[float, ...]:
 def epsilon_slider(prefix: str) -> float:
     """Slider for the price of a release; the session keeps its value as ``prefix.epsilon``."""
     place = f"{prefix}.epsilon"
-    permalink.set_initial(place, DEFAULT_EPSILON)
+    st.session_state.setdefault(place, DEFAULT_EPSILON)
     chosen = st.select_slider(
         "ε",
         epsilon_steps(place),

@@ -27,8 +27,8 @@ MAX_SHOWN = 60
 MESSAGES = "address.messages"
 """Session key of the container for messages about the address."""
 
-WAITING, DRAWN = "address.waiting", "address.drawn"
-"""Session keys: places whose values no widget has surely shown yet; those drawn in this run."""
+WAITING = "address.waiting"
+"""Session key: places whose values from the address nobody has asked for yet."""
 
 
 def parameter(name: str) -> str | None:
@@ -137,13 +137,14 @@ def number(
 
 
 def write(parameters: Mapping[str, str | None]) -> None:
-    """Write parameters that have a value into the address, and remove the others."""
-    for name, value in parameters.items():
-        if value:
-            if st.query_params.get(name) != value:
-                st.query_params[name] = value
-        elif name in st.query_params:
-            del st.query_params[name]
+    """Write parameters that have a value into the address, and remove the others.
+
+    In one message: the browser writes each into the page it shows, which Back may have changed.
+    """
+    now = st.query_params.to_dict()
+    wanted = {name: value for name, value in {**now, **parameters}.items() if value}
+    if wanted != now:
+        st.query_params.from_dict(wanted)
 
 
 @dataclass(frozen=True)
@@ -190,21 +191,6 @@ def came_from_address(place: str) -> bool:
     return new
 
 
-def set_initial(place: str, start: Any) -> None:
-    """Set a widget's value before it is drawn: the session's value, or ``start``.
-
-    A value set in a run without the widget, or in one that was cut short, is known to the session
-    only: the browser's new widget would show its first option, which would count from the next
-    rerun on. So the value is set again until a run has reached :func:`write_address`.
-    """
-    waiting: set[str] = st.session_state.setdefault(WAITING, set())
-    if place not in st.session_state:
-        waiting.add(place)
-    if place in waiting:
-        st.session_state[place] = st.session_state.get(place, start)
-        st.session_state.setdefault(DRAWN, set()).add(place)
-
-
 def write_address(
     page: str, fields: Sequence[Field], others: Mapping[str, str | None] | None = None
 ) -> None:
@@ -217,7 +203,6 @@ def write_address(
         value = st.session_state.get(field.place(page))
         texts[field.name] = None if value is None else field.text(value)
     write({**texts, **(others or {})})
-    st.session_state.setdefault(WAITING, set()).difference_update(st.session_state.pop(DRAWN, ()))
     st.session_state[f"{page}.link"] = st.query_params.to_dict()
 
 

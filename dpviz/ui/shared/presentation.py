@@ -23,11 +23,11 @@ from dpviz.exports.html import PLAIN
 from dpviz.exports.presentation import MAX_LENGTHS, MAX_NOTES
 from dpviz.releases.counts import domain_of
 from dpviz.releases.release import Release
+from dpviz.releases.series import Series
 from dpviz.render import Camera
 from dpviz.render.cells import domain_bounds
 from dpviz.render.scene import Bounds
 from dpviz.ui.map.component import events
-from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.releases import link_of, visitor
 from dpviz.ui.shared.shelf import Shelf, Stored
@@ -72,7 +72,7 @@ def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> 
     texts: dict[str, Any] = {}
     with st.container(horizontal=True):
         for name in names:
-            permalink.set_initial(f"{key}.{name}", getattr(words, name))
+            st.session_state.setdefault(f"{key}.{name}", getattr(words, name))
             texts[name] = st.text_input(
                 FIELDS[name],
                 key=f"{key}.{name}",
@@ -158,6 +158,7 @@ def share_page(
     releases: Sequence[Any],
     labels: Sequence[str] = (),
     rects: Sequence[Bounds] = (),
+    series: Series | None = None,
 ) -> Presentation:
     """Draw the words, link and files of releases; a file is made when its button is pressed.
 
@@ -166,6 +167,7 @@ def share_page(
         releases: one of any kind, with time the whole of it; or those that are compared.
         labels: one each of those that are compared.
         rects: rectangles whose answers the files list; the picture outlines the first.
+        series: series of which the release is the map of all days.
     """
     first, rect = releases[0], rects[0] if rects else None
     place = note_place(f"{prefix}.map", first, rect)
@@ -174,10 +176,12 @@ def share_page(
     def page() -> str:
         camera = camera_of(f"{prefix}.map")
         if not labels:
-            return release_page(first, words, rects, camera)
+            return release_page(series or first, words, rects, camera)
         return map_page(releases, labels=labels, rects=rects, presentation=words, camera=camera)
 
-    report = partial(report_page, releases, labels=labels, rects=rects, presentation=words)
+    report = partial(
+        report_page, releases, labels=labels, rects=rects, presentation=words, series=series
+    )
     picture = partial(release_picture, releases, labels, rect, words)
     made: dict[str, tuple[str, str, Callable[[], str | bytes]]] = {
         "Map (HTML)": ("map.html", ".html", page),

@@ -265,7 +265,7 @@ def release_choice(page: str, side: str) -> Opened | None:
     offered = {each.id: each for each in Shelf().of(visitor()) if _is_map_of_points(each)}
     if asked and asked not in (*offered, *FILES):
         offered[asked] = Shelf().find(asked)  # another visitor's release, opened by its link
-    permalink.set_initial(f"{place}.stored", asked if asked in offered else None)
+    st.session_state.setdefault(f"{place}.stored", asked if asked in offered else None)
     chosen = st.selectbox(
         label,
         list(offered),
@@ -303,7 +303,8 @@ def _is_map_of_points(stored: Stored) -> bool:
 
 def _release_row(prefix: str, stored: Stored) -> None:
     shelf = Shelf()
-    lost = not shelf.path(stored.id).exists()
+    file = shelf.file(stored)
+    lost = not file.exists()
     if lost:
         st.warning(f"**{plain(stored.title)}**: {LOST_FILE}.", icon=":material/link_off:")
     with st.container(horizontal=True, gap="small"):
@@ -311,14 +312,16 @@ def _release_row(prefix: str, stored: Stored) -> None:
         if st.button("Open this release", icon=":material/map:", key=key, disabled=lost):
             with ErrorsShown():
                 show(Opened(stored.id, stored.title, shelf.open(stored.id)[1]))
-        made, file_name = shelf.path(stored.id).read_bytes, stored.presentation.file_name
+        file_name, alone = stored.presentation.file_name, file.is_file()
         name = file_name(".parquet", "release.parquet")
-        file_button("Download", made, name, f"{prefix}.mine.file", disabled=lost)
+        file_button("Download", file.read_bytes, name, f"{prefix}.mine.file", disabled=not alone)
         receipt, name = partial(as_json, stored.receipt), file_name("-receipt.json", "receipt.json")
         file_button("Receipt", receipt, name, f"{prefix}.mine.receipt", "receipt")
     with st.expander("Share", icon=":material/link:"):
         st.caption("Anyone with this link who may open this server sees the release:")
         st.code(link_of(stored.id), language=None, wrap_lines=True)
+    if file.is_dir():
+        return  # the days of a series stay: each is paid once, and totals need them
     with st.expander("Remove", icon=":material/delete:"):
         st.caption(
             f"**{plain(stored.title)}** is deleted from this server, and its link stops working. "

@@ -1,9 +1,10 @@
 """Releases on disk: every paid release is stored with a receipt before it is shown.
 
 One folder of the owner's choice (``$DPVIZ_RELEASES``; else ``releases`` beside the ledger) holds a
-release ``<id>.parquet`` and a receipt ``<id>.json`` for each payment. Both are public like every
-release. The id is the ledger's random one: anyone who knows it may open the release, and a list is
-shown only to its owner. This room sees releases only, never a record.
+release ``<id>.parquet`` and a receipt ``<id>.json`` for each payment. A series is a folder
+``<account>.series`` with one receipt. All are public like every release. The id is the ledger's
+random one: anyone who knows it may open the release, and a list is shown only to its owner. This
+room sees releases only, never a record.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ from dpviz.exports import Presentation
 from dpviz.exports.html import PLAIN
 from dpviz.exports.presentation import MAX_LENGTHS
 from dpviz.files.writing import write_bytes
-from dpviz.private.ledger import Ledger
+from dpviz.private.ledger import Ledger, account_key
 from dpviz.releases.counts import domain_of
+from dpviz.releases.series import KEY as SERIES
+from dpviz.releases.series import node_files, read_series
+from dpviz.releases.series_days import day_windows
 from dpviz.releases.store import NEEDED, read, stated_kind
 
 VARIABLE = "DPVIZ_RELEASES"
@@ -127,6 +131,25 @@ class Shelf:
             raise
         return stored
 
+    def keep_series(self, account: str, owner: str, title: str) -> Stored:
+        """Store the receipt of a series, by the id of its first release, unless it is there.
+
+        Raises:
+            DpvizError: no series of this account.
+        """
+        folder = self.series_folder(account)
+        first = read(node_files(folder)[0], "areas")
+        identity = str(first.header.extra["release_id"])
+        try:
+            return self.find(identity)
+        except ReleaseError:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            (whole, *_), _ = day_windows(read_series(folder))
+            receipt = receipt_of(whole) | {"account": account}
+            stored = Stored(identity, owner, title, SERIES, now, receipt)
+            self._write(stored)
+            return stored
+
     def present(self, identity: str, owner: str, presentation: Presentation) -> None:
         """Store the public words under which a release of this owner is shown.
 
@@ -153,6 +176,22 @@ class Shelf:
             raise ReleaseError("no such release here: check the link")
         return self.folder / f"{identity}.parquet"
 
+    def series_folder(self, account: str) -> Path:
+        """Folder of the releases of an account's series."""
+        return self.folder / f"{account_key(account)}.{SERIES}"
+
+    def file(self, stored: Stored) -> Path:
+        """File of a release, or folder of a series."""
+        if stored.kind == SERIES:
+            return self.series_folder(str(stored.receipt.get("account")))
+        return self.path(stored.id)
+
+    def version(self, stored: Stored) -> str:
+        """Text that changes with the public words of a release, and with each day of a series."""
+        file = self.file(stored)
+        files = [each for each in (file, *node_files(file)) if each.exists()]
+        return repr((stored.words, [(each.name, each.stat().st_mtime_ns) for each in files]))
+
     def find(self, identity: str) -> Stored:
         """Find a release by its id.
 
@@ -167,22 +206,23 @@ class Shelf:
             raise ReleaseError("no such release here: check the link, or open its file") from None
         if (
             stored.id != identity
-            or stored.kind not in NEEDED
+            or stored.kind not in (*NEEDED, SERIES)
             or not isinstance(stored.receipt, dict)
         ):
             raise ReleaseError("the receipt of this release is damaged: open its file instead")
         return stored
 
     def open(self, identity: str) -> tuple[Stored, Any]:
-        """Read a release and its receipt.
+        """Read a release or a series, and its receipt.
 
         Raises:
             ReleaseError: no release with this id, or it is damaged or lost.
         """
         stored = self.find(identity)
-        if not self.path(identity).exists():
+        file = self.file(stored)
+        if not file.exists():
             raise ReleaseError(LOST_FILE)
-        return stored, read(self.path(identity))
+        return stored, (read_series if stored.kind == SERIES else read)(file)
 
     def of(self, owner: str) -> list[Stored]:
         """Releases of one owner, newest first; damaged receipts are skipped."""

@@ -66,7 +66,7 @@ def unit_form(
                 icon=":material/person:",
             )
         return None, 1
-    permalink.set_initial(f"{prefix}.bound", start)
+    st.session_state.setdefault(f"{prefix}.bound", start)
     bound = st.number_input(
         f"At most this many {record}s of each person",
         1,

@@ -2,8 +2,14 @@
 
 export const WORLD = 512; // units around the globe
 const TURN = Math.PI / 180;
+const MOST = 85.051129; // degrees north and south at which the map is square
 
-export const worldOf = ([lon, lat]) => [WORLD * (lon / 360 + 0.5), WORLD * (0.5 + Math.log(Math.tan(Math.PI / 4 + lat * TURN / 2)) / (2 * Math.PI))];
+/** World units of a place; north and south of the square map, those of its edge. */
+export function worldOf([lon, lat]) {
+  const shown = Math.min(Math.max(lat, -MOST), MOST);
+  return [WORLD * (lon / 360 + 0.5), WORLD * (0.5 + Math.log(Math.tan(Math.PI / 4 + shown * TURN / 2)) / (2 * Math.PI))];
+}
+
 export const degreesOf = ([x, y]) => [(x / WORLD - 0.5) * 360, 2 * (Math.atan(Math.exp((y / WORLD - 0.5) * 2 * Math.PI)) / TURN - 45)];
 
 /** The camera {longitude, latitude, zoom} that fits bounds into a map's pixels minus its padding. */

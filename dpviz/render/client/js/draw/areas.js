@@ -45,21 +45,23 @@ const MIN_KM2 = 1e-4; // the size of a house: a smaller cell shows its records w
 const km2Words = km2 => km2 < MIN_KM2 ? `${short(1e6 * km2)} m²` : `${short(km2)} km²`;
 
 /** A density rounded to its noise, with two digits at most. */
-const densityWords = (density, half) => `${Math.abs(density) > 10 * half ? short(density) : roundedTo(density, half)} per km²`;
+const densityWords = (density, half) => Math.abs(density) > 10 * half ? short(density) : roundedTo(density, half);
 
-/** Lines of the tooltip over cell `i`, which counts `noun`; `interval` is half of the 95 % interval in standard deviations. */
-export function cellWords(columns, i, raw, interval, noun) {
+/** Lines of the tooltip over cell `i`; `interval` is half of the 95 % interval in standard deviations, `legend` names what is counted, per which surface. */
+export function cellWords(columns, i, raw, interval, legend) {
+  const {noun = 'records', surface = {km2: 1, words: 'km²'}} = legend ?? {};
+  const per = words => `${words} per ${surface.words}`;
   const {getCount, getNoiseSd, getKm2, getKind, getGroup, getGroupSd, getInside, getUntil} = columns;
   const own = {count: getCount.value[i], sd: getNoiseSd.value[i], km2: getKm2.value[i], cells: 1};
   const inside = getInside.value[i];
-  const perKm2 = ({count, sd, km2}) => `${km2 < MIN_KM2 ? '' : `${densityWords(count / km2, interval * sd / km2)} · `}${km2Words(km2)}`;
+  const perKm2 = ({count, sd, km2}) => `${km2 < MIN_KM2 ? '' : `${per(densityWords(surface.km2 * count / km2, surface.km2 * interval * sd / km2))} · `}${km2Words(km2)}`;
   if (raw) {
     return [`${withNoise(own.count, interval * own.sd)} ${noun}`, perKm2(own), ...inside > 1 ? [`${plural(inside, 'cell', 'cells')} inside`] : []];
   }
   const areas = cellAreas(columns);
   const group = getGroup.value[i];
-  const quiet = ({count, sd, km2}) => ['Within the noise', `at most ${short(mostIn(count, sd, km2))} per km² here`];
-  if (getKind.value[i] === ENCLOSED) return [...quiet(own), `Around it: ${short(getCount.value[group] / getKm2.value[group])} per km²`];
+  const quiet = ({count, sd, km2}) => ['Within the noise', `at most ${per(short(surface.km2 * mostIn(count, sd, km2)))} here`];
+  if (getKind.value[i] === ENCLOSED) return [...quiet(own), `Around it: ${per(short(surface.km2 * getCount.value[group] / getKm2.value[group]))}`];
   const area = {count: areas.total[group], sd: getGroupSd.value[i], km2: areas.km2[group], cells: areas.cells[group]};
   if (areas.quiet[group]) return quiet(area);
   if (area.cells > 1) {

@@ -87,7 +87,7 @@ function paintStripes(pen, x, y, wide, high) {
   pen.restore();
 }
 
-/** Paints the cells of a release, aligned to device pixels. Unlike deck.gl it draws no edges. */
+/** Paints the cells of a release, aligned to device pixels. */
 function paintCells(pen, viewport, props, ratio) {
   const {origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
   if (!count(props) || props.unseen) return;

@@ -28,7 +28,6 @@ layout(std140) uniform cellUniforms {
   vec4 lowBounds;
   vec4 highBounds;
   vec4 hatchColor;
-  vec4 edgeColor;
   vec2 clipX;
   float hatched;
   float raw;
@@ -88,9 +87,6 @@ void main(void) {
   if (cell.raw < 0.5 && strength < 0.99 && pixels > 6.0) { // hatched if large enough, else faint
     alpha *= mix(0.5, 1.3, step(0.5, fract((gl_FragCoord.x - gl_FragCoord.y) / cell.pixelRatio / 5.0)));
   }
-  vec2 inside = min(corner, 1.0 - corner) / max(width, vec2(1e-9));
-  float edge = (1.0 - smoothstep(0.0, 0.5, min(inside.x, inside.y))) * smoothstep(14.0, 28.0, pixels);
-  color = mix(color, cell.edgeColor.rgb, edge * cell.edgeColor.a * step(0.001, alpha));
   fragColor = vec4(color, alpha * layer.opacity);
 }
 `;
@@ -98,7 +94,7 @@ void main(void) {
 const UNIFORM_MODULE = {
   name: 'cell', vs: UNIFORMS, fs: UNIFORMS, source: '',
   uniformTypes: {
-    worldToClip: 'mat4x4<f32>', lowBounds: 'vec4<f32>', highBounds: 'vec4<f32>', hatchColor: 'vec4<f32>', edgeColor: 'vec4<f32>',
+    worldToClip: 'mat4x4<f32>', lowBounds: 'vec4<f32>', highBounds: 'vec4<f32>', hatchColor: 'vec4<f32>',
     clipX: 'vec2<f32>', hatched: 'f32', raw: 'f32', pixelRatio: 'f32', twoSided: 'f32',
   },
 };
@@ -172,7 +168,6 @@ export function makeCellLayer({Layer, project32}, {Model}) {
       bounds: {type: 'array', value: [1], compare: true},
       colors: {type: 'array', value: [[0, 0, 0]], compare: true},
       hatchColor: {type: 'array', value: [125, 97, 197], compare: true},
-      edgeColor: {type: 'array', value: [255, 255, 255], compare: true},
       clipX: {type: 'array', value: [-1e9, 1e9], compare: true},
       depth: 255,
       raw: false,
@@ -260,7 +255,7 @@ export function makeCellLayer({Layer, project32}, {Model}) {
       model.shaderInputs.setProps({cell: {
         worldToClip: translated(viewport.viewProjectionMatrix, origin),
         lowBounds: starts.slice(0, 4), highBounds: starts.slice(4),
-        hatchColor: [...bytes(this.props.hatchColor.slice(0, 3)), 0.75], edgeColor: [...bytes(this.props.edgeColor.slice(0, 3)), 0.45],
+        hatchColor: [...bytes(this.props.hatchColor.slice(0, 3)), 0.75],
         clipX, hatched: this.props.hatched ? 1 : 0, raw: raw ? 1 : 0,
         pixelRatio: window.devicePixelRatio || 1, twoSided: this.props.signed ? 1 : 0,
       }});

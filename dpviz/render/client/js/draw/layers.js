@@ -9,13 +9,13 @@ export function darkConstants(props) {
   return Object.fromEntries(dark.map(([name, value]) => [name.slice(0, -4), value]));
 }
 
-/** Named places of all place layers: {name, lon, lat, rank, from (zoom), dot}. */
+/** Named places of all place layers: {name, lon, lat, rank, from (zoom), dot, fixed, room (of an area: width at zoom 0)}. */
 export function placesIn(marks) {
   return marks.filter(({constructor, props}) => constructor.layerName === 'PlaceLayer' && props.visible !== false).flatMap(({props}) => {
-    const {getPosition, getName, getRank, getFrom} = props.data.attributes;
+    const {getPosition, getName, getRank, getFrom, getRoom} = props.data.attributes;
     return Array.from({length: props.data.length}, (_, i) => ({
       lon: getPosition.value[2 * i], lat: getPosition.value[2 * i + 1], name: getName.value[i],
-      rank: getRank.value[i], from: getFrom.value[i], dot: Boolean(props.dots)}));
+      rank: getRank.value[i], from: getFrom.value[i], dot: Boolean(props.dots), fixed: Boolean(props.fixed), room: getRoom?.value[i]}));
   });
 }
 
@@ -41,7 +41,7 @@ export function drawnLayers(app, camera = app.camera, size = app.size()) {
     if (layer.constructor.layerName === 'CellLayer') {
       const {palettes, palette, raw, signed, fixed, hatched} = layer.props;
       Object.assign(changes, {
-        depth: view.depth, raw: raw || view.raw && !signed && !fixed, hatchColor: hatched ? theme.frame : theme.hatch, edgeColor: theme.land,
+        depth: view.depth, raw: raw || view.raw && !signed && !fixed, hatchColor: hatched ? theme.frame : theme.hatch,
         colors: (palettes[view.palette] ?? palettes[palette])[app.themeName], opacity: app.tiles.shown ? 0.75 : 0.94,
       });
       if (app.mode === 'swipe') changes.clipX = layer.props.side === 0 ? [-1e9, divide] : [divide, 1e9];

@@ -7,8 +7,10 @@ import {degreesOf, WORLD} from '../core/mercator.js';
 import {css} from '../core/palette.js';
 
 const MAX_NAMES = 12;
+const ROOM_ASPECT = 3; // width of the room for an area's name, in heights: as in names.py
+const LINE = 15; // pixels from one line of a name to the next
 const EARLIER = 1; // zooms before its own from which a name is drawn where there is room
-const MAX_BOLD = 3; // with more large places in view, no name is bold
+const MAX_BOLD = 3; // with more large places in view, no name is bold; so many towns are named beside areas
 const DEGREES_ZOOM = 9; // from here on the bundled coast is hidden, and degrees replace it
 const NICE = [1, 2, 5];
 
@@ -99,44 +101,69 @@ export class Surround {
     pen.setLineDash([]);
   }
 
-  /** Draws names, larger places first, and returns their number. A name stands above, below or beside its place; it is left out if every position overlaps another name. */
+  /** Draws names, those of areas and then those of larger places first, and returns their number. A name is left out if every position overlaps another one. */
   names(pen, viewport, places, buttons) {
     const k = this.text;
     const {theme, sight: {visited}} = this.app;
     const inView = ([x0, y0, x1, y1]) => [x0 - viewport.x, y0 - viewport.y, x1 - viewport.x, y1 - viewport.y];
     const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height],
       [viewport.width - 190 - this.app.attribution.offsetWidth, viewport.height - 26, viewport.width - 190, viewport.height], ...buttons.map(inView)];
+    const reserved = taken.length;
     const free = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= viewport.width && y1 <= viewport.height
       && !taken.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
     const here = places.filter(({from}) => viewport.zoom >= from - EARLIER)
       .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
       .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
       .sort((a, b) => (b.name === visited) - (a.name === visited) || a.rank - b.rank);
-    const large = here.filter(({rank}) => rank <= 1).length <= MAX_BOLD ? 1 : -1;
-    let drawn = 0;
-    pen.textAlign = 'center';
-    pen.lineJoin = 'round';
-    for (const {name, at: [x, y], rank, dot} of here) {
-      if (drawn >= MAX_NAMES) break;
-      pen.font = rank <= large || name === visited ? this.sized(14, 600) : rank <= 3 ? this.sized(12, 500) : this.sized(11);
-      const half = pen.measureText(name).width / 2;
-      const around = (x, y) => ({x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]});
-      const gap = (dot ? 7 : 0) * k;
-      const aside = half + (dot ? 8 : 14) * k;
-      const tries = [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
-      const found = tries.map(at => around(...at)).find(each => free(each.box));
-      if (!found) continue;
+    const [areas, towns] = [true, false].map(isArea => here.filter(({room}) => isArea === (room !== undefined)));
+    const large = towns.filter(({rank}) => rank <= 1).length <= MAX_BOLD ? 1 : -1;
+    const drawn = (found, {at: [x, y], dot}) => {
+      if (!found) return false;
       taken.push(found.box);
-      drawn += 1;
       if (dot) {
         pen.beginPath();
         pen.arc(x, y, 2 * k, 0, 7);
         pen.fillStyle = css(theme.text, 0.8);
         pen.fill();
       }
-      this.words(pen, name, found.x, found.y);
+      found.lines.forEach((line, i) => this.words(pen, line, found.x, found.y + i * LINE * k));
+      return true;
+    };
+    pen.textAlign = 'center';
+    pen.lineJoin = 'round';
+    pen.font = this.sized(12, 500);
+    const named = areas.filter(area => drawn(this.within(pen, area, area.room * viewport.scale).find(({box}) => free(box)), area)).length;
+    let left = Math.max(MAX_NAMES - named, MAX_BOLD);
+    for (const town of towns) {
+      if (!left) break;
+      pen.font = town.rank <= large || town.name === visited ? this.sized(14, 600) : town.rank <= 3 ? this.sized(12, 500) : this.sized(11);
+      left -= drawn(this.around(pen, town).find(({box}) => free(box)), town);
     }
-    return drawn;
+    return taken.length - reserved;
+  }
+
+  /** Positions of a place's name: above, below, beside it; of a fixed one, on it or half a line away. */
+  around(pen, {name, at: [x, y], dot, fixed}) {
+    const k = this.text;
+    const half = pen.measureText(name).width / 2;
+    const gap = (dot ? 7 : 0) * k;
+    const aside = half + (dot ? 8 : 14) * k;
+    const tries = fixed ? [4, 13, -5].map(down => [x, y + down * k])
+      : [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
+    return tries
+      .map(([x, y]) => ({lines: [name], x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]}));
+  }
+
+  /** Forms of an area's name that do not leave its room, in pixels: above its number; the number alone; the name alone, unless it looks like a number. */
+  within(pen, {name, at: [x, y]}, room) {
+    const k = this.text;
+    const [title, number] = name.split('\n');
+    return [[title, number], [number], /\p{L}/u.test(title) ? [title] : []].filter(lines => lines.length).map(lines => {
+      const wide = Math.max(...lines.map(line => pen.measureText(line).width)) + 8;
+      const high = (lines.length * LINE + 2) * k;
+      const top = y - high / 2;
+      return {lines, x, y: top + 13 * k, wide, high, box: [x - wide / 2, top, x + wide / 2, top + high]};
+    }).filter(({wide, high}) => wide <= room && high <= room / ROOM_ASPECT);
   }
 
   font() {

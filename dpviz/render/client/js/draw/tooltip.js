@@ -39,7 +39,7 @@ export class Tooltip {
     app.outline(cells && !layer.props.raw ? {origin: layer.props.origin, boxes: groupBoxes(cells, index)} : null);
     if (!spec) return;
     const lines = cells
-      ? cellWords(cells, index, layer.props.raw, app.interval, app.legendSpec?.noun ?? 'records').map((text, k) => h('div', {class: k ? '' : 'first'}, text))
+      ? cellWords(cells, index, layer.props.raw, app.interval, app.legendSpec).map((text, k) => h('div', {class: k ? '' : 'first'}, text))
       : tooltipRows(spec.rows, app.bound.columns, index, app.interval)
         .map(([label, value]) => h('div', {}, h('span', {}, label), h('span', {}, value)));
     this.box.replaceChildren(...spec.title ? [h('b', {}, spec.title)] : [], ...lines);

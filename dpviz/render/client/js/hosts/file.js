@@ -27,17 +27,32 @@ function remember(choices) {
   } catch { /* a page without an address of its own, or a browser that allows few changes a minute */ }
 }
 
-/** A button that copies a text; `made` makes it from the address of the app's page that embeds this one. */
-const copier = (text, made) => button(text, ({currentTarget: pressed}) => {
-  const tell = said => { pressed.textContent = said; };
-  navigator.clipboard.writeText(made(holder.location.href)).then(() => tell('Copied'), () => tell('Not allowed'));
-  setTimeout(tell, 2000, text);
+/** A button that copies a text; `made` makes it from the address of the app's page that embeds this one. Where copying is refused, the text is there to select. */
+const copier = (text, made) => button(text, async ({currentTarget: pressed}) => {
+  const value = made(holder.location.href);
+  try {
+    await navigator.clipboard.writeText(value); // a page without https has no clipboard
+    pressed.textContent = 'Copied';
+    setTimeout(() => { pressed.textContent = text; }, 2000);
+  } catch {
+    byId('take').querySelector('input')?.remove();
+    const shown = h('input', {value, readonly: true, 'aria-label': `${text}: the text to copy`});
+    byId('take').append(shown);
+    shown.select();
+  }
 });
+
+/** Title, subtitle, day and guarantee with its ε, a sentence each, and the address. */
+function citation(address) {
+  const [subtitle, day, guarantee] = ['.subtitle', 'footer time', '.guarantee'].map(selector => document.querySelector(selector)?.textContent);
+  const parts = [document.title, subtitle, day && `Published ${day}`, guarantee].filter(Boolean);
+  return [...parts.map(each => `${each.replace(/\.$/, '')}.`), address].join(' ');
+}
 
 const COPIES = {
   'Copy link': address => address,
   Embed: address => h('iframe', {src: `${address}&embed=true`, title: document.title, width: '100%', height: '700'}).outerHTML,
-  Cite: address => `${document.title}. ${document.querySelector('.guarantee').textContent} ${address}`,
+  Cite: citation,
 };
 
 /** Height of the page on paper, measured with its print rules: the app sets it before the browser lays out the sheets. */
@@ -66,7 +81,7 @@ async function start() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => viewer.app.takeTheme());
   if (frame) byId('alone').remove(); // the app's page around this one is from a server
   if (frame) addEventListener('beforeprint', () => frame.style.setProperty('--sheet', `${printedHeight(document, places.map.shadowRoot)}px`));
-  byId('take').append(button('Save picture', () => savePicture(viewer.app)), button('Print', () => print()), ...frame && navigator.clipboard ? Object.entries(COPIES).map(each => copier(...each)) : []);
+  byId('take').append(button('Save picture', () => savePicture(viewer.app)), button('Print', () => print()), ...frame ? Object.entries(COPIES).map(each => copier(...each)) : []);
   for (const shows of document.querySelectorAll('[data-rect]')) {
     shows.onclick = () => {
       viewer.push(spec.rects[Number(shows.dataset.rect)]);
