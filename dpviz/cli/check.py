@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from dpviz.cli.data import AREAS, FLOWS, OPTIONS_OF, PLACES, POINTS, SYMBOLS, TR
 from dpviz.cli.groups import given, grouped, require_applicable
 from dpviz.cli.root import Json, app, emit, print_stderr
 from dpviz.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpviz.private.load.tally import Tally
 
 CHECKED = {kind: OPTIONS_OF[kind] for kind in (POINTS, AREAS, FLOWS, TRIPS, SYMBOLS, PLACES)}
 
@@ -34,21 +37,22 @@ def check(
     if kind not in CHECKED:
         raise ParameterError(f"{kind} cannot be checked: check the records as points in --bounds")
     require_applicable(kind, given(data), CHECKED)
-    facts, taken, advice = _checked(source, kind, data)
+    tally, taken, advice = _checked(source, kind, data)
     if advice:
         print_stderr(f"note: {advice}")
     lines = [f"read as {taken}"]
-    for what, count in facts.items():
-        remedy = REMEDIES.get(Fact(what))
-        lines.append(f"{count:>15,}  {what}" + (f" ({remedy})" if remedy else ""))
+    for what, count in tally.facts.items():
+        remedy = f" ({tally.remedy(Fact(what))})" if what in REMEDIES else ""
+        lines.append(f"{count:>15,}  {what}{remedy}")
+    lines += [] if tally[Fact.READ] else ["The source has no records, at most a header."]
     emit(
-        {"heading": CHECK_HEADING, "read_as": taken, "facts": facts},
+        {"heading": CHECK_HEADING, "read_as": taken, "facts": tally.facts},
         as_json,
         "\n".join([CHECK_HEADING, *lines]),
     )
 
 
-def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str, str]:
+def _checked(source: str, kind: str, data: Data) -> tuple[Tally, str, str]:
     from dpviz.private.load.check import check_source, time_advice
     from dpviz.roads.steps import Steps
 
@@ -64,4 +68,4 @@ def _checked(source: str, kind: str, data: Data) -> tuple[dict[str, int], str, s
         how = {name: each for name, each in how.items() if name not in clock}
         how["steps"] = Steps.of(**clock)
     tally, taken = check_source(source, domain, **how)
-    return tally.facts, taken, time_advice(source, domain, **how)
+    return tally, taken, time_advice(source, domain, **how)

@@ -39,7 +39,7 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
     line = "100 of 100 times cannot be read. The first has the form `DD/DD/DDDD hh:mm:ss AA`."
     assert line in texts(app)
     assert "100 records read, 0 kept" in exact_facts(app)  # none is reported as kept
-    assert "- 100 without a readable time: declare" in exact_facts(app)
+    assert "- 100 without a readable time: the first has the form DD/DD/DDDD" in exact_facts(app)
     assert not goes_on(app)
     assert app.button(key="publish.way.1").disabled
     proposals = [each for each in app.button if each.label.startswith("Read as ")]
@@ -100,7 +100,8 @@ def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
     ("name", "content", "line"),
     [
         ("text.csv", "lon,lat\nhere,there\n", UNUSABLE),
-        ("empty.csv", "lon,lat\n", UNUSABLE),
+        ("text.csv", "lon,lat\n1,2\nhere,2\n", "the first has no number in 'lon'; check"),
+        ("empty.csv", "lon,lat\n", "The file has no records, at most a header: choose another"),
         ("notes.csv", "name,comment\nann,fine\n", "(“name”, “comment”) is named like a coordinate"),
         (
             "districts.geojson",

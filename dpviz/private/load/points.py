@@ -107,6 +107,7 @@ def clipped_blocks(
             axes = [numbers(block.columns[name], name, notation) for name in how.columns]
             points = np.stack(axes).T  # each axis contiguous
         given = points
+        counts.add(Fact.AT_ZERO, np.count_nonzero(at_zero(given)))
         points = in_crs(points, how.crs, domain.crs)
         time = None
         if how.time is not None:
@@ -119,7 +120,7 @@ def clipped_blocks(
             shapeless = np.isinf(given).any(axis=1) & (not how.columns)
             counts.add(Fact.EMPTY_PLACE, np.count_nonzero(shapeless))
             lost = ~readable & ~shapeless
-            count_unreadable(counts, Fact.NO_PLACE, lost, block.columns, how.columns)
+            count_unreadable(counts, Fact.NO_PLACE, lost, block.columns, how.columns, given)
             if time is not None and domain.time is not None:
                 lost = readable & np.isnan(time)
                 count_unreadable(counts, Fact.NO_TIME, lost, block.columns, [str(how.time)])
@@ -246,6 +247,12 @@ def read_layers(
         kind, value = (None if each is None else each[rows] for each in (kind, value))
     counts.add(Fact.LOADED, len(every))
     return _layers(domain, every, kind, value)._replace(persons=persons)
+
+
+def at_zero(places: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mask (n,) of records with an end at 0, 0, in columns of x and y in turn."""
+    ends = zip(places.T[::2], places.T[1::2], strict=False)
+    return np.logical_or.reduce([(x == 0) & (y == 0) for x, y in ends])
 
 
 def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:

@@ -7,7 +7,6 @@ warn their owner before a payment.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ from dpviz.domain.attributes import Kinds
 from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import pc
+from dpviz.private.load.forms import form_of
 from dpviz.private.load.notation import PLAIN, TIME_FORMATS, Notation, with_notation
-from dpviz.private.load.points import read_records
+from dpviz.private.load.points import at_zero, read_records
 from dpviz.private.load.selection import Selection
 from dpviz.private.load.tables.base import Table
 from dpviz.private.load.tables.opening import open_table
@@ -42,6 +42,7 @@ class Survey:
 
     Attributes:
         extent: west, south, east and north, in the CRS of the columns; None if none is kept.
+            Without those at 0, 0, unless all are.
         geometry: True if the places are features, not columns.
         near: listed kinds that others equal but for capitals and spaces.
     """
@@ -85,6 +86,9 @@ def survey(
     tally.add(Fact.LOADED, len(records.points) - over)
     near = () if everywhere.kinds is None else near_kinds(opened, everywhere.kinds)
     places, extent = records.points[:, :dims].reshape(-1, 2), None
+    placed = ~at_zero(places)
+    if placed.any():
+        places = places[placed]
     if len(places):
         extent = (*places.min(axis=0).tolist(), *places.max(axis=0).tolist())
     return Survey(tally, extent, records.columns == "the geometry", near)
@@ -100,7 +104,7 @@ def near_kinds(table: Table, kinds: Kinds) -> tuple[str, ...]:
 
 
 def public_extent(source: str | os.PathLike[str], **how: Any) -> tuple[float, float, float, float]:
-    """West, south, east, north of all records, plus 1 % margin: for PUBLIC data only.
+    """West, south, east, north of the records, plus 1 % margin: for PUBLIC data only.
 
     The bounds of sensitive data are private: never call this for them.
     """
@@ -155,28 +159,6 @@ def time_forms(
                 if not outcome:
                     better = _better(cells[:SAMPLE_TIMES], column, zone, time_format)
     return TimeForms(rows, readable, form[True], form[False], better)
-
-
-def form_of(text: str) -> str:
-    """Form of a time: D for digits of a date, h, m and s of a clock, A for letters.
-
-    >>> form_of("01/31/2010 08:30 PM"), form_of("2010-01-31T08:30:00Z"), form_of("soon")
-    ('DD/DD/DDDD hh:mm AA', 'DDDD-DD-DDThh:mm:ssZ', 'AAAA')
-    """
-    return _PART.sub(_masked, text.strip()[:40])
-
-
-_PART = re.compile(
-    r"(?P<clock>[0-9]{1,2}(?::[0-9]{2}){1,2})|(?P<D>[0-9])|(?P<mark>(?<=[0-9])[TZ](?![^\W\d_]))"
-    r"|(?P<A>[^\W\d_])|(?P<other>[^\s./:,+-])"
-)
-
-
-def _masked(part: re.Match[str]) -> str:
-    """Letters that stand for a clock, a digit, a letter or another sign."""
-    clock = "hh:mm:ss"[: 2 + 3 * part[0].count(":")]
-    kind = str(part.lastgroup)
-    return {"clock": clock, "mark": part[0], "other": "?"}.get(kind, kind)
 
 
 def _first_form(cells: Any, column: str, wanted: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ class Fact(StrEnum):
     QUOTED = "lines with an unclosed quote, or a quote inside a field: dropped"
     EMPTY_PLACE = "with an empty place: dropped"
     NO_PLACE = "without a readable place: dropped"
+    AT_ZERO = "at 0, 0: usually a missing place"
     OUTSIDE = "outside the area: dropped"
     OUTSIDE_PERIOD = "outside the period: dropped"
     NOT_INSIDE = (
@@ -52,7 +54,7 @@ REMEDIES = {
     Fact.NOT_INSIDE: "check the columns, the area, CRS and period; a file says more",
     Fact.NO_UNIT: "check the column of the unit",
     Fact.EMPTY_TIME: "nothing to mend, unless another column holds it",
-    Fact.NO_TIME: "declare the time format",
+    Fact.NO_TIME: "declare another time format, if they are times",
     Fact.NO_KIND: "check the list of categories",
     Fact.NO_VALUE: "declare the decimal mark and that of thousands",
     Fact.NO_ID: "check the columns",
@@ -70,6 +72,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._counts: Counter[Fact] = Counter()
+        self._firsts: dict[Fact, str] = {}
 
     def __repr__(self) -> str:
         return "<private tally>"
@@ -77,6 +80,14 @@ class Tally:
     def add(self, what: Fact, records: Any) -> None:
         """Count some records."""
         self._counts[what] += int(records)
+
+    def describe_first(self, what: Fact, words: str) -> None:
+        """Say what the first record of an outcome is like; later ones change nothing."""
+        self._firsts.setdefault(what, words)
+
+    def remedy(self, what: Fact, remedies: Mapping[Fact, str] = REMEDIES) -> str:
+        """What the first record of an outcome is like, if that is known, and what to do."""
+        return "; ".join(filter(None, [self._firsts.get(what), remedies[what]]))
 
     def read(self, block: Block) -> None:
         """Count the records of a block, and those that could not be parsed."""
@@ -92,6 +103,7 @@ class Tally:
         """Add up the counts of two sources."""
         both = Tally()
         both._counts = self._counts + other._counts
+        both._firsts = other._firsts | self._firsts
         return both
 
     @property
@@ -121,7 +133,7 @@ class Tally:
         if not read:
             return "there is no record in it"
         reasons = "; ".join(
-            f"{number:,} {what.removesuffix(': dropped')} ({REMEDIES[what]})"
+            f"{number:,} {what.removesuffix(': dropped')} ({self.remedy(what)})"
             for what, number in dropped.items()
         )
         return f"{read:,} records read, {self[Fact.LOADED]:,} kept; dropped: {reasons}"

@@ -22,6 +22,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import duckdb, pa, pc
 from dpviz.private.load.columns import is_text, plain, shown
+from dpviz.private.load.forms import form_of
 from dpviz.private.load.notation import DATES, EXCEL, ORDERS, PLAIN, Notation
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.private.load.tally import EMPTIES, Fact, Tally
@@ -103,11 +104,30 @@ def count_unreadable(
     lost: NDArray[np.bool_],
     columns: Mapping[str, Any],
     names: Sequence[str],
+    axes: Float | None = None,
 ) -> None:
-    """Count the ``lost`` records (n,) of columns ``names``; apart, those with an empty cell."""
-    empty = np.count_nonzero(empty_cells(columns, names, np.flatnonzero(lost)))
-    counts.add(what, np.count_nonzero(lost) - empty)
-    counts.add(EMPTIES[what], empty)
+    """Count the ``lost`` records (n,) of columns ``names``; apart, those with an empty cell.
+
+    The first of the others is described: the form of a time, or the column without a number.
+
+    Args:
+        axes: numbers read from the columns (n, d), NaN for none.
+    """
+    rows = np.flatnonzero(lost)
+    empty = empty_cells(columns, names, rows)
+    counts.add(what, np.count_nonzero(~empty))
+    counts.add(EMPTIES[what], np.count_nonzero(empty))
+    if empty.all():
+        return
+    first = int(rows[np.argmin(empty)])
+    if what is Fact.NO_TIME:
+        (name,) = names
+        form = form_of(texts(columns[name], name)[first].as_py().decode(errors="replace"))
+        counts.describe_first(what, f"the first has the form {form}")
+    elif axes is not None and axes.shape[1] == len(names):
+        pairs = zip(names, axes[first], strict=True)
+        without = ", ".join(shown(name) for name, axis in pairs if np.isnan(axis))
+        counts.describe_first(what, f"the first has no number in {without}")
 
 
 def empty_cells(

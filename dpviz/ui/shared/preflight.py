@@ -62,19 +62,25 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
         remedies: remedy of each loss.
 
     Raises:
-        DataError: no record can be used; the message holds no number.
+        DataError: there is no record, or none can be used; the message holds no number.
     """
+    if not tally[Fact.READ]:
+        raise DataError("the file has no records, at most a header: choose another file")
     dropped = tally.dropped
     words = {fact.value: fact.replace(": dropped", "") for fact in Fact} | {Fact.OVER.value: OVER}
     facts = [
-        f"{count:,} {words[what]}" for what, count in tally.facts.items() if what not in dropped
+        f"{count:,} {words[what]}"
+        for what, count in tally.facts.items()
+        if what not in dropped and what != Fact.AT_ZERO
     ]
     lines = [f"{OWNER_ONLY}: {', '.join(facts)}"]
     if dropped:
         share = sum(dropped.values()) / tally[Fact.READ]
         lines[0] += f" ({small_share(share)} left out for the reasons below)"
     for what, count in dropped.items():
-        lines.append(f"- {count:,} {words[what]}: {remedies[what]}.")
+        lines.append(f"- {count:,} {words[what]}: {plain(tally.remedy(what, remedies))}.")
+    if tally[Fact.AT_ZERO]:
+        lines.append(f"- {tally[Fact.AT_ZERO]:,} records {Fact.AT_ZERO}.")
     unusable = not tally[Fact.LOADED]
     box = st.error if unusable else st.warning if tally.lossy else st.info
     box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")
