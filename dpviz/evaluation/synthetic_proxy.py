@@ -23,9 +23,9 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.private.budget import per_record, positive_epsilon
 from dpviz.private.handle import DataHandle
 from dpviz.queries.workloads import SIZES, workload
-from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers, total
 from dpviz.releases.counts import PointRelease
-from dpviz.releases.points.window import during
+from dpviz.releases.points.window import during, window_cuts
 from dpviz.render.cells import adaptive, tiles
 from dpviz.render.detail import MAX_ZOOM, POOLED, SHOWN
 from dpviz.trees.lattice import Float, unmorton
@@ -54,6 +54,7 @@ class Expected:
     Attributes:
         count: mean exact count, of all records.
         interval: mean 95 % half-width of the noise.
+        total_error: mean ± that a release shows: the noise, and the estimate of cut cells.
         error: mean absolute error: noise, uniformity, and what is left out.
         left_out: records of the mean count that the bound on the records per unit leaves out.
         at_best: mean absolute error with a public prior that the records follow exactly; None
@@ -64,6 +65,7 @@ class Expected:
     count: float
     interval: float
     error: float
+    total_error: float
     left_out: float = 0.0
     at_best: float | None = None
 
@@ -76,13 +78,18 @@ class Expectation:
         rows: for each size of rectangles.
         cell: surface of the cells that a map draws, in km²: half of the records that it tells from
             noise lie in such ones or smaller; None if it tells none, or draws overlapping boxes.
-        window: 95 % half-width of the noise in a twelfth of the period, in the whole area; None
+        windows: counts of the whole area in the windows of the period that a page lists; None
             without time.
     """
 
     rows: list[Expected]
     cell: float | None
-    window: float | None
+    windows: RangeAnswers | None
+
+    def window_error(self, parts: int = 1) -> float:
+        """Mean ± that a release shows for a window, with as many parts as this, added up."""
+        assert self.windows is not None
+        return float(np.mean(total([self.windows] * parts).total_error))
 
 
 @dataclass(frozen=True)
@@ -204,8 +211,9 @@ def expectation(
         at_best = None
         if best is not None:
             at_best = float(np.mean(np.abs(best.count(rects).count - exact))) + left_out
-        expected.append(Expected(size, count, interval, error, left_out, at_best))
-    return Expectation(expected, _typical_cell(release), _window(release))
+        shown = float(np.mean(answers.total_error))
+        expected.append(Expected(size, count, interval, error, shown, left_out, at_best))
+    return Expectation(expected, _typical_cell(release), _windows(release))
 
 
 def _typical_cell(release: PointRelease) -> float | None:
@@ -225,14 +233,13 @@ def _typical_cell(release: PointRelease) -> float | None:
     return float(max(drawn.km2[rows][np.searchsorted(records, records[-1] / 2)], finest))
 
 
-def _window(release: PointRelease) -> float | None:
-    """Mean half-width of the noise in the twelfths of the period."""
+def _windows(release: PointRelease) -> RangeAnswers | None:
+    """Counts of the whole area in the windows of the period that a page lists."""
     domain = release.domain
     if domain.time is None:
         return None
-    ends, whole = np.linspace(domain.lower[2], domain.upper[2], 13), (domain.lower, domain.upper)
-    rects = [[*whole[0][:2], low, *whole[1][:2], high] for low, high in pairwise(ends)]
-    return float(INTERVAL_SDS * np.mean(release.count(np.array(rects)).noise_sd))
+    whole, cuts = domain.without_time, pairwise(window_cuts(domain))
+    return release.count(np.array([[*whole.lower, low, *whole.upper, high] for low, high in cuts]))
 
 
 def _following(prior: Prior, domain: Domain, records: int) -> DataHandle:

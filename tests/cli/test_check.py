@@ -47,8 +47,20 @@ def test_check_states_exact_facts_of_points(visits):
     }
     _, out, _ = run("check", visits, BOX)
     assert out.startswith("EXACT FACTS")
+    assert "the first has no number in 'lon'; check the columns" in out
     assert "secret" not in out
     assert index_of(dpviz.load(visits, dpviz.Domain((0, 0), (1, 1)), unit="who")).total == 2
+
+
+def test_check_says_what_stands_at_0_0_and_how_the_first_unreadable_time_is_written(tmp_path):
+    """A format is declared already, so "declare the time format" would be no remedy."""
+    (tmp_path / "a.csv").write_text("t,lon,lat\n2024-03-01,0,0\nunknown,0.5,0.5\n")
+    words = ("--time", "t", "--period", "2024-01-01,2025-01-01", "--time-format", "iso")
+    _, out, _ = run("check", tmp_path / "a.csv", BOX, *words)
+    assert "1  at 0, 0: usually a missing place" in out
+    assert "(the first has the form AAAAAAA; declare another time format, if they are" in out
+    (tmp_path / "b.csv").write_text("lon,lat\n")
+    assert "The source has no records" in run("check", tmp_path / "b.csv", BOX)[1]
 
 
 def test_check_states_exact_facts_of_trips_and_sequences(tmp_path):

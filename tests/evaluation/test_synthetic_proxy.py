@@ -3,9 +3,10 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from dpviz import Domain, prior
+from dpviz import Domain, build, load, prior
 from dpviz.errors import ParameterError
 from dpviz.evaluation.synthetic_proxy import (
     expectation,
@@ -64,12 +65,34 @@ def test_cells_and_the_noise_of_a_twelfth_of_the_period_are_as_a_grid_has_them()
     domain = Domain.from_bounds([0, 0, 100_000, 100_000], crs="EPSG:32631")
     seen = expectation(domain, "ugrid", 5.0, 200_000, cells=8)
     assert seen.cell == pytest.approx(12.5**2, rel=0.1)
-    assert seen.window is None
+    assert seen.windows is None
     timed = Domain.from_bounds(
         [2.0, 48.0, 3.0, 49.0], time="when", period=("2024-01-01", "2025-01-01")
     )
     cheap, dear = (expectation(timed, "ugrid", epsilon, 8_000, cells=6) for epsilon in (0.5, 1))
-    assert cheap.window == pytest.approx(2 * dear.window, rel=0.05)
+    assert cheap.windows.noise_sd == pytest.approx(2 * dear.windows.noise_sd, rel=0.05)
+
+
+def test_the_error_of_a_month_is_as_a_release_shows_it_for_one_category_and_for_all():
+    """Regression: it was the noise alone of one category, a quarter of what the page showed.
+
+    The records are of five towns and uneven categories, and not of the synthetic city.
+    """
+    random, kinds, records = np.random.default_rng(5), ["a", "b", "c", "d"], 24_000
+    domain = Domain.from_bounds(
+        [0, 0, 1, 1], time="t", period=("2023-01-01", "2024-01-01"), kind="k", kinds=kinds
+    )
+    towns = random.choice(random.uniform(0.2, 0.8, (5, 2)), records)
+    columns = dict(zip(("lon", "lat"), random.normal(towns, 0.07).T, strict=True))
+    columns |= {"t": random.uniform(*domain.period, records)}
+    columns |= {"k": random.choice(kinds, records, p=[0.4, 0.3, 0.2, 0.1])}
+    data = load(pd.DataFrame(columns), domain, public=True)
+    release = build(data, "ladder_tree", 1.0, seed=1, ledger=None)
+    expected = expectation(domain.counts_only, "ladder_tree", 1.0, records // len(kinds))
+    of_all = release.timeline(None, "1mo").total_error.mean()
+    each = np.mean([release.of(kind).timeline(None, "1mo").total_error for kind in kinds])
+    for forecast, shown in ((expected.window_error(4), of_all), (expected.window_error(), each)):
+        assert shown / 1.5 < forecast < 1.5 * shown
 
 
 def test_noise_halves_when_the_price_doubles():

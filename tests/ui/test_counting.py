@@ -107,7 +107,7 @@ def test_a_time_is_declared_paid_for_and_made_again_by_the_command(tmp_path):
     assert "west 0, south 0, east 4, north 4" in shown
     assert "**Time** (column “start”): 2024-03-01 to 2024-04-01 UTC" in shown
     at_budget(app)
-    assert f"“{TITLE}” plans counts of places alone." in texts(app)
+    assert TITLE not in texts(app)  # no plan with time, and no word on it
     assert "890 km² over 2.1 days" in list(table(app, "such as")["such as"])
     made = published(app)
     assert made.release.domain.time == "start"

@@ -17,6 +17,8 @@ UNUSABLE = (
     "No record can be used, so nothing can be published: follow the remedies of the check, or "
     "choose another file."
 )
+SAME = "This looks like the file of “visits” (ε = 0.5 spent). Same people?"
+BEFORE = "Have you published these people before, as “visits” (ε = 0.5 spent)?"
 DISTRICT = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
 DISTRICTS = {
     "type": "FeatureCollection",
@@ -27,6 +29,11 @@ DISTRICTS = {
 def published(name, content):
     """Page Publish with a file."""
     return uploaded(opened_page("publish", data="Your own file"), "publish.file", name, content)
+
+
+def likely_account(app):
+    """The button that takes the account of a similar file."""
+    return next((each for each in app.button if each.label == "Use that account"), None)
 
 
 def goes_on(app):
@@ -100,7 +107,7 @@ def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
     ("name", "content", "line"),
     [
         ("text.csv", "lon,lat\nhere,there\n", UNUSABLE),
-        ("text.csv", "lon,lat\n1,2\nhere,2\n", "the first has no number in 'lon'; check"),
+        ("text.csv", "lon,lat\nhere,2\n", "the first has no number in 'lon'; check"),
         ("empty.csv", "lon,lat\n", "The file has no records, at most a header: choose another"),
         ("notes.csv", "name,comment\nann,fine\n", "(“name”, “comment”) is named like a coordinate"),
         (
@@ -142,6 +149,14 @@ def test_the_check_of_the_data_counts_with_the_period_the_categories_and_the_per
     assert exact_facts(app) == before  # of the area too
 
 
+def test_places_at_0_0_are_said_and_do_not_widen_the_small_map():
+    app = published("a.csv", "lon,lat\n" + GOOD)
+    map_without = app.get("image")[0].proto
+    app = published("a.csv", "lon,lat\n" + GOOD + "0,0\n" * 6)
+    assert "- 6 records at 0, 0: usually a missing place." in exact_facts(app)
+    assert app.get("image")[0].proto.imgs[0].url == map_without.imgs[0].url
+
+
 def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():
     app = published("a.csv", "lon,lat\n" + GOOD)
     (picture,) = app.get("image")
@@ -155,27 +170,33 @@ def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [("visits (1).csv", "lon,lat,x\n" + "-87.62,41.88,1\n"), ("others.csv", "lon,lat\n" + GOOD)],
+    ("name", "content", "step", "question"),
+    [
+        ("visits (1).csv", "lon,lat,x\n" + "-87.62,41.88,1\n", "data", BEFORE),
+        ("others.csv", "lon,lat\n" + "-87.6,41.88\n" * 9, "budget", BEFORE),
+        ("others.csv", "lon,lat\n" + GOOD, "publish", SAME),
+    ],
 )
-def test_a_file_like_one_with_an_account_is_asked_about_and_shares_it_by_a_press(name, content):
+def test_every_step_asks_whether_a_file_is_that_of_an_account(name, content, step, question):
+    """Regression: identical bytes under another name had a fresh account, asked below the fold."""
     dpviz.Ledger().spend("visits", 0.5, what="privtree")
     app = published("visits.csv", "lon,lat\n" + GOOD)
     assert "“visits” has spent ε = 0.5 in all" in texts(app)
-    uploaded(app, "publish.file", name, content)
-    assert "Are these the same people as in “visits”?" in texts(app)
-    app.button(key="publish.dataset.alike").click().run()
+    bounded(uploaded(app, "publish.file", name, content), "publish", (-88, 41, -87, 42))
+    assert question in texts(app)
+    app.button(key=f"publish.dataset.likely.{step}").click().run()
     assert app.text_input(key="publish.dataset").value == "visits"
+    assert question not in texts(app)
 
 
 def test_a_file_is_proposed_the_account_of_an_earlier_visit():
     """Its name, size and columns are kept for the owner alone; none of its values is."""
     dpviz.Ledger().spend("clinic", 0.5, what="privtree")
     app = published("visits.csv", "lon,lat\n" + GOOD)
-    assert "Are these the same people" not in texts(app)
+    assert likely_account(app) is None
     app.text_input(key="publish.dataset").set_value("clinic").run()
     app = published("visits.csv", "lon,lat\n" + GOOD)
-    assert "Are these the same people as in “clinic”?" in texts(app)
+    assert SAME.replace("visits", "clinic") in texts(app)
     ledger = dpviz.Ledger().path
     beside = ledger.with_name(f"{ledger.stem}-files.json")
     assert beside.stat().st_mode & 0o077 == 0
@@ -183,13 +204,13 @@ def test_a_file_is_proposed_the_account_of_an_earlier_visit():
         "clinic": [["visits", len("lon,lat\n" + GOOD), ["lon", "lat"]]]
     }
     beside.write_text("[damaged")
-    assert "Are these the same people" not in texts(published("visits.csv", "lon,lat\n" + GOOD))
+    assert likely_account(published("visits.csv", "lon,lat\n" + GOOD)) is None
 
 
 def test_accounts_are_offered_for_other_names_and_none_is_proposed_without_a_reason():
     dpviz.Ledger().spend("visits", 0.5, what="privtree")
     app = published("clinic.csv", "lon,lat\n" + GOOD)
-    assert "Are these the same people" not in texts(app)
+    assert likely_account(app) is None
     choice = app.selectbox(key="publish.dataset.same")
     assert choice.options == ["visits"]
     choice.set_value("visits").run()

@@ -31,6 +31,7 @@ from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import csv_of, file_button, refusals, show_refusals
 from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
+from dpviz.ui.shared.same_people import ask_again
 from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import STEPS, next_step, steps
 from dpviz.ui.shared.text import sentence
@@ -194,6 +195,8 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
         st.error(sentence(error), icon=":material/error:")
         return None, False, ""
     with left:
+        if source.name is None:
+            ask_again(f"{KEY}.dataset", "budget")
         planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
         if planned is not None and source.prior is not None:
             st.caption("Planned without the public prior, which is left out.")

@@ -19,7 +19,7 @@ from dpviz.evaluation.synthetic_proxy import (
 from dpviz.private.slots import PersonNoise
 from dpviz.render import half_width_words, rounded, short
 from dpviz.render.cells import domain_bounds
-from dpviz.render.numbers import percent
+from dpviz.render.numbers import percent, with_noise
 from dpviz.render.projection import areas
 from dpviz.trees.prior import Prior
 from dpviz.ui.areas.expectation import areas_expectation
@@ -111,11 +111,12 @@ def expectation_panel(
         "expected errors below only: a made-up city of so many records is published as a trial. "
         "Your map stays the same.",
     )
-    records = total if kinds is None else max(round(total / len(kinds.names)), 1)
+    parts = 1 if kinds is None else len(kinds.names)
+    records = max(round(total / parts), 1)
     mean = min(_records_of_one(prefix), float(records)) if people else None
     if not shown:
         return
-    each = "" if kinds is None else f" in each of {len(kinds.names)} categories"
+    each = "" if kinds is None else f" in each of {parts} categories"
     of_one = "" if mean is None else f", {mean:g} of one person,"
     st.caption(f"For {records:,} records{each}{of_one} by your guess, not from your file.")
     asked: Setting = (domain.to_dict(), choice.name, dict(sorted(choice.parameters.items())))
@@ -131,7 +132,7 @@ def expectation_panel(
     other = "ε and δ ±" if choice.slots is None else "pure ε ±"
     middles = _middles(domain)
     st.info(
-        f"**At ε = {choice.epsilon:g}:** {_look(domain, expected, middles['medium'])}.",
+        f"**At ε = {choice.epsilon:g}:** {_look(domain, expected, middles['medium'], parts)}.",
         icon=":material/visibility:",
     )
     st.dataframe(
@@ -167,39 +168,42 @@ def expectation_panel(
     more = ", the records left out" if people else ""
     st.caption(
         f"Measured on {city if prior is None else best}, not on your records: it costs nothing and "
-        "reveals nothing about them, and your error may be smaller or larger. The noise is that of "
-        f"95 %; the mean error is from noise{more} and cells that the rectangle cuts."
+        "reveals nothing about them, and your error may be smaller or larger. Each ± holds in 95 %: "
+        "in the table for the noise, above for noise and cut cells together, as the map will show "
+        f"it. The mean error is from noise{more} and cells that the rectangle cuts."
     )
     if kinds is not None:
         st.caption(
-            "Each category has its own noise: the noise of k categories together is larger by the "
-            "square root of k."
+            "Each category has its own noise: in k categories together the noise is larger by the "
+            "square root of k, and what cut cells add by up to k."
         )
     if mean is not None:
         _bound_panel(asked, epsilon, int(records), mean, max_per_unit)
 
 
-def _look(domain: Domain, expected: Expectation, medium: str) -> str:
-    """Words on what the map and its timeline will tell from noise."""
-    parts = []
+def _look(domain: Domain, expected: Expectation, medium: str, parts: int) -> str:
+    """Words on the map and its timeline, of one category of ``parts`` and of all together."""
+    words = []
     if expected.cell is not None:
         side = math.sqrt(expected.cell)
         size = f"{short(side)} km" if side >= 1 else f"{short(1000 * side)} m"
-        parts.append(f"a map with cells of about {size} where most records are")
+        words.append(f"a map with cells of about {size} where most records are")
     (row,) = (row for row in expected.rows if row.size == "medium")
-    count, noise = rounded(row.count, row.interval), half_width_words(row.interval)
-    parts.append(f"{count} ± {noise} records in {medium}")
-    if expected.window is not None:
+    of_one = "" if parts == 1 else " of one category"
+    words.append(f"{with_noise(row.count, row.total_error)} records{of_one} in {medium}")
+    if expected.windows is not None:
         start, end = domain.period
-        days = (end - start) / 12 / calendar.SECONDS["d"]
+        days = (end - start) / len(expected.windows) / calendar.SECONDS["d"]
         each = (
             "month" if 28 <= days <= 31 else f"window of {calendar.rounded_duration(86_400 * days)}"
         )
-        parts.append(
-            f"± {half_width_words(expected.window)} in each {each} of the whole area, so that one "
-            f"with fewer than {half_width_words(2 * expected.window)} records looks like noise"
+        count = float(expected.windows.count.mean())
+        of_all = f", {with_noise(parts * count, expected.window_error(parts))} of all together"
+        words.append(
+            f"{with_noise(count, expected.window_error())}{of_one} in each {each} of the whole "
+            f"area{of_all if of_one else ''}"
         )
-    return "; ".join(parts)
+    return "; ".join(words)
 
 
 def _middles(domain: Domain) -> dict[str, str]:

@@ -109,6 +109,7 @@ def source_form(
         "Shapefile, FlatGeobuf, GPX or KML",
         help="Points, one record per row. The file stays in the memory of this server's process.",
         owner=owner is not None,
+        beside=owner and owner.beside,
     )
 
 

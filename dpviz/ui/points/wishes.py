@@ -23,6 +23,8 @@ TITLE = "Find the ε for your accuracy"
 def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | None) -> Choice | None:
     """Choice from an accepted plan; None if the visitor chooses method and ε directly.
 
+    There are plans for counts of places only, without times, categories and sums.
+
     Args:
         prefix: prefix of the page's keys.
         domain: public.
@@ -30,7 +32,6 @@ def wish_panel(prefix: str, domain: Domain, max_per_unit: int, left: float | Non
         left: unspent lifetime budget; None if none is set.
     """
     if domain.dims != 2 or domain != domain.counts_only:
-        st.caption(f"“{TITLE}” plans counts of places alone. Here, compare the errors by ε.")
         return None
     if left is not None and left < MIN_EPSILON:
         return None

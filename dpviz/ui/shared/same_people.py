@@ -11,9 +11,10 @@ import operator
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from pydantic import TypeAdapter
@@ -21,6 +22,7 @@ from pydantic import TypeAdapter
 from dpviz.errors import DpvizError
 from dpviz.files.writing import write_file
 from dpviz.private.ledger import Account, Ledger
+from dpviz.releases.header import price_words
 from dpviz.ui.shared.text import plain
 
 Trace = tuple[str, int, tuple[str, ...]]
@@ -51,9 +53,15 @@ def remember(account: str, trace: Trace, *, lasting: bool) -> None:
 
 
 def propose(
-    field: str, name: str, trace: Trace, accounts: Mapping[str, Account], *, lasting: bool
+    field: str,
+    name: str,
+    trace: Trace,
+    accounts: Mapping[str, Account],
+    *,
+    lasting: bool,
+    beside: Any = None,
 ) -> None:
-    """Offer accounts for files about the same people, and propose a likely one.
+    """Offer accounts for files about the same people, and ask about a likely one.
 
     Args:
         field: key of the field with the account's name.
@@ -61,32 +69,49 @@ def propose(
         trace: see :func:`trace_of`.
         accounts: the visitor's, by the names that they typed.
         lasting: where their files are remembered, see :func:`remember`.
+        beside: container of the question; None: here.
     """
-
-    def use(other: str | None = None) -> None:
-        st.session_state[field] = other or st.session_state[f"{field}.same"]
-
     st.selectbox(
         "Same people as …?",
         list(accounts),
         index=None,
         placeholder="None of these: a new account",
         key=f"{field}.same",
-        on_change=use,
+        on_change=lambda: _use(field, st.session_state[f"{field}.same"]),
         help="ε adds up over all files about the same people, if they share one account.",
     )
-    files = _files(lasting)
+    likely, files, question = None, _files(lasting), ""
     for other, account in accounts.items():
-        alike = (any(map(operator.eq, trace, each)) for each in files.get(account.dataset, []))
-        if name_root(other) == name_root(name) or any(alike):
-            st.warning(
-                f"Are these the same people as in “{plain(other)}”? Then both must share one "
-                "account: a second account would not count the ε spent in the first.",
-                icon=":material/group:",
-            )
-            label = f"Yes, use the account “{plain(other)}”"
-            st.button(label, key=f"{field}.alike", on_click=use, args=(other,))
+        traces = files.get(account.dataset, [])
+        of_it = f"“{plain(other)}” ({price_words(account.spent, account.spent_delta)} spent)"
+        if any(trace[1:] == each[1:] for each in traces):
+            likely, question = other, f"This looks like the file of {of_it}. Same people?"
             break
+        alike = name_root(other) == name_root(name)
+        if likely is None and (alike or any(any(map(operator.eq, trace, e)) for e in traces)):
+            likely, question = other, f"Have you published these people before, as {of_it}?"
+    if likely is not None:
+        st.session_state[f"{field}.likely"] = likely, question
+        with beside or nullcontext():
+            ask_again(field, "data")
+
+
+def ask_again(field: str, step: str) -> None:
+    """Ask, in a step of the page, about the likely account of a file, if there is one."""
+    likely, question = st.session_state.get(f"{field}.likely", (None, ""))
+    if likely is not None:
+        st.warning(question, icon=":material/group:")
+        st.button(
+            "Use that account",
+            key=f"{field}.likely.{step}",
+            help="A second account does not count the ε spent in the first.",
+            on_click=_use,
+            args=(field, likely),
+        )
+
+
+def _use(field: str, account: str) -> None:
+    st.session_state[field] = account
 
 
 def name_root(name: str) -> str:

@@ -50,6 +50,7 @@ class Upload:
         file: of ``st.file_uploader``.
         public: True if its records are declared public.
         table: layer or sheet, if it has several.
+        beside: container of a question to the owner; None: in the form.
     """
 
     prefix: str
@@ -57,6 +58,7 @@ class Upload:
     file: Any
     public: bool
     table: str | None
+    beside: Any = None
 
     @property
     def key(self) -> str:
@@ -82,7 +84,8 @@ class Upload:
         """Ask for the name in the ledger; None if it is refused: the form keeps its input."""
         with st.container(), ErrorsShown(self.path.name):
             unit = unit_named(unit, records)
-            return dataset_name(self.prefix, self.file, columns, unit, public=self.public)
+            where = {"public": self.public, "beside": self.beside}
+            return dataset_name(self.prefix, self.file, columns, unit, **where)
         return None
 
     def source(
@@ -181,6 +184,7 @@ def upload_form(
     help: str,  # noqa: A002 - the field's own word for it
     place: str = "file",
     owner: bool = False,
+    beside: Any = None,
 ) -> S | None:
     """Draw the uploader and the form for the file; None while it is incomplete.
 
@@ -191,6 +195,7 @@ def upload_form(
         help: help of the uploader.
         place: place of the uploader, after the prefix.
         owner: all records are confidential.
+        beside: container of a question to the owner; None: in the form.
     """
     file = st.file_uploader(label, key=f"{prefix}.{place}", help=help)
     public = False if owner else public_switch(prefix)
@@ -202,7 +207,8 @@ def upload_form(
     path = upload_path(f"{prefix}.{place}", file)
     with ErrorsShown(path.name):
         if not offer_release(prefix, path, file):
-            return describe(Upload(prefix, path, file, public, chosen_table(prefix, path, file)))
+            table = chosen_table(prefix, path, file)
+            return describe(Upload(prefix, path, file, public, table, beside))
     return None
 
 
