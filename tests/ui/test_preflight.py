@@ -57,8 +57,9 @@ def test_times_in_another_format_stop_the_way_on_until_it_is_taken_by_a_press():
     proposals[0].click().run()
     assert named(app.selectbox, "Times are written as").value == "us"
     assert f"{OWNER_ONLY}: all times can be read" in texts(app)
-    app.text_input(key="publish.from").set_value("2024-03-01")
+    app.text_input(key="publish.from").set_value("03/01/2024")  # as the file writes it
     app.text_input(key="publish.to").set_value("2024-04-01").run()
+    assert "100 kept" in exact_facts(app)
     assert goes_on(app)
     assert VALUE not in texts(app)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -15,7 +17,7 @@ from dpviz.domain.cycles import CYCLES
 from dpviz.domain.zones import offsets
 from dpviz.errors import DataError, DomainError
 from dpviz.private.load.names import coordinate_candidates
-from dpviz.private.load.notation import Notation
+from dpviz.private.load.notation import DATES, Notation
 from dpviz.private.load.survey import time_forms
 from dpviz.private.load.tables.formats import may_hold_places
 from dpviz.ui.shared import permalink
@@ -229,10 +231,11 @@ def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dic
             "never from the records. Records outside it, or at its very end, are dropped."
         )
         first, last = st.columns(2)
+        dates = {"read": partial(year_first, (form or {}).get("time_format"))}
         with first:
-            start = _checked_field("From", f"{prefix}.from", "2024-01-01", moment, WRITTEN)
+            start = _checked_field("From", f"{prefix}.from", "2024-01-01", moment, WRITTEN, **dates)
         with last:
-            end = _checked_field("To", f"{prefix}.to", "2025-01-01", moment, WRITTEN)
+            end = _checked_field("To", f"{prefix}.to", "2025-01-01", moment, WRITTEN, **dates)
         steps = TRIP_STEPS if trips else sorted(POINT_STEPS, key=fixed_step)
         _set_offered(f"{prefix}.every", steps, "1d" if trips else None)
         every = st.segmented_control(
@@ -260,12 +263,30 @@ def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dic
     return {"time": str(column), "period": (start, end), **given, **form}
 
 
+def year_first(time_format: str | None, text: str) -> str:
+    """A date in ISO 8601, if the format of the file's times says how it is written.
+
+    >>> year_first("us", "1/31/2024 08:00"), year_first("eu", "31/1/2024")
+    ('2024-01-31 08:00', '2024-01-31')
+    """
+    day, *clock = text.split(" ", 1)
+    with suppress(KeyError, ValueError):
+        day = datetime.strptime(day, DATES[time_format or ""]).date().isoformat()
+    return " ".join([day, *clock])
+
+
 def _checked_field(
-    label: str, key: str, example: str, check: Callable[[str], object], remedy: str, **look: Any
+    label: str,
+    key: str,
+    example: str,
+    check: Callable[[str], object],
+    remedy: str,
+    read: Callable[[str], str] = str,
+    **look: Any,
 ) -> str | None:
-    """Ask for a text; None, with the reason, for one that the check refuses."""
+    """Ask for a text, as ``read`` writes it; None, with the reason, if the check refuses it."""
     st.session_state.setdefault(key, "")
-    text = str(st.text_input(label, key=key, placeholder=example, **look)).strip()
+    text = read(str(st.text_input(label, key=key, placeholder=example, **look)).strip())
     try:
         _ = text and check(text)
     except DomainError:

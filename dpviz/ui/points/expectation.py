@@ -168,9 +168,9 @@ def expectation_panel(
     more = ", the records left out" if people else ""
     st.caption(
         f"Measured on {city if prior is None else best}, not on your records: it costs nothing and "
-        "reveals nothing about them, and your error may be smaller or larger. Each ± holds in 95 %: "
-        "in the table for the noise, above for noise and cut cells together, as the map will show "
-        f"it. The mean error is from noise{more} and cells that the rectangle cuts."
+        "reveals nothing about them, and your error may be smaller or larger. Each ± is that of "
+        "95 %: in the table of the noise alone, above it of noise and cut cells, as the map will "
+        f"show it. The mean error is from noise{more} and cells that the rectangle cuts."
     )
     if kinds is not None:
         st.caption(
