@@ -109,7 +109,7 @@ def test_more_than_five_percent_of_lost_lines_are_a_warning_with_the_remedy():
     [
         ("text.csv", "lon,lat\nhere,there\n", UNUSABLE),
         ("text.csv", "lon,lat\nhere,2\n", "the first has no number in 'lon'; check"),
-        ("empty.csv", "lon,lat\n", "The file has no records, at most a header: choose another"),
+        ("empty.csv", "lon,lat\n", "the file has a header at most, and no records."),
         ("notes.csv", "name,comment\nann,fine\n", "(“name”, “comment”) is named like a coordinate"),
         (
             "districts.geojson",

@@ -65,7 +65,8 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
         DataError: there is no record, or none can be used; the message holds no number.
     """
     if not tally[Fact.READ]:
-        raise DataError("the file has no records, at most a header: choose another file")
+        st.error(f"{OWNER_ONLY}: the file has a header at most, and no records.")
+        raise DataError("the file has no records, so nothing can be published: choose another file")
     dropped = tally.dropped
     words = {fact.value: fact.replace(": dropped", "") for fact in Fact} | {Fact.OVER.value: OVER}
     facts = [

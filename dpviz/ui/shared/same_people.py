@@ -99,7 +99,9 @@ def propose(
 def ask_again(field: str, step: str) -> None:
     """Ask, in a step of the page, about the likely account of a file, if there is one."""
     likely, question = st.session_state.get(f"{field}.likely", (None, ""))
-    if likely is not None:
+    if likely is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(question, icon=":material/group:")
         st.button(
             "Use that account",
