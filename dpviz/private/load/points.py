@@ -252,7 +252,8 @@ def read_layers(
 def at_zero(places: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Mask (n,) of records with an end at 0, 0, in columns of x and y in turn."""
     ends = zip(places.T[::2], places.T[1::2], strict=False)
-    return np.any([(x == 0) & (y == 0) for x, y in ends], axis=0)
+    zero: NDArray[np.bool_] = np.any([(x == 0) & (y == 0) for x, y in ends], axis=0)
+    return zero
 
 
 def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:
