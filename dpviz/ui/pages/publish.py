@@ -127,10 +127,10 @@ def page() -> None:
             st.info("Choose data and area first.", icon=":material/arrow_back:")
         elif (made := publication(KEY, source)) is not None:
             published(KEY, made, source, shown=at == 3)
-        elif _once(source):
-            payment(KEY, source, choice)
         else:
-            series_panel(KEY, source, choice)
+            if source.name is None:
+                ask_again(f"{KEY}.dataset", "publish")
+            (payment if _once(source) else series_panel)(KEY, source, choice)
     chosen, done = st.session_state[f"{KEY}.data"], publication(KEY, source) is not None
     others = {} if choice is None else {**method_link(choice), **areas_link(choice)}
     others["data"] = chosen if chosen != UPLOAD or described else None

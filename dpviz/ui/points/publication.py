@@ -18,7 +18,6 @@ from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import ErrorsShown, as_json, file_button, show_promises
 from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.releases import link_of
-from dpviz.ui.shared.same_people import ask_again
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
 from dpviz.ui.shared.steps import step_bar
@@ -34,8 +33,6 @@ def publication(prefix: str, source: PointSource | None) -> Paid | None:
 def payment(prefix: str, source: PointSource, choice: Choice) -> None:
     """Review and pay."""
     review(source, choice)
-    if source.name is None:
-        ask_again(f"{prefix}.dataset", "publish")
     purpose = st.text_input("Purpose (saved in the ledger)", key=f"{prefix}.purpose", max_chars=200)
 
     def store(paid: Paid) -> None:
