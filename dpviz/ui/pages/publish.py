@@ -31,7 +31,7 @@ from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import EPSILON, Choice
 from dpviz.ui.shared.panels import csv_of, file_button, refusals, show_refusals
 from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
-from dpviz.ui.shared.same_people import ask_again
+from dpviz.ui.shared.same_people import ask_about_likely
 from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import STEPS, next_step, steps
 from dpviz.ui.shared.text import sentence
@@ -129,7 +129,7 @@ def page() -> None:
             published(KEY, made, source, shown=at == 3)
         else:
             if source.name is None:
-                ask_again(f"{KEY}.dataset", "publish")
+                ask_about_likely(f"{KEY}.dataset", "publish")
             (payment if _once(source) else series_panel)(KEY, source, choice)
     chosen, done = st.session_state[f"{KEY}.data"], publication(KEY, source) is not None
     others = {} if choice is None else {**method_link(choice), **areas_link(choice)}
@@ -196,7 +196,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
         return None, False, ""
     with left:
         if source.name is None:
-            ask_again(f"{KEY}.dataset", "budget")
+            ask_about_likely(f"{KEY}.dataset", "budget")
         planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
         if planned is not None and source.prior is not None:
             st.caption("Planned without the public prior, which is left out.")

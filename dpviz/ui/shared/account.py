@@ -42,13 +42,7 @@ _UPLOADED = re.compile(r"^uploads\.(user|visit)\.[^.]+\.")
 
 
 def dataset_name(
-    prefix: str,
-    file: Any,
-    columns: Sequence[str],
-    unit: str,
-    *,
-    public: bool = False,
-    beside: Any = None,
+    prefix: str, file: Any, columns: Sequence[str], unit: str, *, public: bool = False
 ) -> str:
     """Name of a file's data set in the ledger: typed if confidential, else the file name.
 
@@ -58,7 +52,6 @@ def dataset_name(
         columns: columns of the file.
         unit: the privacy unit in words, without its bound.
         public: True if its records are declared public.
-        beside: container of a question to the owner; None: in the form.
 
     Raises:
         BudgetError: the ledger accounts for this name by another privacy unit.
@@ -73,7 +66,7 @@ def dataset_name(
         st.session_state[of] = suggestion
         name = st.text_input("Name of the data set in the ledger", key=field, help=HELP)
         trace = trace_of(suggestion, file.size, columns)
-        _same_people(field, name.strip() or suggestion, trace, unit, beside)
+        _same_people(field, name.strip() or suggestion, trace, unit)
     name = name.strip() or suggestion
     names = st.session_state.setdefault(f"names.{suggestion}", {})
     if not public:
@@ -88,7 +81,7 @@ def dataset_name(
     return name
 
 
-def _same_people(field: str, name: str, trace: Trace, unit: str, beside: Any) -> None:
+def _same_people(field: str, name: str, trace: Trace, unit: str) -> None:
     """Show the account of this name; if there is none, offer the visitor's others.
 
     Raises BudgetError: it is accounted for another privacy unit.
@@ -112,7 +105,7 @@ def _same_people(field: str, name: str, trace: Trace, unit: str, beside: Any) ->
                 "for data about other people"
             )
     elif accounts:
-        propose(field, name, trace, accounts, lasting=lasting, beside=beside)
+        propose(field, name, trace, accounts, lasting=lasting)
 
 
 def charge_visitor(data: Data) -> Data:

@@ -11,10 +11,9 @@ import operator
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from pydantic import TypeAdapter
@@ -53,15 +52,9 @@ def remember(account: str, trace: Trace, *, lasting: bool) -> None:
 
 
 def propose(
-    field: str,
-    name: str,
-    trace: Trace,
-    accounts: Mapping[str, Account],
-    *,
-    lasting: bool,
-    beside: Any = None,
+    field: str, name: str, trace: Trace, accounts: Mapping[str, Account], *, lasting: bool
 ) -> None:
-    """Offer accounts for files about the same people, and ask about a likely one.
+    """Offer accounts for files about the same people; :func:`ask_about_likely` asks about one.
 
     Args:
         field: key of the field with the account's name.
@@ -69,7 +62,6 @@ def propose(
         trace: see :func:`trace_of`.
         accounts: the visitor's, by the names that they typed.
         lasting: where their files are remembered, see :func:`remember`.
-        beside: container of the question; None: here.
     """
     st.selectbox(
         "Same people as …?",
@@ -92,11 +84,9 @@ def propose(
             likely, question = other, f"Have you published these people before, as {of_it}?"
     if likely is not None:
         st.session_state[f"{field}.likely"] = likely, question
-        with beside or nullcontext():
-            ask_again(field, "data")
 
 
-def ask_again(field: str, step: str) -> None:
+def ask_about_likely(field: str, step: str) -> None:
     """Ask, in a step of the page, about the likely account of a file, if there is one."""
     likely, question = st.session_state.get(f"{field}.likely", (None, ""))
     if likely is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.preflight import preflight_switch, show_facts, switched_on
 from dpviz.ui.shared.releases import offer_release
+from dpviz.ui.shared.same_people import ask_about_likely
 from dpviz.ui.shared.unit_form import unit_form
 from dpviz.ui.shared.uploads import chosen_table, upload_path
 
@@ -84,8 +86,11 @@ class Upload:
         """Ask for the name in the ledger; None if it is refused: the form keeps its input."""
         with st.container(), ErrorsShown(self.path.name):
             unit = unit_named(unit, records)
-            where = {"public": self.public, "beside": self.beside}
-            return dataset_name(self.prefix, self.file, columns, unit, **where)
+            name = dataset_name(self.prefix, self.file, columns, unit, public=self.public)
+            if not self.public:
+                with self.beside or nullcontext():
+                    ask_about_likely(f"{self.prefix}.dataset", "data")
+            return name
         return None
 
     def source(
