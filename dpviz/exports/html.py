@@ -30,7 +30,7 @@ from dpviz.exports.presentation import Presentation
 from dpviz.exports.tables import tables_of
 from dpviz.exports.tree import pack_tree, pack_windows
 from dpviz.exports.views import ALL, EACH_STEP, attribute_views, level_views, maps_of, pack_areas
-from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
+from dpviz.releases.counts import AreaRelease, PointRelease, domain_of, is_areas, is_points
 from dpviz.releases.points.sums import ERROR_CORRELATION
 from dpviz.releases.points.window import has_windows
 from dpviz.releases.release import Release
@@ -41,6 +41,7 @@ from dpviz.render.client.assemble import script, style
 from dpviz.render.colors import every_palette
 from dpviz.render.difference import difference
 from dpviz.render.legend import with_noun
+from dpviz.render.nearby import around
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene, tables
@@ -206,7 +207,8 @@ def packed_map(
     first, packer = releases[0], Packer()
     live = is_degrees(first.domain.crs)  # the page's JavaScript answers in degrees
     base = basemap_marks(basemap, domain_bounds(first.domain)) if basemap else None
-    seen: dict[str, Any] = {"camera": camera, "title": presentation.title, "base": base}
+    title = presentation.title or default_title(releases[:1] if many else releases)
+    seen: dict[str, Any] = {"camera": camera, "title": title, "base": base}
     if is_areas(first):
         scene, content = _areas(
             area_releases(releases), names, packer, live, seen, whole is not None
@@ -385,9 +387,9 @@ def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[st
 
 
 def default_title(releases: Sequence[Release]) -> str:
-    """Title of the file; says NOT PRIVATE if any release is not private."""
+    """Title of the file, with its largest town; says NOT PRIVATE if any release is not private."""
     noun = "map" if len(releases) == 1 else "maps"
     first = {1: "A", 2: "Two"}.get(len(releases), str(len(releases)))
-    if all(each.header.private for each in releases):
-        return f"{first} private {noun}"
-    return f"{first} {noun}, NOT PRIVATE"
+    if not all(each.header.private for each in releases):
+        return f"{first} {noun}, NOT PRIVATE"
+    return f"{first} private {noun}{around(domain_of(releases[0]))}"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpviz.datasets.basemap import KM_PER_DEGREE, towns
 from dpviz.datasets.geography import TOWNS, to_lonlat
+from dpviz.domain import Domain
 from dpviz.lazy import scipy, shapely
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
@@ -21,7 +22,7 @@ from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.legend import Surface, surface_of
 from dpviz.render.numbers import short, with_noise
 from dpviz.render.projection import areas as square_km_of
-from dpviz.render.projection import from_degrees, to_degrees
+from dpviz.render.projection import from_degrees, is_degrees, to_degrees
 from dpviz.render.scene import Bounds
 from dpviz.trees.lattice import Float
 
@@ -31,6 +32,8 @@ MIN_DISTANCE_SHARE = 0.02
 """Least distance between two of them, as a share of the area's shorter side."""
 MAX_SIDE_KM = 20.0
 """Longest side of the square around a place, in kilometres."""
+MAX_CITY_KM = 300.0
+"""Widest area that a title may name after its largest town, in kilometres."""
 HERE_KM = 1.0
 """Distance in kilometres below which a record is "at" a place, not beside it."""
 COMPASS = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
@@ -122,6 +125,19 @@ def distinct(words: Sequence[str], names: Sequence[str]) -> list[str]:
         name if not place else place if alike[place] == 1 else f"{place} ({name})"
         for place, name in zip(words, names, strict=True)
     ]
+
+
+def around(domain: Domain | None) -> str:
+    """Words on the largest town of a domain, such as " around Houston"; "" of a wide one.
+
+    They depend on the public area alone.
+    """
+    if domain is None or domain.dims < 2 or not is_degrees(domain.crs):
+        return ""
+    west, south, east, north = bounds = domain_bounds(domain.without_time)
+    wide = float((np.array([east - west, north - south]) * _kilometres(bounds)).max())
+    names, _ = named_places(bounds) if wide <= MAX_CITY_KM else ([], None)
+    return f" around {names[0]}" if names else ""
 
 
 def nearest_places(

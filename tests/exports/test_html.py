@@ -310,3 +310,17 @@ def test_a_report_has_a_picture_of_every_kind():
     data = dpviz.load(table, domain, public=True)
     page = report_page([dpviz.build(data, "ugrid", 5.0, cells=4, seed=1)])
     assert re.findall(r'alt="Map of noisy density: ([^"]*)"', page) == ["All categories", *names]
+
+
+@pytest.mark.parametrize(
+    ("sides", "title"),
+    [
+        ((-95.9, 29.4, -94.9, 30.2), "A private map around Houston"),
+        ((-125, 24, -66, 50), "A private map"),
+    ],
+)
+def test_an_untitled_page_names_the_largest_town_of_its_public_area(sides, title):
+    domain = dpviz.Domain.from_bounds(sides)
+    data = dpviz.from_points(np.array([[-95.4, 29.8]]), domain, public=True)
+    page = map_page([dpviz.build(data, "ugrid", 1.0, ledger=None)])
+    assert f"<title>{title}</title>" in page
