@@ -19,8 +19,7 @@ def move_legend(
 
 def path_legend(strings: Strings, visited: float | None) -> Legend:
     """Widths of paths by noisy count."""
-    chosen = Swatch("the chosen path", ACCENT, width=4)
-    return _lines("Frequent paths", strings, (chosen, *_visits(visited)))
+    return _lines("Frequent paths", strings, _visits(visited)).choosing("the chosen path")
 
 
 def trip_legend(visited: float | None) -> Legend:

@@ -17,6 +17,9 @@ GAP, BEND, BENDS = 0.28, 0.2, 14
 """Gap between an arrow and the centres, in sides of a cell; its bend to the right, which leaves
 room for the way back, as a share of its length; number of points along it."""
 
+HEAD = 0.24
+"""Length of the arrow's head at the end of a path, in sides of a cell."""
+
 
 def path_line(places: Float, string: Sequence[int], rank: int) -> Float:
     """A line that leans to the right on every step, shifted a little by its rank, (k, 2).
@@ -32,13 +35,13 @@ def path_line(places: Float, string: Sequence[int], rank: int) -> Float:
     return np.asarray((line + shift + drift) * side)
 
 
-def head(line: Float, side: Float) -> Float:
-    """An arrow's head around the end of a line, a closed ring (4, 2)."""
-    stop, before = line[-1] / side, line[-3] / side
+def head(before: Float, stop: Float, side: Float) -> Float:
+    """An arrow's head at the end of a line that comes from a point, a closed ring (4, 2)."""
+    stop, before = stop / side, before / side
     along = (stop - before) / max(float(np.hypot(*(stop - before))), 1e-9)
     across = np.array([-along[1], along[0]])
-    ring = [stop + 0.24 * along, stop + 0.16 * across, stop - 0.16 * across, stop + 0.24 * along]
-    return np.array(ring) * side
+    tip, wing = stop + HEAD * along, 2 / 3 * HEAD * across
+    return np.array([tip, stop + wing, stop - wing, tip]) * side
 
 
 def arrows(places: Float, source: Int, target: Int, width: Float) -> list[Float]:

@@ -137,25 +137,32 @@ def standing(moves: Strings, size: int) -> tuple[Strings, int]:
 
 
 def move_marks(
-    places: Float, names: Sequence[str], moves: Strings, *, faded: bool = False
+    places: Float,
+    names: Sequence[str],
+    moves: Strings,
+    *,
+    faded: bool = False,
+    among: Strings | None = None,
 ) -> tuple[Mark, ...]:
     """Arrows between cells in five classes, the busiest last.
 
     Args:
         moves: as of :func:`standing`; where only their order is known, the first is the widest.
         faded: thin them out behind something else.
+        among: more moves, in whose classes these are drawn; by default in their own.
     """
+    among = among or moves
     rows = np.arange(len(moves))[::-1]
     if not len(rows):
         return ()
     source, target = np.array(moves.symbols, dtype=np.int64)[rows].T
-    share, label = shares(moves)[rows], np.array(names)
+    share, label = shares(moves, among)[rows], np.array(names)
     rings = arrows(places, source, target, MIN_SHAFT + (MAX_SHAFT - MIN_SHAFT) * share)
     halo = () if faded else (paths("moves.halo", rings, color=LAND, width=2.5),)
     mark = polygons(
         "moves",
         rings,
-        color=by_class(moves, rows, 70 if faded else 240),
+        color=by_class(moves, rows, 70 if faded else 240, among),
         title="Moves",
         rows=(Row("from", "from"), Row("to", "to"), *_count_row("moves", moves)),
         extra={"from": label[source], "to": label[target], **_count_columns(moves, rows)},
@@ -163,12 +170,12 @@ def move_marks(
     return *halo, mark
 
 
-def shares(strings: Strings) -> Float:
-    """√(count / largest count), 0–1; by rank where there are no counts."""
+def shares(strings: Strings, among: Strings) -> Float:
+    """√(count / largest count among strings), 0–1; by rank where there are no counts."""
     n = len(strings)
-    if strings.count is None:
+    if strings.count is None or among.count is None:
         return np.asarray(1.0 - np.arange(n) / max(n, 1))
-    return np.asarray(np.sqrt(np.clip(strings.count / strings.count.max(initial=1e-9), 0, 1)))
+    return np.asarray(np.sqrt(np.clip(strings.count / among.count.max(initial=1e-9), 0, 1)))
 
 
 def _count_row(what: str, strings: Strings) -> tuple[Row, ...]:
@@ -248,7 +255,7 @@ def path_marks(
         chosen: row drawn in the accent colour with its beginning and its end; none if past all.
     """
     share, lines = (
-        shares(strings),
+        shares(strings, strings),
         [path_line(places, row, at) for at, row in enumerate(strings.symbols)],
     )
     marks = []
@@ -258,7 +265,7 @@ def path_marks(
             paths(
                 "paths",
                 [lines[row] for row in others.tolist()],
-                color=by_class(strings, others, 80),
+                color=by_class(strings, others, 80, strings),
                 width=1.0 + 2.0 * share[others],
                 title="Frequent path",
                 rows=(
@@ -280,7 +287,7 @@ def path_marks(
         marks += [
             paths("path.rim", [line], color=HALO.faint(200), width=6.5),
             paths("path", [line], color=ACCENT, width=4.0, pickable=True),
-            polygons("path.end", [head(line, cell_side(places))], color=ACCENT),
+            polygons("path.end", [head(line[-3], line[-1], cell_side(places))], color=ACCENT),
             points("path.start.rim", line[:1], color=HALO, radius=6.5),
             points("path.start", line[:1], color=ACCENT, radius=5.0),
         ]
@@ -331,9 +338,9 @@ def trip_marks(places: Float, sequences: Sequence[Int], seconds: float) -> tuple
     return (trips("trips", lines, times, color=ACCENT, width=2.8, trail=1.6),)
 
 
-def by_class(strings: Strings, rows: Int, alpha: int) -> Themed:
+def by_class(strings: Strings, rows: Int, alpha: int, among: Strings) -> Themed:
     """Colours of rows in the classes of the legend, by rank where there are no counts; (n, 4)."""
-    scale, values = Scale((0.0, 0.2, 0.4, 0.6, 0.8)), strings.count
-    if values is not None:
-        scale = lines_scale(values)
-    return scale.paint((shares(strings) if values is None else values)[rows], line_colors(), alpha)
+    scale, values = Scale((0.0, 0.2, 0.4, 0.6, 0.8)), shares(strings, among)
+    if strings.count is not None and among.count is not None:
+        scale, values = lines_scale(among.count), strings.count
+    return scale.paint(values[rows], line_colors(), alpha)

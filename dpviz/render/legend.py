@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpviz.render.colors import Color, Themed
+from dpviz.render.colors import ACCENT, Color, Themed
 from dpviz.render.numbers import short
 from dpviz.render.scale import Scale
 
@@ -80,6 +80,10 @@ class Legend:
     def of(self, words: str) -> Legend:
         """This legend with words on what its map shows, such as a period, after the title."""
         return replace(self, title=f"{self.title}, {words}")
+
+    def choosing(self, label: str) -> Legend:
+        """This legend with the meaning of the colour in which a choice is drawn."""
+        return replace(self, swatches=(Swatch(label, ACCENT, width=4), *self.swatches))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""

@@ -10,6 +10,7 @@ from dpviz.lazy import shapely
 from dpviz.releases.answers import Answers, interval
 from dpviz.releases.flows.frame import Flows
 from dpviz.releases.flows.release import FlowRelease
+from dpviz.render.colors import ACCENT
 from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.flow_legends import move_legend
 from dpviz.render.flows import above_noise, move_marks
@@ -54,26 +55,32 @@ def flow_scene(
     """Arrows of the largest flows of a level that stand out of their noise.
 
     Args:
-        area: row of the area of origin whose flows are drawn; those of all by default.
+        area: row of the area whose flows are drawn, in the classes of all; all by default.
         camera: view to open with; the whole domain by default.
     """
     flows = release.frame
-    origin, destination, answers = pairs_of(release, level, area)
     shapes, starts, names = _areas_of(flows, level, release.header.source)
-    first = len(shapes[0])
-    clear = np.flatnonzero(above_noise(answers.count, answers.noise_sd, len(names) ** 2))
-    rows = clear[:MAX_ARROWS]
-    ends = np.column_stack([origin - starts[0], destination - starts[1] + first])[rows]
-    moves = Strings(tuple(map(tuple, ends.tolist())), answers.count[rows], answers.noise_sd[rows])
+
+    def drawn(area: int | None) -> tuple[Strings, int, int]:
+        """The flows that are drawn, how many stand out of their noise, and how many do not."""
+        origin, destination, answers = pairs_of(release, level, area)
+        clear = np.flatnonzero(above_noise(answers.count, answers.noise_sd, len(names) ** 2))
+        rows = clear[:MAX_ARROWS]
+        ends = origin[rows] - starts[0], destination[rows] - starts[1] + len(shapes[0])
+        pairs = tuple(zip(*map(np.ndarray.tolist, ends), strict=True))
+        moves = Strings(pairs, answers.count[rows], answers.noise_sd[rows])
+        return moves, len(clear), len(origin) - len(clear)
+
+    every, (moves, clear, hidden) = drawn(None)[0], drawn(area)
     marks, rings, owner = _outlines(flows, shapes, names)
-    marks += move_marks(shapely.bounds(np.concatenate(shapes)), names, moves)
+    marks += move_marks(shapely.bounds(np.concatenate(shapes)), names, moves, among=every)
+    shown = f", the {MAX_ARROWS} largest of {clear:,}" if clear > MAX_ARROWS else ""
+    legend = move_legend(every, hidden, title=f"Trips between areas{shown}")
     if area is not None:
         chosen = [ring for ring, row in zip(rings, owner, strict=True) if row == area - starts[0]]
-        marks.append(paths("chosen", chosen, width=2.5))
+        marks.append(paths("chosen", chosen, color=ACCENT, width=2.5))
+        legend = legend.choosing("the chosen area")
     description = f"Flows between areas: {release.header.privacy_status[1]}"
-    shown = f", the {MAX_ARROWS} largest of {len(clear):,}" if len(clear) > MAX_ARROWS else ""
-    hidden = len(origin) - len(clear)
-    legend = move_legend(moves, hidden, title=f"Trips between areas{shown}")
     return domain_scene(
         release.domain,
         marks,

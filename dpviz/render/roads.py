@@ -16,10 +16,11 @@ from dpviz.releases.counts import RoadRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET, ROAD, Themed, stops
 from dpviz.render.detail import NOISE_SDS
+from dpviz.render.flowlines import HEAD, head
 from dpviz.render.legend import Legend, Swatch, line_labels
-from dpviz.render.marks import paths, points
+from dpviz.render.marks import paths, points, polygons
 from dpviz.render.nearby import named_places, nearest_places
-from dpviz.render.projection import home_zoom, is_degrees
+from dpviz.render.projection import WORLD, home_zoom, is_degrees
 from dpviz.render.scale import LINE_WIDTHS, Scale, line_colors, lines_scale
 from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.roads.graph import Float, Int, RoadGraph
@@ -36,6 +37,10 @@ MAX_OFFERED = 200
 QUIET_WIDTH = 0.8
 QUIET_COLOR = QUIET.faint(120)
 """Streets within the noise: a thin, pale net behind the others."""
+
+HEAD_PIXELS, HEADS = 18.0, 9
+"""Least length in pixels of the arrow's head at the end of a path, and its sizes: one for each zoom
+from that of the whole area on."""
 
 METRES, ZOOMED = 25.0, {"min": 1.2, "max": 3.5}
 """Metres of a line's width per pixel of its class, and its limits in pixels per such pixel."""
@@ -227,24 +232,46 @@ def _spans(graph: RoadGraph, path: Int) -> Float:
     return np.asarray((high - low).max(axis=1) / whole)
 
 
-def answer_marks(release: RoadRelease, edges: Int) -> list[Mark]:
-    """The path of an answer in the accent, on a casing; a bead where a sub-domain ends."""
+def answer_marks(release: RoadRelease, start: int, edges: Int) -> list[Mark]:
+    """The path of an answer from its first node, an arrow; a bead where a sub-domain ends."""
     graph = release.frame.graph
     place = release.frame.domains.path[release.frame.domains.position[edges]]
-    lines = lines_of(graph, edges)
-    cuts = [_shared_end(*lines[at : at + 2]) for at in np.flatnonzero(np.diff(place)).tolist()]
+    lines = _along(graph, start, edges)
+    cuts = [lines[at][-1] for at in np.flatnonzero(np.diff(place)).tolist()]
     marks = [
         paths("answer.rim", lines, color=HALO, width=9.0),
+        *_head_marks(np.concatenate(lines), home_zoom(bounds(graph))),
         paths("answer", lines, color=ACCENT, width=5.0),
     ]
     return [*marks, points("cuts", cuts, color=HALO, radius=1.8)] if cuts else marks
 
 
-def _shared_end(line: Float, following: Float) -> list[float]:
-    """Point where two lines of any direction meet: the ends that are nearest to each other."""
-    ends, others = line[[0, -1]], following[[0, -1]]
-    away = np.hypot(*(ends[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1)
-    return [float(each) for each in ends[int(away.argmin())]]
+def _along(graph: RoadGraph, start: int, edges: Int) -> list[Float]:
+    """Geometry of a path's edges, each in the direction of the way from its first node."""
+    lines, node = [], start
+    for ends, line in zip(graph.ends[edges].tolist(), lines_of(graph, edges), strict=True):
+        forward = ends[0] == node
+        lines.append(line if forward else line[::-1])
+        node = ends[forward]
+    return lines
+
+
+def _head_marks(way: Float, home: float) -> list[Mark]:
+    """An arrow's head at the end of a way that looks about as large at every zoom.
+
+    It is drawn in sizes for one zoom each, on one spot; the larger ones fade as one zooms in.
+    """
+    rims, heads, stop = list[Mark](), list[Mark](), way[-1]
+    for step in range(HEADS):
+        across = HEAD_PIXELS / HEAD * 360 / WORLD / 2 ** (home + step)
+        side = across * np.array([1.0, np.cos(np.radians(stop[1]))])
+        away = np.flatnonzero(np.hypot(*((way - stop) / side).T) > HEAD)
+        ring = head(way[away[-1] if len(away) else 0], stop, side)
+        fade = [home + step + share for share in (0.5, 1.0)]
+        gone: dict[str, Any] = {"fade": fade} if step < HEADS - 1 else {}
+        rims.append(paths(f"head.rim.{step}", [ring], color=HALO, width=4.0, **gone))
+        heads.append(polygons(f"head.{step}", [ring], color=ACCENT, **gone))
+    return [*rims, *heads]
 
 
 def streets_scene(
@@ -263,14 +290,14 @@ def streets_scene(
     )
 
 
-def end_marks(graph: RoadGraph, nodes: Int) -> list[Mark]:
-    """The chosen end points."""
+def start_marks(graph: RoadGraph, nodes: Int) -> list[Mark]:
+    """The first of the chosen nodes, if there is one, as a dot."""
     if not len(nodes):
         return []
-    place = node_degrees(graph)[nodes]
+    place = node_degrees(graph)[nodes[:1]]
     return [
-        points("ends.rim", place, color=HALO, radius=9.0),
-        points("ends", place, color=ACCENT, radius=7.0),
+        points("start.rim", place, color=HALO, radius=9.0),
+        points("start", place, color=ACCENT, radius=7.0),
     ]
 
 

@@ -43,7 +43,7 @@ def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     assert ends[0] != ends[1]
     page.locator(".st-key-dpviz-answer").get_by_text("Details", exact=True).click()
     expect(metric(page, "Exact total (public data)")).to_have_text(exact_total(ends))
-    expect(metric(page, "Visits to the streets of this path (noisy)")).to_contain_text("±")
+    expect(metric(page, "Trips per street, on average (noisy)")).to_contain_text("±")
     a_phone_in_the_dark_has_room_for_the_map_and_shows_sections(page, map_view)
 
 

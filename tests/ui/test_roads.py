@@ -44,22 +44,20 @@ from tests.ui.opening import (
 from tests.ui.paying import pay, price
 
 opened = partial(opened_page, "roads")
+AVERAGE = "Trips per street, on average (noisy)"
 
 
 @pytest.mark.slow
 def test_a_permalink_gives_the_shortest_path_with_its_interval():
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
     shown = metrics(app)
-    assert "±" in shown["Visits to the streets of this path (noisy)"]
+    assert "±" in shown[AVERAGE]
     graph = city_trips().graph
     edges = shortest_path(graph, 5790, 4200)
     exact = int(exact_visits(city_trips())[edges].sum())
     assert shown["Exact total (public data)"] == f"{exact:,}"
     (words,) = (each.value for each in app.markdown if f"{len(edges)} streets in" in each.value)
-    total, half = (
-        int(each.replace(",", ""))
-        for each in shown["Visits to the streets of this path (noisy)"].split(" ± ")
-    )
+    total, half = (int(each.replace(",", "")) for each in shown[AVERAGE].split(" ± "))
     # Ends that fit the total.
     assert f"{total - half:,} to {total + half:,}" in words.replace("\\", "")
     assert "**Error from truncation:** about" in words
@@ -88,7 +86,7 @@ def test_the_ends_of_a_path_are_chosen_by_the_places_near_them():
         box = named(app.selectbox, label)
         box.select_index(box.options.index(place)).run()
     assert {"from", "to"} <= {*app.query_params}
-    assert "Visits to the streets of this path (noisy)" in metrics(app)
+    assert AVERAGE in metrics(app)
     streets = table(open_tab(app, "Table", "roads"), "where")["where"]
     assert all(re.search("(^| of )[A-Z]", each) for each in streets)
 
@@ -125,13 +123,13 @@ def test_a_total_that_makes_good_for_truncation_is_not_called_after_it():
 @pytest.mark.slow
 def test_every_parameter_of_a_method_is_in_the_form_and_reaches_the_release():
     app = opened(**{"from": "5790", "to": "4200", "seed": "3"})
-    first = metrics(app)["Visits to the streets of this path (noisy)"]
+    first = metrics(app)[AVERAGE]
     kinds = (app.number_input, app.selectbox, app.checkbox)
     keys = {widget.key for kind in kinds for widget in kind}
     fields = METHODS["event-histogram"].parameter_fields()
     assert {f"roads.event-histogram.{name}" for name in fields} <= keys
     app.selectbox(key="roads.event-histogram.index").set_value("flat").run()
-    assert metrics(app)["Visits to the streets of this path (noisy)"] != first
+    assert metrics(app)[AVERAGE] != first
 
 
 @pytest.mark.slow

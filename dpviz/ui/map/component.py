@@ -155,7 +155,8 @@ def map_overlay(
         key: key of the map.
         marks: drawn above all others, for instance the cells that an answer used.
         shape: the shape in force.
-        legend: in place of the scene's, where the marks hide what that one explains.
+        legend: in place of the scene's, where the marks hide what that one explains or need more
+            words.
     """
     memory = st.session_state.setdefault(f"{key}.shape", {"seq": 0, "seen": None})
     if shape != events(key).shape and shape != memory["seen"]:

@@ -1,4 +1,4 @@
-"""Noisy total of the shortest path between two end points, and its explanation."""
+"""Noisy answer for the shortest path between two end points, and its explanation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpviz.releases.roads.beyond_noise import EVENTS, beyond_noise, is_truncatio
 from dpviz.render import Mark, interval_words, rounded, with_noise
 from dpviz.render.nearby import distinct
 from dpviz.render.numbers import percent
-from dpviz.render.roads import answer_marks, end_marks, landmarks, near, node_degrees
+from dpviz.render.roads import answer_marks, landmarks, near, node_degrees, start_marks
 from dpviz.roads.graph import Int
 from dpviz.roads.paths import Paths
 from dpviz.roads.routing import shortest_path
@@ -28,7 +28,7 @@ Ends = tuple[str, ...]
 _OF_TRUNCATION = {
     (False, False): " alone",
     (True, False): " alone; what truncation cut off is not in it",
-    (False, True): " and of the estimate of what truncation cut off, which is in the total",
+    (False, True): " and of the estimate of what truncation cut off, which is included",
 }
 """Words on what an interval includes, by (answers after truncation, corrected for it)."""
 
@@ -48,25 +48,26 @@ def path_answer(
                 "roads",
                 "Choose two places here, or click or tap two streets on the map: the shortest path "
                 "between them is counted.",
-                "How much passes from one place to another?",
+                "How busy is the way from one place to another?",
             )
-            return end_marks(graph, chosen), None
+            return start_marks(graph, chosen), None
         edges = shortest_path(graph, *ends)
     except DpvizError as error:
         st.warning(sentence(error), icon=":material/wrong_location:")
         return [], None
-    words = _total(release, edges)
+    words = _answer(release, edges)
     with st.expander("Details"):
         if data.public:
             steps = None if window is None else window.rows
             exact = int(exact_visits(data, steps)[edges].sum())
             st.metric("Exact total (public data)", f"{exact:,}")
         st.markdown(words)
-    return [*answer_marks(release, edges), *end_marks(graph, chosen)], edges
+    marks = answer_marks(release, int(chosen[0]), edges)
+    return [*marks, *start_marks(graph, chosen)], edges
 
 
-def _total(release: RoadRelease, edges: Int) -> str:
-    """Show the noisy total of a path; return its details."""
+def _answer(release: RoadRelease, edges: Int) -> str:
+    """Show the noisy average of a path and its sum; return the details."""
     asked = Paths.of([edges])
     answer = release.count(asked)
     count, half = float(answer.count[0]), INTERVAL_SDS * float(answer.noise_sd[0])
@@ -74,15 +75,17 @@ def _total(release: RoadRelease, edges: Int) -> str:
     truncated = bool(limits(release)) and truncation != 1 and not is_truncation_corrected(release)
     events, n = release.records == EVENTS, len(edges)
     st.metric(
-        f"{'Events on' if events else 'Visits to'} the streets of this path (noisy)",
-        with_noise(count, half),
+        f"{release.records.capitalize()} per street, on average (noisy)",
+        with_noise(count / n, half / n),
         help="± the 95 % interval of the noise"
         f"{_OF_TRUNCATION[truncated, is_truncation_corrected(release)]}.",
     )
     once = "" if events else " A trip counts on every street that it uses."
     cut = " Parts of long trips are cut off and not in it: see Details." if truncated else ""
-    mean = f"{with_noise(count / n, half / n)} {release.records} per street on average."
-    st.caption(f"{mean}{once}{cut}")
+    st.caption(
+        f"All {n:,} streets of this path: {with_noise(count, half)} "
+        f"{'events' if events else 'visits'}.{once}{cut}"
+    )
     lost = ""
     if truncated and truncation:
         missing = max(count, 0.0) * (1 / truncation - 1)
@@ -92,7 +95,7 @@ def _total(release: RoadRelease, edges: Int) -> str:
         )
     beyond = beyond_noise(release, truncation=not lost)
     return (
-        f"**95 % interval (noise):** {plain(interval_words(count, half))}  \n"
+        f"**95 % interval of all (noise):** {plain(interval_words(count, half))}  \n"
         f"**Made of:** {n:,} streets in {release.frame.subdomains(asked)[0]:,} sections, "
         f"{answer.nodes[0]:,} cells{lost}"
         + (f"  \n**In no interval:** {plain(' '.join(beyond))}" if beyond else "")

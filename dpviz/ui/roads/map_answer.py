@@ -96,17 +96,16 @@ def map_and_answer(
     with map_container():
         noun = words_of(prefix, release).noun or release.records
         draw = partial(_scene, release, source, view, noun)
-        map_view(
-            cached(f"{prefix}.scene", (view, release, noun), draw),
-            key=f"{prefix}.map",
-            on_pick=partial(_picked, prefix, source.data.graph),
-        )
+        scene = cached(f"{prefix}.scene", (view, release, noun), draw)
+        picked = partial(_picked, prefix, source.data.graph)
+        map_view(scene, key=f"{prefix}.map", on_pick=picked)
         with answer_card():
             ends_form(prefix, ends, release, partial(_choose_ends, prefix))
             marks, edges = path_answer(ends, release, source.data, window)
     if ends:
         show_card(ends)
-    map_overlay(f"{prefix}.map", marks=marks)
+    legend = scene.legend and scene.legend.choosing("the chosen path")
+    map_overlay(f"{prefix}.map", marks=marks, legend=None if edges is None else legend)
     timeline: Panels = {}
     if window is not None and edges is not None:
         line = partial(window.release.timeline, edges)

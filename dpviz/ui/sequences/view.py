@@ -134,11 +134,13 @@ def grid_scene(source: SequenceSource) -> Scene:
 
 
 def move_scene(view: MoveView, source: SequenceSource, *, faded: bool) -> Scene:
-    """Cells and the moves between them that stand out of their noise."""
+    """Cells and the moves between them that stand out of their noise; ``faded`` behind a choice."""
     assert source.places is not None
     moves, hidden = view.standing
     marks = move_marks(source.places, view.names, moves, faded=faded)
     legend = move_legend(moves, hidden, view.most_visited)
+    if faded:
+        legend = legend.choosing("chosen place, and its next moves: wider where likelier")
     return _scene(view, source, marks, legend=legend, picks=True)
 
 
