@@ -98,6 +98,20 @@ def _curve(start: Float, stop: Float) -> Float:
     )
 
 
+def discs(places: Float, rows: Int, radius: Float) -> list[Float]:
+    """Circles around the middles of some boxes as closed rings, each (k, 2) in degrees.
+
+    ``radius`` is that of each, (m,), in the shorter side of a cell.
+    """
+    middle, (across, up) = centres(places)[rows], cell_side(places)
+    shrink = np.cos(np.radians(middle[:, 1]))  # of a degree of longitude
+    size = radius * np.minimum(across * shrink, up)  # in degrees of latitude
+    turn = np.linspace(0.0, 2 * np.pi, 33)
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    radii = np.column_stack([size / shrink, size])
+    return list(middle[:, None] + circle * radii[:, None])
+
+
 def centres(places: Float) -> Float:
     """Middles of boxes, (n, 2)."""
     return np.asarray((places[:, :2] + places[:, 2:]) / 2)

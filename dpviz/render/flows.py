@@ -143,6 +143,7 @@ def move_marks(
     *,
     faded: bool = False,
     among: Strings | None = None,
+    noun: str = "moves",
 ) -> tuple[Mark, ...]:
     """Arrows between cells in five classes, the busiest last.
 
@@ -150,6 +151,7 @@ def move_marks(
         moves: as of :func:`standing`; where only their order is known, the first is the widest.
         faded: thin them out behind something else.
         among: more moves, in whose classes these are drawn; by default in their own.
+        noun: name of the moves in their tooltips.
     """
     among = among or moves
     rows = np.arange(len(moves))[::-1]
@@ -163,8 +165,8 @@ def move_marks(
         "moves",
         rings,
         color=by_class(moves, rows, 70 if faded else 240, among),
-        title="Moves",
-        rows=(Row("from", "from"), Row("to", "to"), *_count_row("moves", moves)),
+        title=noun.capitalize(),
+        rows=(Row("from", "from"), Row("to", "to"), *_count_row(noun, moves)),
         extra={"from": label[source], "to": label[target], **_count_columns(moves, rows)},
     )
     return *halo, mark

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpviz.lazy import shapely
-from dpviz.releases.answers import Answers, interval
+from dpviz.releases.answers import Answers, RangeAnswers, interval
 from dpviz.releases.flows.frame import Flows
 from dpviz.releases.flows.release import FlowRelease
-from dpviz.render.colors import ACCENT
+from dpviz.render.colors import ACCENT, TEXT
 from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.flow_legends import move_legend
+from dpviz.render.flowlines import discs
 from dpviz.render.flows import above_noise, move_marks
+from dpviz.render.legend import Swatch
 from dpviz.render.marks import paths, polygons
 from dpviz.render.nearby import area_labels
 from dpviz.render.scene import Camera, Mark, Row, Scene
@@ -23,6 +26,18 @@ from dpviz.trees.lattice import Int
 
 MAX_ARROWS = 30
 """Most arrows of a map: those of the largest counts. More of them hide each other."""
+
+MAX_CIRCLES = 100
+"""Most areas with a circle: those with the most trips from and to other areas."""
+
+CIRCLE = 0.26
+"""Radius of the largest circle, in sides of an area: arrows begin and end outside it."""
+
+CIRCLE_ALPHA = 70
+"""Opacity (0–255) of circles, behind arrows."""
+
+WAYS = "from", "to"
+"""Words for the ends of a pair: that of origin first."""
 
 
 def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple[Int, Int, Answers]:
@@ -49,6 +64,14 @@ def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple
     return origin[rows], destination[rows], answers
 
 
+def trips_of(release: FlowRelease, areas: Int, end: int) -> RangeAnswers:
+    """Trips that begin (``end`` 0) or end (1) in each of some areas, by their rows."""
+    frame = (release.frame.origins, release.frame.destinations)[end]
+    low, high = np.zeros((len(areas), 2), np.int64), np.tile(release.frame.shape, (len(areas), 1))
+    low[:, end], high[:, end] = (side[areas, 0] for side in frame.intervals)
+    return release.count_boxes(low, high)
+
+
 def flow_scene(
     release: FlowRelease, level: str, area: int | None = None, camera: Camera | None = None
 ) -> Scene:
@@ -73,9 +96,14 @@ def flow_scene(
 
     every, (moves, clear, hidden) = drawn(None)[0], drawn(area)
     marks, rings, owner = _outlines(flows, shapes, names)
-    marks += move_marks(shapely.bounds(np.concatenate(shapes)), names, moves, among=every)
+    marks += _circles(release, level, shapes, starts, names)
+    marks += move_marks(
+        shapely.bounds(np.concatenate(shapes)), names, moves, among=every, noun="trips"
+    )
     shown = f", the {MAX_ARROWS} largest of {clear:,}" if clear > MAX_ARROWS else ""
     legend = move_legend(every, hidden, title=f"Trips between areas{shown}")
+    circle = Swatch("larger circles: more trips from and to the area", TEXT.faint(CIRCLE_ALPHA))
+    legend = replace(legend, swatches=(circle, *legend.swatches))
     if area is not None:
         chosen = [ring for ring, row in zip(rings, owner, strict=True) if row == area - starts[0]]
         marks.append(paths("chosen", chosen, color=ACCENT, width=2.5))
@@ -91,6 +119,42 @@ def flow_scene(
         picks=True,
         title="Flows",
     )
+
+
+def _circles(
+    release: FlowRelease, level: str, shapes: list[Any], starts: list[int], names: list[str]
+) -> list[Mark]:
+    """Circles on areas, as large as the trips that begin or end there, which they tell apart."""
+    *pairs, answers = pairs_of(release, level)
+    marks = list[Mark]()
+    for ends in [(0, 1)] if release.frame.to is None else [(0,), (1,)]:
+        (first, *_), outlines = ends, shapes[ends[0]]
+        sums = [np.bincount(pairs[end] - starts[end], answers.count, len(outlines)) for end in ends]
+        rows = np.argsort(-np.sum(sums, axis=0), kind="stable")[:MAX_CIRCLES]
+        trips = {WAYS[end]: trips_of(release, rows + starts[end], end) for end in ends}
+        total = np.sum([each.count for each in trips.values()], axis=0)
+        sd = np.sum([each.noise_sd for each in trips.values()], axis=0)  # both may err together
+        shown = np.flatnonzero(above_noise(total, sd, len(names)))
+        circles = polygons(
+            f"circles.{first}",
+            discs(
+                shapely.bounds(outlines),
+                rows[shown],
+                CIRCLE * np.sqrt(total[shown] / total.max(initial=1e-9)),
+            ),
+            color=TEXT.faint(CIRCLE_ALPHA),
+            rows=(
+                Row("area", "area"),
+                *(Row(f"trips {way} (noisy)", way, noise_sd=f"{way}.sd") for way in trips),
+            ),
+            extra={
+                "area": np.array(names[first * len(shapes[0]) :])[rows[shown]],
+                **{way: each.count[shown] for way, each in trips.items()},
+                **{f"{way}.sd": each.noise_sd[shown] for way, each in trips.items()},
+            },
+        )
+        marks += [circles] if len(shown) else []
+    return marks
 
 
 def frame_scene(flows: Flows, camera: Camera | None = None) -> Scene:

@@ -267,7 +267,7 @@ def _head_marks(way: Float, home: float) -> list[Mark]:
         side = across * np.array([1.0, np.cos(np.radians(stop[1]))])
         away = np.flatnonzero(np.hypot(*((way - stop) / side).T) > HEAD)
         ring = head(way[away[-1] if len(away) else 0], stop, side)
-        fade = [home + step + share for share in (0.5, 1.0)]
+        fade = [home + step + share for share in (0.8, 1.0)]
         gone: dict[str, Any] = {"fade": fade} if step < HEADS - 1 else {}
         rims.append(paths(f"head.rim.{step}", [ring], color=HALO, width=4.0, **gone))
         heads.append(polygons(f"head.{step}", [ring], color=ACCENT, **gone))

@@ -16,7 +16,7 @@ from dpviz.render import Camera
 from dpviz.render.cells import domain_bounds
 from dpviz.render.nearby import area_labels
 from dpviz.render.numbers import count_words, half_width_words
-from dpviz.render.pairs import flow_scene, pairs_of
+from dpviz.render.pairs import WAYS, flow_scene, pairs_of, trips_of
 from dpviz.render.projection import from_degrees
 from dpviz.ui.map import map_view
 from dpviz.ui.map.component import events
@@ -105,12 +105,9 @@ def _answer(release: FlowRelease, area: int | None, names: list[str]) -> None:
     if area is None:
         st.metric("Trips (noisy)", count_words(release.count([(None, None)])))
         return
-    low, high = (side[area, 0] for side in release.frame.origins.intervals)
-    for label, end in (("from", 0), ("to", 1))[: 2 if release.frame.to is None else 1]:
-        box = [[0, 0], list(release.frame.shape)]
-        box[0][end], box[1][end] = int(low), int(high)
-        counted = release.count_boxes(*(np.array([side]) for side in box))
-        st.metric(f"Trips {label} {plain(names[area])}", count_words(counted))
+    for end, way in enumerate(WAYS[: 2 if release.frame.to is None else 1]):
+        counted = trips_of(release, np.array([area]), end)
+        st.metric(f"Trips {way} {plain(names[area])}", count_words(counted))
 
 
 def _timeline(release: FlowRelease, window: TimeWindow, area: int | None, names: list[str]) -> None:
