@@ -44,6 +44,7 @@ def test_two_clicked_streets_are_joined_and_answered(app, open_page):
     page.locator(".st-key-dpviz-answer").get_by_text("Details", exact=True).click()
     expect(metric(page, "Exact total (public data)")).to_have_text(exact_total(ends))
     expect(metric(page, "Trips per street, on average (noisy)")).to_contain_text("±")
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("the chosen path")
     a_phone_in_the_dark_has_room_for_the_map_and_shows_sections(page, map_view)
 
 

@@ -81,6 +81,17 @@ def test_a_ranking_is_drawn_without_counts():
     assert [label for label in legend.labels if label] == ["last", "first"]
 
 
+def test_a_part_of_the_moves_keeps_the_colours_and_widths_of_all():
+    """A click gave every class a new meaning without a word."""
+    every = strings((0, 1), (3, 4), (1, 2), count=[900, 90, 40])
+    shown = []
+    for moves in (every.at(np.array([1, 2])), every):
+        _, mark = move_marks(PLACES, NAMES, moves, among=every)
+        shown.append(mark.table.to_pylist())
+    part, whole = shown
+    assert part == whole[:2]  # the busiest last
+
+
 def test_visits_within_the_noise_are_blank():
     cells, _ = visit_marks(
         PLACES, NAMES, np.array([100.0, 3, 0, 0, 0, 0, 0, 0, 60]), np.full(9, 2.0)

@@ -19,11 +19,13 @@ from dpviz.private.roads import exact_visits
 from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.basemap import city_ground
 from dpviz.render.roads import (
+    answer_marks,
     degrees,
     domain_marks,
     ground,
     node_degrees,
     section_colors,
+    start_marks,
     street_marks,
     street_scale,
 )
@@ -57,7 +59,11 @@ def test_a_permalink_gives_the_shortest_path_with_its_interval():
     exact = int(exact_visits(city_trips())[edges].sum())
     assert shown["Exact total (public data)"] == f"{exact:,}"
     (words,) = (each.value for each in app.markdown if f"{len(edges)} streets in" in each.value)
-    total, half = (int(each.replace(",", "")) for each in shown[AVERAGE].split(" ± "))
+    (sums,) = (each.value for each in app.caption if f"All {len(edges)} streets" in each.value)
+    total, half = (int(each.replace(",", "")) for each in re.findall(r"[\d,]+", sums)[1:3])
+    mean, error = map(float, shown[AVERAGE].split(" ± "))
+    assert mean == pytest.approx(total / len(edges), abs=half / len(edges))
+    assert error == pytest.approx(half / len(edges), rel=0.2)
     # Ends that fit the total.
     assert f"{total - half:,} to {total + half:,}" in words.replace("\\", "")
     assert "**Error from truncation:** about" in words
@@ -114,9 +120,9 @@ def test_no_method_is_offered_by_its_internal_name():
 
 def test_a_total_that_makes_good_for_truncation_is_not_called_after_it():
     app = opened(**{"from": "5790", "to": "4200", "method": "flows"})
-    (total,) = (each for each in app.metric if each.label.startswith("Visits to"))
+    (average,) = (each for each in app.metric if each.label == AVERAGE)
     assert "cut off" not in texts(app)
-    assert "the estimate of what truncation cut off" in total.help
+    assert "the estimate of what truncation cut off" in average.help
     assert not any("Error from truncation" in each.value for each in app.markdown)
 
 
@@ -225,6 +231,21 @@ def test_every_street_is_drawn_once_and_noise_is_grey(release):
     short, long = (tree[f"sections.{each}"].table.num_rows for each in ("short", "long"))
     assert short + long == len(release.frame.graph)
     assert 0 < long < short / 2  # few colours on the whole map
+
+
+def test_a_path_begins_with_a_dot_and_ends_with_an_arrow_s_head(release):
+    """Both ends were the same dot."""
+    graph = release.frame.graph
+    place = node_degrees(graph)
+    for ends in (("5790", "4200"), ("4200", "5790")):
+        start, stop = map(graph.node_row, ends)
+        marks = answer_marks(release, start, shortest_path(graph, *ends))
+        (ring,) = {mark.id: mark for mark in marks}["head.0"].table["polygon"].to_pylist()
+        tip, base = np.array(ring[0]), np.mean(ring[1:3], axis=0)
+        np.testing.assert_allclose(base, place[stop])
+        assert np.dot(tip - base, place[stop] - place[start]) > 0
+        dot = {mark.id: mark for mark in start_marks(graph, np.array([start, stop]))}["start"]
+        np.testing.assert_allclose(dot.table["position"].to_pylist(), place[[start]])
 
 
 def test_sections_that_meet_differ_in_colour(release):
