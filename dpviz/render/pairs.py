@@ -27,7 +27,7 @@ from dpviz.trees.lattice import Int
 MAX_ARROWS = 30
 """Most arrows of a map: those of the largest counts. More of them hide each other."""
 
-MAX_CIRCLES = 100
+MAX_CIRCLES = 60
 """Most areas with a circle: those with the most trips from and to other areas."""
 
 CIRCLE = 0.26
