@@ -124,11 +124,11 @@ def flow_scene(
 def _circles(
     release: FlowRelease, level: str, shapes: list[Any], starts: list[int], names: list[str]
 ) -> list[Mark]:
-    """Circles on areas, as large as the trips that begin or end there, which they tell apart."""
+    """Circles on areas, as large as the trips that begin or end there."""
     *pairs, answers = pairs_of(release, level)
     marks = list[Mark]()
     for ends in [(0, 1)] if release.frame.to is None else [(0,), (1,)]:
-        (first, *_), outlines = ends, shapes[ends[0]]
+        first, outlines = ends[0], shapes[ends[0]]
         sums = [np.bincount(pairs[end] - starts[end], answers.count, len(outlines)) for end in ends]
         rows = np.argsort(-np.sum(sums, axis=0), kind="stable")[:MAX_CIRCLES]
         trips = {WAYS[end]: trips_of(release, rows + starts[end], end) for end in ends}
