@@ -142,8 +142,8 @@ def test_tooltips_over_areas_call_the_records_by_the_owners_noun(table):
     page = release_page(RELEASES["areas by month and category"](table), WORDS)
     spec = json.loads(re.search(r'<script id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     rows = [row["label"] for tooltip in spec["tooltips"].values() for row in tooltip["rows"]]
-    unit = spec["views"][-1]["legend"]["title"].partition(",")[0].partition("per ")[2]
-    assert {*rows} == {"area", f"{WORDS.noun} (noisy)", f"per {unit.partition(' by ')[0]}"}
+    unit = re.search(r"per .*?km²", spec["views"][-1]["legend"]["title"])[0]
+    assert {*rows} == {"area", f"{WORDS.noun} (noisy)", unit}
 
 
 def test_a_release_by_time_without_a_title_is_one_map(table):
