@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -76,22 +77,12 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
     table = ending == ".parquet" and release.kind in ("areas", "flows")
     if ending not in EXPORTS and not table:
         raise ReleaseError(f"cannot export to {ending or 'no ending'}: use {', '.join(EXPORTS)}")
-    if isinstance(release, SequenceRelease):
-        if ending != ".csv":
-            raise ReleaseError("a release of sequences has no shapes to export: write a .csv file")
-        rows = _strings(release)
-    elif isinstance(release, CountRelease):
-        plain = ending == ".csv" or (table and release.kind == "flows")
-        rows = release.rows(None if leaves else "all", shapes=not plain)
-    else:
-        raise ReleaseError(
-            f"a release of {release.kind} has no cells or edges: save it as .parquet"
-        )
-    half_width = release.header.interval_sds * rows["noise_sd"]
-    rows.insert(list(rows.columns).index("noise_sd") + 1, "half_width", half_width)
     if ending == ".csv":
-        written = pa.Table.from_pandas(rows, preserve_index=False)  # pandas takes ten times as long
-        return write_file(path, lambda temporary: pv.write_csv(written, temporary))
+        content = csv_bytes(release, leaves=leaves)
+        return write_file(path, lambda temporary: Path(temporary).write_bytes(content))
+    if isinstance(release, SequenceRelease):
+        raise ReleaseError("a release of sequences has no shapes to export: write a .csv file")
+    rows = _rows(release, leaves, shapes=not (table and release.kind == "flows"))
     _add_density(rows)
     if table:  # GeoParquet, if it has shapes
         require_not_paid(path)
@@ -116,6 +107,30 @@ def export(release: Release, path: str | os.PathLike[str], *, leaves: bool = Tru
         header["domain"] = release.domain.to_dict()
     _write_map(rows, path, {"dpviz": header}, style)
     return Path(path)
+
+
+def csv_bytes(release: Release, *, leaves: bool = True) -> bytes:
+    """Content of the .csv file that :func:`export` writes."""
+    rows, file = _rows(release, leaves, shapes=False), io.BytesIO()
+    pv.write_csv(
+        pa.Table.from_pandas(rows, preserve_index=False), file
+    )  # pandas is ten times slower
+    return file.getvalue()
+
+
+def _rows(release: Release, leaves: bool, *, shapes: bool) -> Any:
+    """Rows of a release with the half-widths of their intervals."""
+    if isinstance(release, SequenceRelease):
+        rows = _strings(release)
+    elif isinstance(release, CountRelease):
+        rows = release.rows(None if leaves else "all", shapes=shapes)
+    else:
+        raise ReleaseError(
+            f"a release of {release.kind} has no cells or edges: save it as .parquet"
+        )
+    half_width = release.header.interval_sds * rows["noise_sd"]
+    rows.insert(list(rows.columns).index("noise_sd") + 1, "half_width", half_width)
+    return rows
 
 
 def _add_density(rows: Any) -> None:

@@ -27,7 +27,7 @@ from dpviz.exports.pack import Packer, base64_of, compressed, deck
 from dpviz.exports.page import page
 from dpviz.exports.places import findable
 from dpviz.exports.presentation import Presentation
-from dpviz.exports.tables import tables_of
+from dpviz.exports.tables import csv_link, tables_of
 from dpviz.exports.tree import pack_tree, pack_windows
 from dpviz.exports.views import ALL, EACH_STEP, attribute_views, level_views, maps_of, pack_areas
 from dpviz.releases.counts import AreaRelease, PointRelease, domain_of, is_areas, is_points
@@ -146,6 +146,7 @@ def words_of_page(
         "drawn": releases[0].kind,
         "quotients": is_points(one[0]) and bool(one[0].kinds or one[0].domain.values),
         "tables": tables_of(whole or releases[0], *steps) if len(one) == 1 else [],
+        "csv": csv_link(one[0], presentation) if len(one) == 1 else None,
     }
 
 

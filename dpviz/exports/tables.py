@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 
 from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
+from dpviz.exports.export import csv_bytes
 from dpviz.exports.facts import Mapped, quotient_words
+from dpviz.exports.pack import base64_of
+from dpviz.exports.presentation import Presentation
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.areas.hexagons import level_words
+from dpviz.releases.areas.table import part_counts
 from dpviz.releases.counts import (
     AreaRelease,
     PointRelease,
@@ -38,6 +42,12 @@ MAX_ROWS = 30
 
 MAX_ENDS = 6
 """Most origins and destinations of a matrix in a file."""
+
+MAX_STEPS = 12
+"""Most steps of time that are columns of a table."""
+
+MAX_COUNTS = 10_000
+"""Most counts of a release whose CSV file is inside its page: about a megabyte."""
 
 COUNT = "Noisy count"
 
@@ -94,6 +104,19 @@ def tables_of(
     return []
 
 
+def csv_link(release: Release, presentation: Presentation) -> tuple[str, str] | None:
+    """Name and address of a CSV file of areas or flows, which is in the address itself.
+
+    It has a line for each area, step of time and category; None for more than :data:`MAX_COUNTS`.
+    """
+    if not (is_areas(release) or is_flows(release)):
+        return None
+    if sum(len(part.nodes) for part in release.parts) > MAX_COUNTS:
+        return None
+    name = presentation.file_name(".csv", "counts.csv")
+    return name, f"data:text/csv;base64,{base64_of(csv_bytes(release))}"
+
+
 def _categories(release: Mapped) -> Iterator[Table]:
     """Noisy total and share of each category."""
     if len(release.kinds) > 1:
@@ -147,24 +170,37 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
 
 
 def _areas(release: AreaRelease) -> list[Table]:
-    """Areas level by level, the finest first."""
+    """Areas level by level, the finest first; a few steps of time are further columns."""
     areas, count = release.frame, release.answers.count
     names, above = areas.names, areas.parent_names
     if areas.resolution is not None:
         names = tuple(area_labels(areas, release.header.source))
     half = release.header.interval_sds * release.answers.noise_sd
+    steps, by_step = _by_step(release)
     tables = []
     for level, part in zip(map(level_words, areas.levels), areas.slices, strict=True):
         order = part.start + np.argsort(-count[part], kind="stable")
         rows: list[tuple[str, ...]] = [
-            (names[row], above[row] or "", with_noise(count[row], half[row]))
+            (names[row], above[row] or "", with_noise(count[row], half[row]), *by_step[:, row])
             for row in order[:MAX_ROWS].tolist()
         ]
-        head: tuple[str, ...] = (level, "In", COUNT)
+        head: tuple[str, ...] = (level, "In", COUNT, *steps)
         if not part.start or areas.resolution is not None:
-            rows, head = [(name, words) for name, _, words in rows], (level, COUNT)
+            rows, head = [(name, *words) for name, _, *words in rows], (level, COUNT, *steps)
         tables.append(Table(level, head, rows, len(order)))
     return tables[::-1]
+
+
+def _by_step(release: AreaRelease) -> tuple[list[str], NDArray[np.object_]]:
+    """Steps of time in words, and the counts of all areas in each, (steps, n); few steps only."""
+    if release.steps is None or len(release.steps) > MAX_STEPS:
+        return [], np.empty((0, len(release.frame)), dtype=object)
+    counts = part_counts(release)
+    half = release.header.interval_sds * np.sqrt(len(counts) * release.parts[0].nodes.variance)
+    words = [[*map(with_noise, step, half)] for step in counts.sum(axis=0)]
+    periods = pairwise(release.steps.edges.tolist())
+    names = [span_words(release.steps.calendar, *period) for period in periods]
+    return names, np.array(words, dtype=object)
 
 
 def flow_matrix(release: FlowRelease, level: str, most: int = MAX_ENDS) -> Table:

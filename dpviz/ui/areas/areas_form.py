@@ -57,13 +57,11 @@ def areas_choice(
     """
     counted = _counted(prefix)
     every = _step(prefix, domain)
-    if every is None and domain.time is not None:
-        return None
     areas = None
     with ErrorsShown():
         place = domain.without_time.counts_only
         areas = (_hexagons if counted == HEXAGONS else _polygons)(prefix, place)
-    if areas is None:
+    if areas is None or (every is None and domain.time is not None):
         return None
     areas = replace(areas, every=every)
     _describe(areas.areas)

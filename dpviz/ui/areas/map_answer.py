@@ -10,6 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dpviz.evaluation.truth import exact_by_area
+from dpviz.exports.export import csv_bytes
 from dpviz.exports.views import maps_of
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.table import area_sums, part_counts, rank_limits
@@ -28,7 +29,14 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.frame import Panels
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.panels import level_control, rows_in_words, show_promises, sortable
+from dpviz.ui.shared.panels import (
+    file_button,
+    level_control,
+    rows_in_words,
+    show_promises,
+    sortable,
+)
+from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, window_part
 from dpviz.ui.shared.timeline import PERIOD
@@ -74,7 +82,7 @@ def show_areas(
     scene = cached(f"{prefix}.areas", (level, sums, part), draw)
     own: Panels = {
         "Summary": partial(_summary, prefix, part, source if part is release else None),
-        "Table": partial(_table, part, level),
+        "Table": partial(_table, prefix, part, level, release),
         "Compare counts": partial(_compare, prefix, release),
         **panels,
     }
@@ -139,8 +147,11 @@ def _timeline(prefix: str, release: AreaRelease, window: TimeWindow) -> None:
     steps_timeline(line, window, "all areas" if area == WHOLE else plain(area))
 
 
-def _table(release: AreaRelease, level: str) -> None:
-    """Table of the areas with the most records on the level, with ranks and their timelines."""
+def _table(prefix: str, release: AreaRelease, level: str, whole: AreaRelease) -> None:
+    """Table of the areas with the most records on the level, with ranks and their timelines.
+
+    The download is of the ``whole`` release, in all its steps and categories.
+    """
     part = release.frame.rows_of(level)
     rows = np.arange(part.start, part.stop)
     every, sds = release.nodes.count[rows], release.header.interval_sds
@@ -168,3 +179,6 @@ def _table(release: AreaRelease, level: str) -> None:
     st.dataframe(pa.table(columns), hide_index=True, column_config=looks)
     words = rows_in_words(len(chosen), len(rows), "areas", "largest counts")
     st.caption(f"{words} A rank is a range where the 95 % intervals overlap.")
+    label = f"Counts by area{'' if whole.steps is None else ' and time'} (CSV)"
+    name = words_of(prefix, whole).file_name(".csv", "areas.csv")
+    file_button(label, partial(csv_bytes, whole), name, f"{prefix}.areas.table.csv")

@@ -202,7 +202,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
             st.caption("Planned without the public prior, which is left out.")
         choice, offered = planned, None
         if choice is None:
-            choice = points_choice(KEY, source, more=True)
+            choice = points_choice(KEY, source, more=True, asks=True)
             if choice is not None:
                 choice, offered = guarantee_form(KEY, source, choice)
             if choice and not _once(source) and (missing := missing_for_series(source, choice)):

@@ -224,7 +224,9 @@ def ask_on_map(
 
     every["Share"] = share
     if flat is not None:
-        every["Districts"] = partial(districts_panel, prefix, flat, words.noun or flat.records)
+        whole = release if is_points(release) else flat
+        noun = words.noun or flat.records
+        every["Districts"] = partial(districts_panel, prefix, flat, whole, noun)
     given = tabs(prefix, every, always=("Districts", "Share"))
     if flat is not None:
         districts, legend = given["Districts"]

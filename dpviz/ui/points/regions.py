@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import streamlit as st
@@ -13,6 +14,7 @@ from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.region_file import read_regions
+from dpviz.releases.points.window import during, window_cuts
 from dpviz.render import Legend, Mark, with_noise
 from dpviz.render.districts import district_marks
 from dpviz.ui.points.answers import NUMBERS, WHOLE_SHARE, as_csv, errors_of, numbers_of
@@ -24,15 +26,16 @@ from dpviz.ui.shared.uploads import chosen_layer, upload_path
 MAX_DISTRICTS = 20_000
 """Most districts of one file."""
 
-AnsweredRegions = tuple[list[dict[str, Any]], tuple[Mark, ...], Legend]
+AnsweredRegions = tuple[Regions, list[dict[str, Any]], tuple[Mark, ...], Legend]
 
 
 def districts_panel(
-    prefix: str, release: PointRelease, noun: str
+    prefix: str, release: PointRelease, whole: PointRelease, noun: str
 ) -> tuple[list[Mark], Legend | None]:
-    """Counts for every district of a file: a table, a download, a choropleth and its legend.
+    """Counts for every district of a file: a table, downloads, a choropleth and its legend.
 
-    ``noun`` is the plural of what is counted.
+    ``whole``: with time, the release of whose period ``release`` is the window on the map;
+    ``noun``: plural of what is counted.
     """
     file = st.file_uploader(
         "Polygons: GeoJSON, GeoPackage, GeoParquet or zipped Shapefile",
@@ -40,11 +43,15 @@ def districts_panel(
         help="A public file, for instance of city districts. Counts are computed from the "
         "release: that costs nothing.",
     )
+    st.caption(
+        "For tables by district, publish with the method “Hexagons or districts”: its errors are "
+        "far smaller than those of cells that borders cut."
+    )
     if file is None:
         return [], None
     try:
         path = f"{upload_path('districts', file)}{chosen_layer('districts', file)}"
-        rows, marks, legend = cached(
+        regions, rows, marks, legend = cached(
             f"{prefix}.districts.kept",
             (file.file_id, path, release, noun),
             lambda: _answered_regions(release, path, noun),
@@ -76,8 +83,16 @@ def districts_panel(
     looks = sortable("noisy count", "95 % ±", "cut cells ±")
     looks |= sortable("inside the area", form="%d %%") | worded_numbers(*kinds)
     st.dataframe(table, hide_index=True, column_config=looks)
-    label = "Counts by district (CSV)"
-    file_button(label, partial(as_csv, rows), "districts.csv", f"{prefix}.districts.csv")
+    with st.container(horizontal=True, gap="small"):
+        label = "Counts by district (CSV)"
+        file_button(label, partial(as_csv, rows), "districts.csv", f"{prefix}.districts.csv")
+        if whole.domain.time is not None:
+            file_button(
+                "Counts by district and time (CSV)",
+                partial(_csv_by_step, whole, regions),
+                "districts-by-time.csv",
+                f"{prefix}.districts.time.csv",
+            )
     if not st.toggle("Show them on the map", value=True, key=f"{prefix}.districts.shown"):
         return [], None
     return list(marks), legend
@@ -90,7 +105,17 @@ def _answered_regions(release: PointRelease, path: str, noun: str) -> AnsweredRe
         raise DpvizError(f"{len(regions):,} districts: give a file of at most {MAX_DISTRICTS:,}")
     answers = release.count_regions(regions)
     marks, legend = district_marks(regions, answers, release.domain, counted=noun)
-    return _rows(release, regions, answers), marks, legend
+    return regions, _rows(release, regions, answers), marks, legend
+
+
+def _csv_by_step(release: PointRelease, regions: Regions) -> str:
+    """CSV file of the districts in each step of the period, at most twelve."""
+    rows = []
+    for ends in pairwise(window_cuts(release.domain)):
+        part = during(release, ends)
+        step = dict(zip(("from", "to"), map(release.domain.calendar.text, ends), strict=True))
+        rows += [step | row for row in _rows(part, regions, part.count_regions(regions))]
+    return as_csv(rows)
 
 
 def kind_count_text(row: Mapping[str, Any], kind: str) -> str:

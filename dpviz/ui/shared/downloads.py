@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpviz.exports.export import export
 from dpviz.planning.code import Code
-from dpviz.releases.counts import is_points
+from dpviz.releases.counts import is_areas, is_points
 from dpviz.releases.release import Release
 from dpviz.releases.store import save
 from dpviz.trees.lattice import Float
@@ -66,6 +66,8 @@ def download_buttons(prefix: str, release: Release) -> None:
     every, finest = (
         ("every level", "finest areas") if areas else ("cells of all sizes", "smallest cells")
     )
+    if is_areas(release) and release.by is not None:
+        finest += " in each step of time and category"
     st.caption(
         f"The release with its header, never the records. {first} holds {every} and reopens in "
         f"dpviz; {'the others hold' if others[1:] else f'{others[0]} holds'} the {finest}."
