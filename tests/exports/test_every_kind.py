@@ -1,5 +1,8 @@
 """A release of any kind has a page, a report, a picture where there is a map, and data."""
 
+import base64
+import html
+import io
 import json
 import re
 
@@ -12,6 +15,7 @@ from dpviz.errors import ReleaseError
 from dpviz.exports import Presentation, has_picture, release_page, release_picture, report_page
 from dpviz.private.flows import FlowData
 from dpviz.render.nearby import place_rows
+from dpviz.render.numbers import with_noise
 from tests.wards import voronoi
 
 WORDS = Presentation("Crimes, 2024", "By <month>", "crimes")
@@ -126,6 +130,23 @@ def test_pages_of_points_have_a_table_of_named_places_with_rounded_counts():
         table = page.partition("<summary>Named places, densest first")[2].partition("</table>")[0]
         cells = re.findall(r"<(?:th scope=\"row\"|td)[^>]*>([^<]*)", table)
         assert cells == [text for row in rows for text in row.values()]
+
+
+def test_a_page_of_areas_by_month_has_each_month_of_each_area_in_table_and_file(table, tmp_path):
+    """The table had the whole period alone, and no file was on the page."""
+    release = RELEASES["areas by month and category"](table)
+    page = release_page(release, WORDS)
+    link = re.search(r'href="data:text/csv;base64,([^"]*)" download="crimes-2024.csv"', page)
+    exported = dpviz.export(release, tmp_path / "data.csv").read_bytes()
+    assert base64.b64decode(html.unescape(link[1])) == exported
+    rows = pd.read_csv(io.BytesIO(exported))
+    march = rows[(rows["start"] == "2024-03-01") & (rows["margin"] == "kinds")].set_index("name")
+    shown = page.partition("<summary>ward: 9")[2].partition("</table>")[0]
+    head, *lines = (re.findall(r"<t[hd][^>]*>([^<]*)", line) for line in shown.split("<tr>")[1:])
+    assert len(lines) == len(march) == 9
+    for line in lines:
+        row = march.loc[int(line[0])]
+        assert line[head.index("March 2024")] == with_noise(row["count"], row["half_width"])
 
 
 @pytest.mark.parametrize("kind", ["time and categories", "areas by month and category"])

@@ -1,7 +1,12 @@
 """Explore without a browser: forms made from the registry, permalinks, bad input, modes."""
 
+import io
+
+import geopandas
 import numpy as np
+import pandas as pd
 import pytest
+import shapely
 from streamlit.testing.v1 import AppTest
 
 import dpviz
@@ -9,6 +14,7 @@ from dpviz.files import limits
 from dpviz.methods import METHODS, names
 from dpviz.render import rounded, with_noise
 from dpviz.render.numbers import NO_BREAK
+from dpviz.ui.points import regions
 from dpviz.ui.points.answers import error_texts, inside_words
 from dpviz.ui.shared import releases, upload_form, uploads
 from dpviz.ui.shared.area_form import SIDES
@@ -366,8 +372,6 @@ RING = ((14.45, -24.05), (14.7, -24.0), (14.65, -23.85), (14.5, -23.9))
 def test_a_polygon_of_the_address_is_answered_by_the_engine_and_exactly_on_public_data():
     app = healthy(opened(ring=RING))
     release = dpviz.build(dpviz.load("city-50k"), "ladder_tree", seed=0)
-    import shapely
-
     from dpviz.datasets import DATASETS
 
     shape = shapely.Polygon(RING)
@@ -407,9 +411,6 @@ def test_a_polygon_of_as_many_corners_as_are_drawn_is_kept_in_the_address():
 
 @pytest.mark.slow
 def test_districts_of_a_file_are_counted_without_cost():
-    import geopandas
-    import shapely
-
     shapes = [shapely.box(14.3, -24.2, 14.6, -23.7), shapely.box(14.6, -24.2, 15.0, -23.7)]
     frame = geopandas.GeoDataFrame({"name": ["West", "<b>East"]}, geometry=shapes, crs=4326)
     app = opened(tab="Districts")
@@ -427,6 +428,24 @@ def test_districts_of_a_file_are_counted_without_cost():
     assert "lie outside the area of this map" in line
     (error,) = uploaded(app, "explore.districts", "d.geojson", "{}").error
     assert "/tmp" not in error.value
+
+
+@pytest.mark.slow
+def test_districts_of_a_release_with_time_are_counted_step_by_step_in_a_file(monkeypatch):
+    """The file of a year by month had one line a district, for the whole year."""
+    shape = shapely.box(14.3, -24.2, 14.6, -23.7)
+    frame = geopandas.GeoDataFrame({"name": ["West"]}, geometry=[shape], crs=4326)
+    files = {}
+    monkeypatch.setattr(regions, "file_button", lambda label, make, *_: files.update({label: make}))
+    app = opened(**COARSE, tab="Districts", period="2030-06-01,2030-07-01")
+    healthy(uploaded(app, "explore.districts", "d.geojson", frame.to_json()))
+    rows = pd.read_csv(io.StringIO(files["Counts by district and time (CSV)"]()))
+    assert (len(rows), rows["from"][0], rows["to"][11]) == (12, "2030-01-01", "2031-01-01")
+    june = rows[rows["from"] == "2030-06-01"].iloc[0]
+    release = dpviz.build(dpviz.load("year"), "quadtree", 1.0, seed=0, height=5)
+    answer = release.during((june["from"], june["to"])).count_regions([shape])
+    for name in ("count", "low", "high", "uniformity_sd"):
+        assert june[name] == pytest.approx(getattr(answer, name)[0])
 
 
 @pytest.mark.slow

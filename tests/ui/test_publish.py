@@ -8,6 +8,7 @@ import pytest
 import dpviz
 from dpviz.planning import search
 from dpviz.planning.trial import Candidate
+from dpviz.ui.points.choice_form import ANYWHERE, BY_AREA
 from dpviz.ui.shared.preflight import OWNER_ONLY
 from dpviz.ui.shared.shelf import receipt_of
 from tests.ui.files import bounded, uploaded
@@ -245,6 +246,29 @@ def test_areas_offer_the_step_of_time_that_the_data_have_not():
     assert app.query_params["every"] == "1mo"
     (step,) = [each for each in app.button_group if each.key == "publish.every"]
     assert step.value == "1h"
+
+
+def test_the_field_for_a_file_of_districts_waits_for_no_step_of_time():
+    app = timed_upload()
+    app.selectbox(key="publish.method").set_value("areas").run()
+    app.segmented_control(key="publish.counted").set_value("Districts of a file").run()
+    assert app.selectbox(key="publish.areas.every").value is None
+    assert "publish.areas.file" in {each.key for each in app.file_uploader}
+
+
+def test_what_readers_look_up_chooses_the_method_and_follows_it():
+    """Counts by district of a tree had errors a hundred times those of districts."""
+    app = opened(step="2")
+    method, use = app.selectbox(key="publish.method"), app.segmented_control(key="publish.use")
+    assert (method.value, use.value) == ("ladder_tree", ANYWHERE)
+    use.set_value(BY_AREA).run()
+    assert app.selectbox(key="publish.method").value == "areas"
+    assert app.query_params["areas"].startswith("h3:")
+    app.selectbox(key="publish.method").set_value("privtree").run()
+    assert app.segmented_control(key="publish.use").value == ANYWHERE
+    app.selectbox(key="publish.method").set_value("areas").run()
+    app.segmented_control(key="publish.use").set_value(ANYWHERE).run()
+    assert app.selectbox(key="publish.method").value == "ladder_tree"
 
 
 def test_public_choices_about_a_file_are_in_the_address_and_wait_there_for_the_file():

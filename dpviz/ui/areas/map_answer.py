@@ -180,5 +180,5 @@ def _table(prefix: str, release: AreaRelease, level: str, whole: AreaRelease) ->
     words = rows_in_words(len(chosen), len(rows), "areas", "largest counts")
     st.caption(f"{words} A rank is a range where the 95 % intervals overlap.")
     label = f"Counts by area{'' if whole.steps is None else ' and time'} (CSV)"
-    name = words_of(prefix, whole).file_name(".csv", "areas.csv")
+    name = words_of(prefix, whole).file_name(".csv", "counts.csv")
     file_button(label, partial(csv_bytes, whole), name, f"{prefix}.areas.table.csv")

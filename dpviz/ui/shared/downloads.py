@@ -66,8 +66,8 @@ def download_buttons(prefix: str, release: Release) -> None:
     every, finest = (
         ("every level", "finest areas") if areas else ("cells of all sizes", "smallest cells")
     )
-    if is_areas(release) and release.by is not None:
-        finest += " in each step of time and category"
+    if is_areas(release) and release.steps is not None:
+        finest += " in each step of time"
     st.caption(
         f"The release with its header, never the records. {first} holds {every} and reopens in "
         f"dpviz; {'the others hold' if others[1:] else f'{others[0]} holds'} the {finest}."
