@@ -146,6 +146,7 @@ def prior_scene(prior: Prior, release: PointRelease, camera: Camera, name: str) 
         scene.legend.counting("units of weight"),
         title="Public prior: weight per km²",
         blank=f"blank: under {scene.legend.labels[0]}",
+        swatches=[each for each in scene.legend.swatches if not each.raw],
     )
     title = f"Public prior: {name}"
     return replace(scene, legend=legend, title=title, description="Map of a public prior")

@@ -96,11 +96,12 @@ def test_a_countrys_name_never_moves_to_another_country(evaluated):
         "draw/surround.js",
         """(() => {
           const drawn = [];
-          const map = {text: 1, app: {theme: {}, attribution: {offsetWidth: 0}}, sized: () => '',
-            words: (pen, name, x, y) => drawn.push([name, x, y])};
+          const map = Object.assign(Object.create(Surround.prototype), {
+            app: {theme: {}, sight: {}, attribution: {offsetWidth: 0}}, text: 1, sized: () => '',
+            words: (pen, name, x, y) => drawn.push([name, x, y])});
           const view = {x: 0, y: 0, width: 800, height: 600, zoom: 3, project: at => at};
           const pen = {measureText: () => ({width: 80})};
-          Surround.prototype.names.call(map, pen, view, data, []);
+          map.names(pen, view, data, []);
           return drawn;
         })()""",
         [

@@ -22,7 +22,7 @@ def test_a_base_map_is_kept_until_it_is_cleared(tmp_path, monkeypatch):
     assert run("basemap", "set", ground)[0] == 0
     ground.unlink()
     outlines.cache_clear()
-    assert {mark.id for mark in outlines(BOUNDS)} == {"base-water", PLACES}
+    assert {mark.id for mark in outlines(BOUNDS)} == {"base-water", "countries", PLACES}
     assert run("basemap", "clear")[0] == 0
     outlines.cache_clear()
     assert "land" in {mark.id for mark in outlines(BOUNDS)}

@@ -118,7 +118,7 @@ def test_the_properties_of_a_feature_in_a_line_are_its_columns(tmp_path):
     lines = [feature(HERE), {"type": "Feature", "geometry": None, "properties": None}]
     path.write_text("\n".join(map(json.dumps, lines)))
     facts = as_json("check", path, BOX, "--columns", "geometry", "--unit", "who")["facts"]
-    assert facts == {"records read": 2, "without a readable place: dropped": 1, "kept": 1}
+    assert facts == {"records read": 2, "with an empty place: dropped": 1, "kept": 1}
 
 
 EWKT = "geom\nSRID={0};POINT(0.5 0.5)\nSRID=3857;POINT(0.5 0.5)\nSRID=0;POINT(0.5 0.5)\n"

@@ -141,7 +141,7 @@ def test_the_table_of_a_published_map_is_of_the_kind_that_it_shows(path):
     app = AppTest.from_function(published_page, args=(str(path),), default_timeout=60)
     app.query_params["kind"] = "walk"
     open_tab(app, "Table", "publish")
-    shown = table(app, "per km²")
+    shown = table(app, "noisy count")
     cells = dpviz.read(path).of("walk").nodes
     assert len(shown) == int(cells.leaf.sum())
     half = INTERVAL_SDS * np.sqrt(cells.variance)

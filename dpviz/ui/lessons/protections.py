@@ -202,7 +202,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
     room.chart(
         f"The worst attack: of {TRIES} guesses who is in the data, how many are right?",
         rows,
-        204,
+        218,
         layer("bar", {"height": 16}, x=x, y=y, color={"condition": noise, "value": ORANGE}),
         layer(
             "rule",

@@ -9,7 +9,7 @@ import {h} from '../core/dom.js';
 import {worldOf} from '../core/mercator.js';
 import {css} from '../core/palette.js';
 
-const PAPER = {width: 1660, height: 1071}; // dots of a map on A4, 186 mm × 120 mm at most
+const PAPER = {width: 1660, height: 937}; // dots of a map on A4, 186 mm × 105 mm at most
 const LETTERS = 2; // dots per pixel of words: names of 7 pt
 
 export class Paper {
