@@ -43,7 +43,7 @@ def update(
     ],
     data: Data,
     start: str = option("First day of the series, such as 2024-03-01.", default=MISSING),
-    until: str | None = option("First day that is not released yet (default: today)."),
+    until: str | None = option("First day that is not released; no day is before it is over."),
     since: str | None = option("First day of the records in SOURCE, if older ones were deleted."),
     dataset: str = option("Name of the data set in the ledger.", default=MISSING),
     epsilon: Epsilon = 1.0,
@@ -73,7 +73,7 @@ def update(
             raise ParameterError(f"--{name} is missing: a series needs --areas, --time and --unit")
     units = TimeUnits("day", zone_name(data.clock.zone))
     today = int(units.of_moments([time.time()])[0])
-    first, end = day_number(start), today if until is None else day_number(until)
+    first, end = day_number(start), today if until is None else min(today, day_number(until))
     oldest = first if since is None else day_number(since)
     if not first <= end <= today:
         raise ParameterError(

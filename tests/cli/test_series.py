@@ -240,7 +240,7 @@ CHANGED = {
     "--areas=rect=0,0,1,1": "holds a series with other areas",
     "--kinds=a": "holds a series with kinds ['a', 'b']",
     "--start=2024-03-11": "holds a series with start '2024-03-18'",
-    "--until=9024-01-01": "only days that are over are released",
+    "--until=2024-03-01": "only days that are over are released",
     "--until=monday": "give one such as 2024-03-01",
     "--period=2024-01-01,2024-02-01": "--period is not for a series",
 }
@@ -251,6 +251,15 @@ def test_a_changed_frame_is_refused_in_one_line(folder, word, line):
     begin()
     update("03-19")
     refused(folder, ["series", "update", "daily", "visits.csv", *WORDS, word], line)
+
+
+def test_a_job_with_a_last_day_still_to_come_releases_days_that_are_over(folder):
+    begin()
+    job = as_json(
+        *("series", "update", "daily", "visits.csv", *WORDS),
+        *("--until=9024-01-01", "--since=9000-01-01"),  # none of them, for speed
+    )
+    assert (job["until"] < "9000", job["released"]) == (True, [])
 
 
 def test_a_refused_first_run_leaves_no_folder(folder):

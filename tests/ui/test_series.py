@@ -42,6 +42,13 @@ def test_a_series_states_the_price_of_a_day_a_week_a_month_and_for_ever_before_i
     assert [*spent.values()] == ["spent so far", "0", "0", "0", "0"]
 
 
+def test_a_series_ends_with_its_period_and_says_before_it_is_paid_what_is_due():
+    """The end of the period was asked for, and 1,613 days up to today were due."""
+    app = every_day(end="2024-03-09")
+    assert "5 releases are due, 2024-03-04 to 2024-03-08." in texts(app)
+    assert "Each day from 2024-03-04 to 2024-03-08" in texts(app)
+
+
 @pytest.mark.parametrize(
     ("changed", "line"),
     [

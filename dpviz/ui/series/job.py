@@ -40,8 +40,9 @@ from dpviz.ui.shared.uploads import upload_path
 
 @dataclass(frozen=True)
 class SeriesPlan:
-    """A described series: its account, ε of a person's day, days of its zone, and first day.
+    """A described series: its account, ε of a person's day, days of its zone, and its days.
 
+    ``start`` is the first day and ``until`` the day after the last: those of the period.
     ``options`` are further ones of the command, ``files`` names and paths of the records and of any
     file of areas.
     """
@@ -50,6 +51,7 @@ class SeriesPlan:
     epsilon: float
     units: TimeUnits
     start: int
+    until: int
     options: Mapping[str, Any]
     files: tuple[tuple[str, str], ...]
 
@@ -63,7 +65,7 @@ class SeriesPlan:
         domain, areas = source.data.domain, choice.areas
         assert areas is not None
         units, code, kinds = TimeUnits("day", domain.zone), code_for(source, choice), domain.kinds
-        start = int(units.of_moments([domain.period[0]])[0])
+        start, until = map(int, units.of_moments([*domain.period]))
         frame = series.series_frame(
             areas.areas,
             dataset=account_key(source.account),
@@ -85,7 +87,7 @@ class SeriesPlan:
             files.append((areas.source, f"{upload_path(f'{prefix}.areas', shown)}{layer}"))
         for once in ("period", "every", "wishes"):  # those of a series follow from its days
             given.pop(once, None)
-        return cls(source.account, choice.epsilon, units, start, given, tuple(files))
+        return cls(source.account, choice.epsilon, units, start, until, given, tuple(files))
 
     @property
     def folder(self) -> Path:
@@ -93,15 +95,17 @@ class SeriesPlan:
         return Shelf().series_folder(self.account)
 
     @property
-    def due(self) -> int:
-        """Number of finished nodes without a file."""
-        nodes = series.finished_nodes(self.start, int(self.units.of_moments([time.time()])[0]))
-        return sum(not (self.folder / series.file_name(node)).exists() for node in nodes)
+    def due(self) -> list[series.Node]:
+        """Finished nodes of the period without a file."""
+        today = int(self.units.of_moments([time.time()])[0])
+        nodes = series.finished_nodes(self.start, min(self.until, today))
+        return [each for each in nodes if not (self.folder / series.file_name(each)).exists()]
 
     def command(self, source: str, *areas: str) -> list[str]:
         """Words after ``dpviz`` that release what is due, from these files."""
         given = {**self.options, **({"areas": areas[0]} if areas else {})}
         given |= {"zone": self.units.zone, "start": day_text(self.start)}
+        given |= {"until": day_text(self.until)}
         given |= {"epsilon": repr(self.epsilon), "ledger": str(Ledger().path)}
         typed = [word for each in given.items() for word in option_words(*each)]
         return ["series", "update", str(self.folder), source, *typed]
@@ -110,7 +114,9 @@ class SeriesPlan:
         """The order of the days that are due, and why it may be refused."""
         refused, days = "", str(self.units)
         now, here = (plain(each.replace(" ", " in ")) for each in (account.frame, days))
-        price, about = f"ε = {self.epsilon:g} on each day", f"{self.due:,} releases are due."
+        price, due = f"ε = {self.epsilon:g} on each day", self.due
+        ends = day_text(min(due)[0]), day_text(max(map(sum, due)) - 1)
+        about = f"{len(due):,} releases are due, {ends[0]} to {ends[1]}."
         if account.total is not None and account.total < self.epsilon:
             refused = f"The lifetime budget of a day is {account.total:g}: choose a smaller ε."
         if not account.frame:
@@ -165,8 +171,9 @@ def missing_for_series(source: PointSource, choice: Choice) -> tuple[str, int] |
 def _price(plan: SeriesPlan, account: Account) -> None:
     """ε of a person's day, week, month and of all time side by side: planned, and spent."""
     st.caption(
-        f"Each day from {day_text(plan.start)} on, each week from Monday and each four weeks are "
-        "released once, when the last day is over. All of them together cost a person's day "
+        f"Each day from {day_text(plan.start)} to {day_text(plan.until - 1)}, each week from "
+        "Monday and each four weeks are released once, when the last day is over. A day without "
+        "records in your file is released too, as noise. All of them together cost a person's day "
         f"ε = {plan.epsilon:g}. {LONGER}."
     )
     longest, prices = {"day": 1, "week": 7, "month": 31}, account.longer.items()
@@ -189,14 +196,14 @@ def _released(plan: SeriesPlan, progress: Progress) -> str:
     if not Ledger().account(plan.account).frame:
         Ledger().begin_calendar(plan.account, "day", plan.units.zone)
     command = plan.command(*(path for _, path in plan.files))
-    many, pipe = plan.due, subprocess.PIPE
+    many, pipe = len(plan.due), subprocess.PIPE
     words = [sys.executable, "-m", "dpviz", *command, "--json"]
     with subprocess.Popen(words, stdout=pipe, stderr=pipe, encoding="utf-8") as job:
         while True:
             with suppress(subprocess.TimeoutExpired):
                 output, errors = job.communicate(timeout=0.3)
                 break
-            done = many - plan.due
+            done = many - len(plan.due)
             progress(done / many, f"{done:,} of {many:,} releases")
     if not job.returncode:
         facts = json.loads(output)
