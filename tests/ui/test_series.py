@@ -54,18 +54,14 @@ def test_a_series_ends_with_its_period_and_says_before_it_is_paid_what_is_due():
     [
         ({"unit": ""}, "choose the column that names the person"),
         ({"time_column": ""}, "choose the column of the time"),
-        ({"method": "ladder_tree", "areas": ""}, "choose hexagons or districts"),
         ({"set": "budget:uniform"}, "choose the method's own parameters"),
-        ({"delta": "1e-06", "bound": "30"}, "choose pure ε"),
         ({"zone": "UTC"}, "calendar is by day in Europe/Berlin, not by day in UTC"),
         ({"zone": "Europe/Berlin", "time_step": "1h"}, "choose a smaller ε"),
     ],
     ids=[
         "no persons",
         "no time",
-        "no areas",
         "parameters",
-        "a delta",
         "another zone",
         "a smaller total",
     ],
@@ -81,19 +77,28 @@ def test_what_refuses_a_series_is_one_line_and_nothing_is_paid(changed, line):
     assert Ledger().account("visits").spends == ()
 
 
-def test_every_day_begins_with_areas_and_days():
-    app = every_day(often="", method="", areas="", time_step="")
+def test_every_day_offers_counts_of_areas_and_days_alone():
+    """It offered any place on the map, which its last step refused."""
+    app = every_day(
+        often="", method="ladder_tree", areas="", time_step="", delta="1e-06", bound="30"
+    )
     app.segmented_control(key="publish.often").set_value("Every day").run()
-    assert app.selectbox(key="publish.method").value == "areas"
+    keys = {each.key for each in (*app.selectbox, *app.button_group)}
+    assert "publish.counted" in keys
+    assert keys.isdisjoint(
+        {"publish.use", "publish.method", "publish.delta", "publish.areas.every"}
+    )
+    assert not app.button(key="publish.next.2").disabled
     assert app.segmented_control(key="publish.every").value == "1d"
     assert named(app.button, "Publish: spend ε = 1 on each day")
 
 
 def test_what_a_series_still_needs_leads_to_its_step():
     """It was a dead end: a red line on an empty page."""
-    app = every_day(method="ladder_tree", areas="", step="3")
+    app = every_day(set="budget:uniform", step="3")
     assert not app.error
-    named(app.button, "Choose hexagons or districts").click().run()
+    assert app.button(key="publish.next.2").disabled
+    named(app.button, "Choose the method's own parameters").click().run()
     assert app.session_state["publish.step"] == 2
 
 

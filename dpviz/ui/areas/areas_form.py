@@ -45,7 +45,11 @@ DEFAULT_COUNTS = 400
 
 
 def areas_choice(
-    prefix: str, domain: Domain, epsilon: float, saved: Mapping[str, str]
+    prefix: str,
+    domain: Domain,
+    epsilon: float,
+    saved: Mapping[str, str],
+    every: str | None = None,
 ) -> Choice | None:
     """Areas and parameters of a release of areas; None while areas are missing.
 
@@ -54,9 +58,10 @@ def areas_choice(
         domain: the domain of the records; with time, they are counted by its steps.
         epsilon: epsilon of the release.
         saved: parameters from a permalink, as text.
+        every: step of time of a series; None to ask for one.
     """
     counted = _counted(prefix)
-    every = _step(prefix, domain)
+    every = every or _step(prefix, domain)
     areas = None
     with ErrorsShown():
         place = domain.without_time.counts_only

@@ -12,7 +12,7 @@ from dpviz.lazy import pd
 from dpviz.private.ledger import Ledger
 from dpviz.releases.header import price_words
 from dpviz.releases.series import prices
-from dpviz.ui.areas.areas_form import METHOD, areas_link
+from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.points.attributes_form import KIND_FIELDS
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.columns_form import TIME_FIELDS
@@ -146,10 +146,9 @@ def _often(data: str) -> None:
         return
 
     def begin() -> None:
-        """A series counts areas, by the day."""
+        """A series counts by the day."""
         if st.session_state[place] == EVERY_DAY:
-            step = st.session_state.get(f"{KEY}.every") or "1d"
-            st.session_state.update({f"{KEY}.every": step, f"{KEY}.method": METHOD})
+            st.session_state[f"{KEY}.every"] = st.session_state.get(f"{KEY}.every") or "1d"
 
     place = OFTEN.place(KEY)
     chosen = st.segmented_control(
@@ -188,7 +187,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
     Expected errors are computed only while the step is ``shown``: they take seconds.
     """
     left, right = st.columns([4, 5], gap="large")
-    domain = source.data.domain
+    domain, once, missing = source.data.domain, _once(source), None
     try:
         account = Ledger().account(source.account)
     except LedgerError as error:
@@ -197,25 +196,25 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
     with left:
         if source.name is None:
             ask_about_likely(f"{KEY}.dataset", "budget")
-        planned = wish_panel(KEY, domain, source.data.max_per_unit, account.left)
+        bound = source.data.max_per_unit
+        planned = wish_panel(KEY, domain, bound, account.left) if once else None
         if planned is not None and source.prior is not None:
             st.caption("Planned without the public prior, which is left out.")
         choice, offered = planned, None
         if choice is None:
-            choice = points_choice(KEY, source, more=True, asks=True)
-            if choice is not None:
+            choice = points_choice(KEY, source, more=True, asks=True, daily=not once)
+            if choice is not None and once:
                 choice, offered = guarantee_form(KEY, source, choice)
-            if choice and not _once(source) and (missing := missing_for_series(source, choice)):
+            elif choice is not None and (missing := missing_for_series(source, choice)):
                 st.info(f"{EVERY_DAY} needs {missing[0]}.", icon=":material/event_repeat:")
         paid = choice is None or publication(KEY, source) is not None
         cost = (0.0, 0.0) if choice is None or paid else (choice.epsilon, choice.delta)
         account_form(KEY, account, *cost)
     with right:
         if choice is not None:
-            bound = source.data.max_per_unit
             people = source.unit is not None or bound > 1
             expected = choice
-            if not _once(source):
+            if not once:
                 expected = replace(choice, epsilon=prices(choice.epsilon)[1])
                 st.caption(f"Of ε = {choice.epsilon:g}, a single day has {expected.epsilon:g}.")
             expectation_panel(KEY, domain, expected, bound, offered, people=people, shown=shown)
@@ -224,4 +223,4 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
     price = account_summary(account)
     if not paid:
         price = f"This release: **{price_words(*cost)}**. {price}"
-    return choice, choice is not None and affordable, price
+    return choice, choice is not None and affordable and missing is None, price

@@ -25,7 +25,7 @@ ANYWHERE, BY_AREA = "Any place on the map", "Counts by district or hexagon"
 
 
 def points_choice(
-    prefix: str, source: PointSource, *, more: bool, asks: bool = False
+    prefix: str, source: PointSource, *, more: bool, asks: bool = False, daily: bool = False
 ) -> Choice | None:
     """Ask for ε, the method or areas, and their parameters; None while the areas are missing.
 
@@ -34,26 +34,30 @@ def points_choice(
         source: source of the points.
         more: True to offer counts of areas instead of cells.
         asks: True to ask first what readers will look up, which chooses between the two.
+        daily: True for a series, which counts areas by the day.
     """
     domain, saved = source.data.domain, permalink.pairs("set")
     fixed = more and domain.without_time.dims == 2
-    use = st.container() if asks and fixed else None
+    use = st.container() if asks and fixed and not daily else None
     epsilon = epsilon_slider(prefix)
     start = METHOD if fixed and permalink.parameter("areas") else permalink.parameter("method")
-    name = method_choice(
-        prefix, domain.dims, kind="points", public=source.public, start=start, areas=fixed
-    )
+    name = METHOD
+    if not daily:
+        name = method_choice(
+            prefix, domain.dims, kind="points", public=source.public, start=start, areas=fixed
+        )
     if use is not None:
         with use:
             _use(prefix, name)
-    open_form = use is not None and name == METHOD
+    open_form = asks and name == METHOD
     form = st.expander("Areas", expanded=True) if open_form else None
     with form or options(prefix, "Areas" if name == METHOD else "Cells"):
         share = None
         if domain.values is not None:
             share = sum_share_form(prefix, domain.values.column)
         if name == METHOD:
-            choice = areas_choice(prefix, domain, epsilon, saved if start == METHOD else {})
+            given, every = saved if start == METHOD else {}, "1d" if daily else None
+            choice = areas_choice(prefix, domain, epsilon, given, every)
             return choice and replace(choice, sum_share=share)
         parameters = method_parameters(prefix, name, "points", start, saved)
         prior = source.prior

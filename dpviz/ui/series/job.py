@@ -161,9 +161,7 @@ def missing_for_series(source: PointSource, choice: Choice) -> tuple[str, int] |
         ("the column that names the person", 0, source.unit is not None),
         ("the column of the time and its dates", 0, domain.time and not domain.cycle),
         ("no value to add up", 0, domain.values is None),
-        ("hexagons or districts", 2, choice.areas is not None),
         ("the method's own parameters", 2, not choice.parameters),
-        ("pure ε", 2, choice.slots is None),
     )
     return next(((wanted, step) for wanted, step, there in needed if not there), None)
 
