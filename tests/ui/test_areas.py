@@ -168,7 +168,7 @@ def expectation():
         areas = dpviz.hexagons(4, dpviz.Domain.from_bounds(bounds))
         st.subheader(str(len(areas.levels)))
         chosen = ChosenAreas("h3:4", areas=areas)
-        areas_expectation(Choice("areas", {}, 1.0, areas=chosen), 1)
+        areas_expectation(Choice("areas", {}, 1.0, areas=chosen), 1, areas.domain)
 
 
 def test_the_noise_of_areas_follows_the_area_that_is_chosen():

@@ -346,3 +346,26 @@ def test_a_unit_is_no_chosen_place_or_time_and_a_person_is_recognised_by_name():
     named(app.selectbox, "Column of the time").set_value("t").run()
     assert app.selectbox(key="publish.unit").value == "one record"
     assert not app.exception
+
+
+def test_a_table_says_before_it_is_paid_what_one_of_its_counts_is_and_that_of_all():
+    """The map had ± 25 where ± 2.9 was expected: of what, no line said."""
+    rows = "t,lon,lat,kind\n" + "2024-03-05,14.6,-23.9,a\n" * 100
+    address = {"time_column": "t", "start": "2024-01-01", "end": "2025-01-01", "time_step": "1h"}
+    address |= {"category_column": "kind", "categories": "a, b, c", "bounds": "14.4,-24.1,15,-23.6"}
+    app = opened("Your own file", method="areas", areas="h3:5", every="1mo", **address)
+    uploaded(app, "publish.file", "v.csv", rows)
+    app.session_state["publish.step"] = 2
+    app.run()
+    (look,) = (each.value for each in app.info if each.value.startswith("**At ε = 1:**"))
+    pattern = r".*:\*\* ± (\S+) (.*), in .*; ± (\S+) for (.*)"
+    one, each, whole, sums = re.fullmatch(pattern, look).groups()
+    assert (each, sums) == (
+        "of one category in each month",
+        "all categories and the whole period together.",
+    )
+    assert float(whole) == pytest.approx(6 * float(one), rel=0.1)  # of 3 × 12 counts
+    app.session_state["publish.step"] = 3
+    text = texts(app.run()).replace("\\", "")
+    assert "(column “t”): 2024-01-01 to 2025-01-01 UTC, in steps of 1 month\n" in text
+    assert text.count("1 month") == 1

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dpviz.build import build, from_points
-from dpviz.domain.attributes import Values
+from dpviz.domain import Domain
+from dpviz.domain.calendar import step_words
 from dpviz.releases.answers import GAUSSIAN_SDS, INTERVAL_SDS
 from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.areas.source import ChosenAreas
+from dpviz.releases.areas.table_steps import table_steps
 from dpviz.render import half_width_words
 from dpviz.trees.lattice import Float
 from dpviz.ui.shared.memory import cached
@@ -22,19 +25,20 @@ FINE = 0.01
 
 
 def areas_expectation(
-    choice: Choice, max_per_unit: int, offered: Any = None, values: Values | None = None
+    choice: Choice, max_per_unit: int, domain: Domain, offered: Any = None
 ) -> None:
     """Show the noise of each level, before payment.
 
     Args:
         choice: choice of a release of areas.
         max_per_unit: most records of one privacy unit.
+        domain: of the records: their time, categories and values.
         offered: noise of one finest area at (ε, δ), whose larger areas are sums; None without δ.
-        values: clip of the values that are added up; None without sums.
     """
     chosen = choice.areas
     assert chosen is not None
     each, share = choice.epsilon / max_per_unit, choice.sum_share or 0.0
+    values = domain.values
     noise = {f"{'noise' if offered is None else 'pure ε'} ± (95 %)": (each * (1.0 - share), 1.0)}
     if values is not None:  # its noise is as continuous as that of counts at FINE
         steps = values.reach * FINE / (each * share)
@@ -58,10 +62,11 @@ def areas_expectation(
     }
     words = {name: list(map(half_width_words, each)) for name, each in half.items()}
     finest = list(half.values())[-1 if choice.slots is not None else 0][-1]
+    of_one, of_all = _counted(domain, chosen.every, finest)
     st.info(
-        f"**At ε = {choice.epsilon:g}:** ± {half_width_words(finest)} in one of the "
+        f"**At ε = {choice.epsilon:g}:** ± {half_width_words(finest)}{of_one} in one of the "
         f"{columns['level'][-1]}: with fewer than {half_width_words(2 * finest)} records it looks "
-        "like noise.",
+        f"like noise{of_all}.",
         icon=":material/visibility:",
     )
     st.dataframe(columns | words, hide_index=True)
@@ -69,6 +74,21 @@ def areas_expectation(
         "For a typical area of each level, before anything is paid: the noise of areas "
         "depends on ε, their levels and the most records of each person, and on no record."
     )
+
+
+def _counted(domain: Domain, every: str | None, half: float) -> tuple[str, str]:
+    """Words for one count of an area, and for all of them together, each with its own noise."""
+    each, together, numbers = [], [], []
+    if domain.kinds is not None:
+        each.append(" of one category")
+        together.append("all categories")
+        numbers.append(len(domain.kinds.names))
+    if (steps := table_steps(domain, every if domain.time else None)) is not None:
+        each.append(f" in each {step_words(steps.every).removeprefix('1 ')},")
+        together.append("the whole period")
+        numbers.append(len(steps))
+    whole = half_width_words(half * sqrt(prod(numbers)))
+    return "".join(each), f"; ± {whole} for {' and '.join(together)} together" if together else ""
 
 
 def _noise(choice: Choice, chosen: ChosenAreas, epsilon: float) -> Float:

@@ -216,6 +216,7 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
             expected = choice
             if not once:
                 expected = replace(choice, epsilon=prices(choice.epsilon)[1])
+                domain = domain.without_time
                 st.caption(f"Of ε = {choice.epsilon:g}, a single day has {expected.epsilon:g}.")
             expectation_panel(KEY, domain, expected, bound, offered, people=people, shown=shown)
     each_day = account.frame.startswith("day ")  # a series may be paid, which checks it by itself

@@ -88,7 +88,7 @@ def expectation_panel(
     st.header("What to expect, before paying", anchor=False)
     if choice.areas is not None:
         if shown:
-            areas_expectation(choice, max_per_unit, offered, domain.values)
+            areas_expectation(choice, max_per_unit, domain, offered)
         return
     kinds, epsilon = domain.kinds, choice.epsilon
     gain = 1.0 if offered is None else offered.gain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -103,7 +104,10 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     """Lines on times, kinds, values and areas that are counted besides places."""
     lines, domain, areas = [], source.data.domain, choice.areas
     if domain.time is not None:
-        lines.append(f"**Time** (column “{plain(domain.time)}”): {plain(period_words(domain))}")
+        words = plain(period_words(domain if areas is None else replace(domain, step=0.0)))
+        if areas is not None and areas.every is not None:  # the step of reading is not published
+            words += f", in steps of {step_words(areas.every)}"
+        lines.append(f"**Time** (column “{plain(domain.time)}”): {words}")
     if domain.kinds is not None:
         rest = "" if OTHER in domain.kinds.names else "; others are left out"
         names = f"{quoted(domain.kinds.names)}{rest}"
@@ -119,8 +123,7 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
         lines.append(f"**Counts** {plain(choice.slots.words.partition(' of ')[2])}")
     if areas is not None:
         levels = ", ".join(map(level_title, areas.areas.levels))
-        step = "" if areas.every is None else f", for each {step_words(areas.every)}"
-        lines.append(f"**Areas:** {plain(areas.source)}, {areas.areas.leaves:,} on {levels}{step}")
+        lines.append(f"**Areas:** {plain(areas.source)}, {areas.areas.leaves:,} on {levels}")
     return lines
 
 
