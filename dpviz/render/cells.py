@@ -138,7 +138,7 @@ def density_scale(*releases: PointRelease) -> Scale:
 def density_legend(
     scale: Scale, releases: Sequence[PointRelease] = (), *, noun: str = ""
 ) -> Legend:
-    """The strip of density cells; of one release, it says how much is blank."""
+    """The strip of density cells: names their kind; of one release, says how much is blank."""
     empty = bool(releases) and not any(_stands_out(each, scale) for each in releases)
     blank = blank_words(scale)
     if empty:
@@ -148,9 +148,11 @@ def density_legend(
     raw = Swatch("noise below zero (≈ empty); pale: within the noise", HATCH, hatch=True, raw=True)
     hole = Swatch(HOLE, FRAME, hatch=True)
     surface = surface_of(scale)
+    kinds = {each.header.extra.get("kind") for each in releases}
+    of = f" of {kinds.pop()}" if len(kinds) == 1 and None not in kinds else ""
     holes = any(adaptive(each).enclosed.any() for each in releases)
     return Legend(
-        title=f"Records per {surface}",
+        title=f"Records{of} per {surface}",
         colors=scale.colors(),
         palettes=every_palette(len(scale)),
         labels=scale_labels(scale, surface.km2),

@@ -107,6 +107,8 @@ def test_one_kind_is_chosen_on_the_page_or_by_the_address(path):
     assert choice.value == 1
     release = dpviz.read(path).of("bike")
     total = metrics(app)["Noisy total of bike"].replace(",", "")
+    assert app.session_state["explore.scene"][1].legend.title.startswith("Records of bike per")
+    assert "Records of bike (noisy)" in metrics(opened(path, kind="bike", rect=""))
     assert total.startswith(str(round(release.count([0, 0, 1, 1]).count[0]))[:2])
     choice.set_value(2)
     open_tab(app, "History")

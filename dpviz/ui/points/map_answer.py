@@ -272,7 +272,9 @@ def drawn_answer(
         else:
             if window is None:  # of a window the row above the map says it
                 noun = words_of(prefix, release).noun or release.records
-                st.metric(f"All {plain(noun)} (noisy)", total_words(release), help=MARGIN)
+                kind = release.header.extra.get("kind")
+                named = f"All {noun}" if kind is None else f"{noun[:1].upper()}{noun[1:]} of {kind}"
+                st.metric(f"{plain(named)} (noisy)", total_words(release), help=MARGIN)
             draw_hint(prefix, then, title)
             return []
     except DpvizError as error:
