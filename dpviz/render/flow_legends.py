@@ -13,7 +13,7 @@ def move_legend(
     moves: Strings, hidden: int, visited: float | None = None, title: str = "Moves between cells"
 ) -> Legend:
     """Widths of arrows by noisy count, how many are not drawn, and the cells behind them."""
-    note = f" · {hidden:,} more are within their noise, not drawn" if hidden else ""
+    note = f" · {hidden:,} more within their noise" if hidden else ""
     return _lines(f"{title}{note}", moves, _visits(visited))
 
 
@@ -51,7 +51,7 @@ def _visits(visited: float | None) -> tuple[Swatch, ...]:
     scale = visit_scale(visited)
     first, *others = map(compact, scale.bounds)
     colors = scale.colors()
-    labels = (f"cells with {first} visits or more", *others)
+    labels = (f"from {first} visits", *others)
     return tuple(
         Swatch(label, Themed(*both).faint(VISITED_ALPHA))
         for label, *both in zip(labels, colors.light, colors.dark, strict=True)

@@ -3,7 +3,8 @@
 Cells are those of adaptive detail of all kinds together, so that an area that is coloured stands
 out of its noise. Where none of its kinds leads by more than the errors of two, or the interval of a
 share is wider than half of all that it can be, the cell has the answer of the smallest cell around
-it that has one, hatched: a map is not blank where records are the most.
+it that has one, hatched: a map is not blank where records are the most. A share is blank where the
+map of all these records is: few records in a large cell would catch the eye first.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dpviz.files.arrow import numbers
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.quotient import Quotients, quotients
 from dpviz.releases.points.range_count import box_count
-from dpviz.render.cells import FAINT, adaptive
+from dpviz.render.cells import FAINT, adaptive, density_scale
 from dpviz.render.colors import FRAME, GREY, LAND, MORE_A, MORE_B, Themed, along, stops
 from dpviz.render.detail import NOISE_SDS, QUIET, exceeds_noise
 from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels, surface_of
@@ -278,6 +279,9 @@ def share_scene(
     (share, low, high, some), _, borrowed = answered(cells, _share_of)
     enough = some & (~cells.quiet | borrowed)
     wide = enough & (high - low > MAX_SHARE_WIDTH)
+    scale, detail = density_scale(pair), adaptive(pair)
+    density = (detail.total / detail.km2)[cells.node]
+    shown = enough & ((density >= scale.bounds[0]) | detail.enclosed[cells.node])
     against = rest[0] if len(rest) == 1 else "all others" if of is None else "the others"
     two = replace(
         cells,
@@ -300,19 +304,18 @@ def share_scene(
     look |= {"strength": strength}
     value = np.where(enough, share, 0.0)
     marks = [
-        cells.mark("share", value, SHARE_BOUNDS, where=enough & ~wide, **look),
-        cells.mark("wide", zero - 1.0, (1.0,), where=wide, hatched=True, **look),
-        cells.mark("too-few", zero, (1.0,), where=~enough, **look),
+        cells.mark("share", value, SHARE_BOUNDS, where=shown & ~wide, **look),
+        cells.mark("wide", zero - 1.0, (1.0,), where=shown & wide, hatched=True, **look),
+        cells.mark("too-few", zero, (1.0,), where=~shown, **look),
     ]
+    surface, most = surface_of(scale), percent(MAX_SHARE_WIDTH)
+    least, *_ = scale_labels(scale, surface.km2)
     legend = Legend(
         title=f"Share of {kind} against {against}",
         colors=colors,
         labels=[percent(bound) for bound in SHARE_BOUNDS],
-        blank="blank: too few records to tell a share",
-        swatches=(
-            HATCHED,
-            Swatch(f"interval wider than {percent(MAX_SHARE_WIDTH)} of all", FRAME, hatch=True),
-        ),
+        blank=f"blank: under {least} records per {surface}, or too few to tell",
+        swatches=(replace(HATCHED, label=f"{HATCHED.label}, or interval over {most}"),),
     )
     description = f"Map of the share of {kind} against {against}"
     return _scene(release, marks, legend, description, camera)

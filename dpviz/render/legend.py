@@ -11,8 +11,8 @@ from dpviz.render.colors import ACCENT, Color, Themed
 from dpviz.render.numbers import short
 from dpviz.render.scale import Scale
 
-LEAST_LABEL = 0.01
-"""Lowest bound of classes that is readable; of smaller ones the unit of surface is larger."""
+LEAST_LABEL = 0.1
+"""Lowest bound of classes that is easy to say; of smaller ones the unit of surface is larger."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class Surface:
     """Unit of surface of densities, as ``str`` writes it; ``km2`` is its size.
 
     >>> str(Surface()), str(Surface(1e6))
-    ('km²', '1,000,000 km²')
+    ('km²', 'million km²')
     """
 
     km2: float = 1.0
 
     def __str__(self) -> str:
-        return "km²" if self.km2 == 1 else f"{self.km2:,.0f} km²"
+        return {1.0: "km²", 1e6: "million km²"}.get(self.km2, f"{self.km2:,.0f} km²")
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def surface_of(scale: Scale) -> Surface:
     """The smallest unit of surface in which all bounds of a scale of densities are readable.
 
     >>> str(surface_of(Scale((0.2, 0.5)))), str(surface_of(Scale((0.000005, 0.00001))))
-    ('km²', '1,000,000 km²')
+    ('km²', 'million km²')
     """
     units = [Surface(), Surface(1e3), Surface(1e6)]
     return next((each for each in units if each.km2 * scale.bounds[0] >= LEAST_LABEL), units[-1])

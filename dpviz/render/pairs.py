@@ -64,11 +64,16 @@ def pairs_of(release: FlowRelease, level: str, area: int | None = None) -> tuple
     return origin[rows], destination[rows], answers
 
 
-def trips_of(release: FlowRelease, areas: Int, end: int) -> RangeAnswers:
-    """Trips that begin (``end`` 0) or end (1) in each of some areas, by their rows."""
-    frame = (release.frame.origins, release.frame.destinations)[end]
+def trips_of(release: FlowRelease, areas: Int, end: int, other: int | None = None) -> RangeAnswers:
+    """Trips that begin (``end`` 0) or end (1) in each of some areas, by their rows.
+
+    ``other``: row of the area of their other end; any by default.
+    """
+    frames = release.frame.origins, release.frame.destinations
     low, high = np.zeros((len(areas), 2), np.int64), np.tile(release.frame.shape, (len(areas), 1))
-    low[:, end], high[:, end] = (side[areas, 0] for side in frame.intervals)
+    low[:, end], high[:, end] = (side[areas, 0] for side in frames[end].intervals)
+    if other is not None:
+        low[:, 1 - end], high[:, 1 - end] = (side[other, 0] for side in frames[1 - end].intervals)
     return release.count_boxes(low, high)
 
 
@@ -96,7 +101,7 @@ def flow_scene(
 
     every, (moves, clear, hidden) = drawn(None)[0], drawn(area)
     marks, rings, owner = _outlines(flows, shapes, names)
-    marks += _circles(release, level, shapes, starts, names)
+    marks += _circles(release, level, shapes, starts, names, area)
     marks += move_marks(
         shapely.bounds(np.concatenate(shapes)), names, moves, among=every, noun="trips"
     )
@@ -122,9 +127,17 @@ def flow_scene(
 
 
 def _circles(
-    release: FlowRelease, level: str, shapes: list[Any], starts: list[int], names: list[str]
+    release: FlowRelease,
+    level: str,
+    shapes: list[Any],
+    starts: list[int],
+    names: list[str],
+    area: int | None,
 ) -> list[Mark]:
-    """Circles on areas, as large as the trips that begin or end there."""
+    """Circles on areas, as large as the trips that begin or end there.
+
+    Their tooltips begin with the trips from and to the chosen ``area``, the row of one.
+    """
     *pairs, answers = pairs_of(release, level)
     marks = list[Mark]()
     for ends in [(0, 1)] if release.frame.to is None else [(0,), (1,)]:
@@ -135,6 +148,17 @@ def _circles(
         total = np.sum([each.count for each in trips.values()], axis=0)
         sd = np.sum([each.noise_sd for each in trips.values()], axis=0)  # both may err together
         shown = np.flatnonzero(above_noise(total, sd, len(names)))
+        labels = {way: f"trips {way} (noisy)" for way in trips}
+        if area is not None:
+            between = {
+                f"chosen.{WAYS[1 - end]}": trips_of(release, rows + starts[end], end, area)
+                for end in reversed(ends)
+                if end == 1 or release.frame.to is None  # a chosen origin is no destination
+            }
+            name = names[area - starts[0]]
+            said = {way: f"trips {way.partition('.')[2]} {name} (noisy)" for way in between}
+            labels = said | {way: f"all {label}" for way, label in labels.items()}
+            trips = between | trips
         circles = polygons(
             f"circles.{first}",
             discs(
@@ -145,7 +169,7 @@ def _circles(
             color=TEXT.faint(CIRCLE_ALPHA),
             rows=(
                 Row("area", "area"),
-                *(Row(f"trips {way} (noisy)", way, noise_sd=f"{way}.sd") for way in trips),
+                *(Row(label, way, noise_sd=f"{way}.sd") for way, label in labels.items()),
             ),
             extra={
                 "area": np.array(names[first * len(shapes[0]) :])[rows[shown]],

@@ -92,7 +92,7 @@ def a_clicked_cell_shows_where_it_leads_and_lets_go(page, map_view):
     settled(page)
     assert marks(map_view, "chosen") == 1
     assert marks(map_view, "next") >= 4
-    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("wider where likelier")
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("its next moves")
     assert violations(page) == []
     page.mouse.click(*at_cell(map_view, *CELL))
     page.get_by_text("Busiest moves").wait_for()

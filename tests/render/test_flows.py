@@ -59,7 +59,7 @@ def test_moves_within_the_noise_are_counted_and_not_drawn():
     halo, clear = move_marks(PLACES, NAMES, moves)
     assert (halo.id, clear.id) == ("moves.halo", "moves")
     assert column(clear, "from") == [NAMES[3], NAMES[0]]  # most frequent last; a stay is not a move
-    assert "1 more are within their noise" in move_legend(moves, hidden).title
+    assert "1 more within their noise" in move_legend(moves, hidden).title
 
 
 def test_the_largest_noise_of_many_pairs_is_within_the_noise():
@@ -151,7 +151,7 @@ def test_the_legend_of_cells_has_every_class_as_it_is_drawn():
     drawn = [tuple(cell[0]) for cell in column(cells, "color")]
     swatches = trip_legend(10_000.0).swatches[1:]
     assert [each.label for each in swatches] == [
-        *("cells with 100 visits or more", "200", "500", "1k", "2k", "5k", "10k")
+        *("from 100 visits", "200", "500", "1k", "2k", "5k", "10k")
     ]
     assert [each.color.light for each in swatches] == drawn[:7]
     assert {each.color.dark[3] for each in swatches} == {VISITED_ALPHA}

@@ -132,6 +132,20 @@ def test_a_share_is_coloured_hatched_or_blank_by_its_interval(release):
     assert against == "Share of bike against all others"
 
 
+def test_a_share_is_blank_where_the_map_of_all_records_is():
+    """Regression: large cells of few records were the strongest on the map."""
+    random = np.random.default_rng(3)
+    town, country = random.uniform(0, 1, (6_000, 2)), random.uniform([2, 2], [4, 4], (60, 2))
+    x, y = np.vstack([town, country]).T
+    mode = np.r_[random.choice(["bike", "walk"], len(town)), np.repeat("bike", len(country))]
+    domain = dpviz.Domain.from_bounds([0, 0, 4, 4], ("x", "y"), kind="mode", kinds=KINDS[:2])
+    data = dpviz.load(pd.DataFrame({"x": x, "y": y, "mode": mode}), domain, public=True)
+    release = dpviz.build(data, "quadtree", 5.0, seed=2, height=2)
+    blank = share_scene(release, "bike").tables["too-few"]["share"].to_pylist()
+    assert any("to 100" in share for share in blank)
+    assert len(share_scene(release, "bike").legend.swatches) == 1
+
+
 def test_the_legend_names_the_kinds_and_the_map_has_every_cell_once(release):
     scene = overlay_scene(release)
     drawn = [name for name in scene.tables if name.startswith("kind-")]

@@ -5,7 +5,7 @@ import pytest
 
 import dpviz
 from dpviz.private.flows import FlowData
-from dpviz.render.pairs import WAYS, flow_scene, trips_of
+from dpviz.render.pairs import WAYS, flow_scene, pairs_of, trips_of
 from tests.wards import voronoi
 
 
@@ -53,3 +53,32 @@ def test_a_circle_has_the_counts_of_its_area_and_the_largest_the_most(areas):
 def test_origins_and_destinations_of_their_own_have_a_circle_each(areas):
     tables = circles(flow_scene(built(areas, voronoi(areas.domain, 12, 4)), "ward"))
     assert [set(WAYS) & {*table.column_names} for table in tables.values()] == [{"from"}, {"to"}]
+
+
+def test_a_circle_tells_the_trips_from_and_to_the_chosen_area_as_arrows_do(areas):
+    release, chosen = built(areas), areas.first_leaf + 2
+    scene = flow_scene(release, "ward", chosen)
+    (mark,) = (each for each in scene.marks if each.id.startswith("circles"))
+    name = areas.names[chosen]
+    assert [row.label for row in mark.rows] == [
+        "area",
+        f"trips from {name} (noisy)",
+        f"trips to {name} (noisy)",
+        "all trips from (noisy)",
+        "all trips to (noisy)",
+    ]
+    origin, destination, answers = pairs_of(release, "ward", chosen)
+    names = np.array(areas.names)
+    for way, here, there in (("from", origin, destination), ("to", destination, origin)):
+        counts = zip(answers.count, answers.noise_sd, strict=True)
+        pairs = {
+            names[other]: pair
+            for one, other, pair in zip(here, there, counts, strict=True)
+            if one == chosen
+        }
+        told = zip(
+            *(mark.table[f"chosen.{way}{end}"].to_pylist() for end in ("", ".sd")), strict=True
+        )
+        for area, pair in zip(mark.table["area"].to_pylist(), told, strict=True):
+            if area != name:
+                assert pair == pytest.approx(pairs[area], rel=1e-6, abs=1e-6)

@@ -143,7 +143,14 @@ def test_the_legend_names_its_unit_and_what_blank_means():
 def test_a_legend_of_the_whole_earth_has_readable_numbers():
     """ "0.000005" and "0.00001" stood so close that they were one number."""
     legend = density_legend(Scale((5e-6, 1e-5, 2e-5, 5e-5, 1e-4))).to_dict()
-    assert legend["title"] == "Records per 1,000,000 km²"
+    assert legend["title"] == "Records per million km²"
     assert [each["label"] for each in legend["classes"]] == ["5", "10", "20", "50", "100"]
     assert legend["blank"].startswith("blank: under 5,")
-    assert legend["surface"] == {"km2": 1e6, "words": "1,000,000 km²"}
+    assert legend["surface"] == {"km2": 1e6, "words": "million km²"}
+
+
+def test_the_lowest_class_of_the_world_is_easy_to_say():
+    """ "0.02 per 1,000 km²" is no number that one says aloud."""
+    legend = density_legend(Scale((2e-5, 5e-5, 1e-4, 2e-4, 5e-4)))
+    assert legend.title == "Records per million km²"
+    assert list(legend.labels) == ["20", "50", "100", "200", "500"]

@@ -140,7 +140,7 @@ def move_scene(view: MoveView, source: SequenceSource, *, faded: bool) -> Scene:
     marks = move_marks(source.places, view.names, moves, faded=faded)
     legend = move_legend(moves, hidden, view.most_visited)
     if faded:
-        legend = legend.choosing("chosen place, and its next moves: wider where likelier")
+        legend = legend.choosing("chosen place and its next moves")
     return _scene(view, source, marks, legend=legend, picks=True)
 
 
