@@ -156,7 +156,8 @@ def _circles(
                 if end == 1 or release.frame.to is None  # a chosen origin is no destination
             }
             name = names[area - starts[0]]
-            said = {way: f"trips {way.partition('.')[2]} {name} (noisy)" for way in between}
+            words = {"from": f"from {name} to here", "to": f"from here to {name}"}
+            said = {way: f"trips {words[way.partition('.')[2]]} (noisy)" for way in between}
             labels = said | {way: f"all {label}" for way, label in labels.items()}
             trips = between | trips
         circles = polygons(

@@ -89,7 +89,7 @@ def test_of_a_district_that_reaches_beyond_the_domain_its_part_inside_is_drawn_a
     assert [*corners.min(axis=0), *corners.max(axis=0)] == [10.5, 50, 12, 51]
     assert set(columns(fill, "name").to_pylist()) == {"1"}
     (part,) = square_km(np.array([shapely.box(10.5, 50, 12, 51)]))
-    assert columns(fill, "density").to_pylist() == pytest.approx([6000 / part] * len(corners[::4]))
+    assert columns(fill, "density").to_pylist() == pytest.approx([6e6 / part] * len(corners[::4]))
     assert len(columns(border, "path")) == 1
 
 
@@ -127,8 +127,8 @@ def test_the_legend_and_the_tooltip_call_the_records_by_the_owners_noun():
     regions = regions_of(SHAPES, DOMAIN, list("abc"))
     answers = answers_from(np.full((3, 4), 900.0))
     (fill, *_), legend = district_marks(regions, answers, DOMAIN, counted="crimes")
-    assert legend.title == "Crimes per km² by district"
-    assert [row.label for row in fill.rows] == ["district", "crimes (noisy)", "per km²"]
+    assert legend.title == "Crimes per 1,000 km² by district"
+    assert [row.label for row in fill.rows] == ["district", "crimes (noisy)", "per 1,000 km²"]
 
 
 def test_the_room_for_a_name_lies_within_its_district_and_is_about_as_wide_as_it():

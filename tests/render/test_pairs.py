@@ -62,8 +62,8 @@ def test_a_circle_tells_the_trips_from_and_to_the_chosen_area_as_arrows_do(areas
     name = areas.names[chosen]
     assert [row.label for row in mark.rows] == [
         "area",
-        f"trips from {name} (noisy)",
-        f"trips to {name} (noisy)",
+        f"trips from {name} to here (noisy)",
+        f"trips from here to {name} (noisy)",
         "all trips from (noisy)",
         "all trips to (noisy)",
     ]
