@@ -208,9 +208,9 @@ def test_the_map_as_a_table_rounds_to_the_noise_and_says_whether_all_is_there(tm
     assert [each.value for each in app.caption] == ["All cells (4), most clearly dense first."]
     assert table["noisy count"][0] == pytest.approx(900, abs=20)
     assert set(table["west"]) == {-10.0, -9.5}
-    for count, density in zip(table["noisy count"], table["per km²"], strict=True):
+    for count, density in zip(table["noisy count"], table["per 1,000 km²"], strict=True):
         assert (count == 0) == (density == 0)
     looks = json.loads(app.dataframe[0].proto.columns)  # numbers, so that a reader can sort them
     forms = {name: looks[name]["type_config"]["format"] for name in table.columns}
     assert forms["west"] == forms["north"] == "%.5f"
-    assert forms["noisy count"] == forms["95 % interval ±"] == forms["per km²"] == "%,f"
+    assert forms["noisy count"] == forms["95 % interval ±"] == forms["per 1,000 km²"] == "%,f"
