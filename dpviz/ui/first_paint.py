@@ -51,16 +51,26 @@ FACE = """@font-face {font-family: "Source Sans"; font-weight: 200 900; font-dis
 HISTORY = """<script>
 (() => {
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  const step = (place) => new URLSearchParams(place.search).get("chapter");
+  const at = (place, name) => new URLSearchParams(place.search).get(name);
+  const isNew = (to) => {
+    const now = at(location, "chapter"), step = at(location, "step"); // null: just entered
+    return (now && at(to, "chapter") !== now) || (step && at(to, "step") > step);
+  };
   history.pushState = (state, title, url) => {
     const to = new URL(url, location.href);
-    const same = to.pathname === location.pathname;
-    (same && (!step(location) || step(to) === step(location)) ? replace : push)(state, title, url);
+    (to.pathname === location.pathname && !isNew(to) ? replace : push)(state, title, url);
   };
+  addEventListener("popstate", (event) => { // before Streamlit, which would empty the page's forms
+    const button = document.querySelector(`.st-key-publish-way-${at(location, "step")} button`);
+    if (!button || !location.pathname.endsWith("/publish")) return;
+    event.stopImmediatePropagation();
+    button.click();
+  });
 })();
 </script>"""
-"""Script that keeps one browser history entry per page, and per chapter of Learn. Streamlit adds
-one for every parameter written to the address, so that Back would never leave a page."""
+"""Script that keeps one browser history entry per page, per chapter of Learn, and per step forward
+of Publish, where Back and Forward press the step's button. Streamlit adds one for every parameter
+written to the address, so that Back would never leave a page."""
 NAVIGATION = """<script>
 new MutationObserver(() => {
   const list = "[data-testid=stSidebarNavItems]";

@@ -1,4 +1,4 @@
-"""Back leaves every page at the first press; in Learn it goes back one step."""
+"""Back leaves every page at the first press; in Learn and Publish it goes back one step."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpviz.ui.shared.navigation import page_modules
-from tests.browser.conftest import idle
+from tests.browser.conftest import idle, onward, upload
 from tests.browser.test_pages import ON_THE_WAY, PAGES, SHOWN, is_open_to_everyone, settled
 
 pytestmark = pytest.mark.browser
@@ -68,3 +68,37 @@ def test_back_walks_through_all_pages_and_turns_a_chapter_of_learn_back(app, ope
     assert page.evaluate("history.length") <= before  # a seed adds no history entry
     page.go_back()
     assert page.url == "about:blank"
+
+
+def test_back_and_forward_walk_through_the_steps_of_publish_and_a_return_says_what_is_lost(
+    app, open_page, tmp_path
+):
+    page = open_page(f"{app}/publish")
+    file = tmp_path / "visits.csv"
+    file.write_text("lon,lat\n" + "14.5,-23.5\n" * 50)
+    upload(page, file)
+    onward(page, 0)
+    sides = page.get_by_label("west, south, east, north")
+    sides.fill("14, -24, 15, -23")
+    sides.press("Enter")
+    onward(page, 1)
+    page.screenshot(path="/tmp/back0.png")
+    for move, step in ((page.go_back, 1), (page.go_back, 0), (page.go_forward, 1)):
+        move()
+        expect(page.locator(f".st-key-publish-step-{step}")).to_be_visible()
+        expect(page).to_have_url(re.compile(f"step={step}"))
+        idle(page)
+        expect(page.get_by_test_id("stFileChip")).to_have_count(1)
+        expect(sides).to_have_value("14, -24, 15, -23")
+    page.go_forward()
+    expect(page.locator(".st-key-publish-step-2")).to_be_visible()
+    idle(page)
+    page.screenshot(path="/tmp/back1.png")
+    visit(page, "Explore")
+    page.go_back()
+    shown(page, "Publish")
+    page.screenshot(path="/tmp/back2.png")
+    expect(page.get_by_text("Choose your file again")).to_be_visible()
+    upload(page, file)
+    onward(page, 0)
+    expect(sides).to_have_value("14, -24, 15, -23")

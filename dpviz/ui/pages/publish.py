@@ -62,7 +62,7 @@ def _step(name: str) -> int:
 
 
 FIELDS = (
-    permalink.Field("step", _step, lambda step: str(step) if step else None),
+    permalink.Field("step", _step),
     permalink.Field("bounds", lambda name: permalink.parameter(name) or ""),
     EPSILON,
     DELTA,

@@ -29,7 +29,7 @@ UPLOAD = "Your own file"
 """Title of the choice of an upload, and its word in the address."""
 AGAIN = (
     "Choose your file again: an upload is kept in memory while its page is open, and is lost when "
-    "the page is reloaded (F5). {} Releases that were paid for are in your releases."
+    "the page is left or reloaded (F5). {} Releases that were paid for are in your releases."
 )
 KEPT = "Choices that the address names are kept; make the others again."
 KEPT_TO_PUBLISH = (
@@ -133,6 +133,8 @@ def data_choice(
     prefix: str, label: str, titles: Mapping[str, str], start: str | None = None
 ) -> str:
     """Ask for a data set by its title; begin with ``start`` or the address, if it is on offer."""
+    if f"{prefix}.data" not in st.session_state:  # entered anew
+        st.session_state.pop(f"{prefix}.files.lost", None)
     options = list(titles)
     start = permalink.one_of("data", start or permalink.parameter("data"), options, options[0])
     return str(
@@ -166,7 +168,7 @@ def public_switch(prefix: str, kind: str = "upload") -> bool:
 def files_ready(prefix: str, ready: bool, words: str, kept: str = KEPT) -> bool:
     """Return ``ready``; if it is False, ask for files in these words.
 
-    Where a page was opened at the address of an upload, as by F5, a line above the page says why
+    Where a page is entered at the address of an upload, as by F5 or Back, a line above the page says why
     the file is missing, and what is ``kept``: the form may be closed.
     """
     lost = f"{prefix}.files.lost"
