@@ -78,7 +78,7 @@ def test_back_and_forward_walk_through_the_steps_of_publish_and_a_return_says_wh
     file.write_text("lon,lat\n" + "14.5,-23.5\n" * 50)
     upload(page, file)
     onward(page, 0)
-    sides = page.get_by_label("west, south, east, north")
+    sides = page.get_by_placeholder("west, south, east, north")
     sides.fill("14, -24, 15, -23")
     sides.press("Enter")
     onward(page, 1)

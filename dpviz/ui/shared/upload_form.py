@@ -168,8 +168,8 @@ def public_switch(prefix: str, kind: str = "upload") -> bool:
 def files_ready(prefix: str, ready: bool, words: str, kept: str = KEPT) -> bool:
     """Return ``ready``; if it is False, ask for files in these words.
 
-    Where a page is entered at the address of an upload, as by F5 or Back, a line above the page says why
-    the file is missing, and what is ``kept``: the form may be closed.
+    Where a page is entered at the address of an upload, as by F5 or Back, a line above the page
+    says why the file is missing, and what is ``kept``: the form may be closed.
     """
     lost = f"{prefix}.files.lost"
     asked = permalink.parameter("data") == st.session_state[f"{prefix}.data"]
