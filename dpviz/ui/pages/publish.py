@@ -79,9 +79,14 @@ FIELDS = (
 def page() -> None:
     """The page."""
     permalink.restore_address(KEY)
-    missing = [field for field in FIELDS if field.place(KEY) not in st.session_state]
-    permalink.restore(KEY, missing)  # a widget's value is lost when the page is left
-    if f"{KEY}.data" not in st.session_state and permalink.parameter("data") in (None, UPLOAD):
+    entered = f"{KEY}.data" not in st.session_state
+    # A widget's value is lost when the page is left; what it began with may be left in its place.
+    given = {name for name in st.query_params if entered}
+    missing = [
+        each for each in FIELDS if each.name in given or each.place(KEY) not in st.session_state
+    ]
+    permalink.restore(KEY, missing)
+    if entered and permalink.parameter("data") in (None, UPLOAD):
         st.session_state[f"{KEY}.step"] = 0  # on return to the page the uploaded file is gone
     opened(KEY, FIELDS)  # F5 after a payment: the release is shown on its own page
     at, head, (data, area, budget, last) = steps(KEY, STEPS)
