@@ -140,6 +140,9 @@ def test_the_check_of_the_data_counts_with_the_period_the_categories_and_the_per
     for words in ("- 2 outside the period", "- 9 of no listed category", "2 kept", f"1 {OVER}"):
         assert words in exact_facts(app)
     assert goes_on(app)
+    beside = [each.value for each in app.warning if " kept" not in each.value]
+    for words in ("2 outside the period", "9 of no listed category"):  # beside their remedies
+        assert any(each.startswith(f"{OWNER_ONLY}: {words}: check the ") for each in beside)
     words = "a value differs from “vandalism” only in capitals or spaces: list it as in the file."
     assert f"{OWNER_ONLY}: {words}" in texts(app)
     seen = texts(app)

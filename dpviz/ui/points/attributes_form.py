@@ -13,6 +13,7 @@ import streamlit as st
 from dpviz import lists
 from dpviz.domain.attributes import MAX_KINDS, OTHER
 from dpviz.errors import DpvizError
+from dpviz.private.load.tally import Fact
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import optional_panel
 from dpviz.ui.shared.text import plain, quoted
@@ -35,19 +36,22 @@ KIND_FIELDS = (
 """Choices about categories in the address of a page."""
 
 
-def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+def attributes_form(
+    prefix: str, names: list[str], file_id: str, losses: dict[Fact, Any]
+) -> dict[str, Any] | None:
     """Ask for kinds and values, as arguments of :meth:`dpviz.Domain.from_bounds`.
 
     Args:
         prefix: prefix of the widgets' keys.
         names: names of the file's columns.
         file_id: file id of the upload; another file resets the form.
+        losses: takes the container below the list, for its check.
 
     Returns:
         Empty for places alone; None while a list or a clip is missing.
     """
     with st.container():  # keeps the panel below it open when the list is missing
-        kinds = kinds_form(prefix, names, file_id)
+        kinds = kinds_form(prefix, names, file_id, losses)
     with st.expander("Values (optional)", icon=":material/functions:"):
         values = _values(prefix, names, file_id)
     if values is None:
@@ -55,7 +59,9 @@ def attributes_form(prefix: str, names: list[str], file_id: str) -> dict[str, An
     return None if kinds is None or values is None else kinds | values
 
 
-def kinds_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | None:
+def kinds_form(
+    prefix: str, names: list[str], file_id: str, losses: dict[Fact, Any] | None = None
+) -> dict[str, Any] | None:
     """Ask for kinds alone; arguments and result as of :func:`attributes_form`."""
     key, number, state = f"{prefix}.kinds.column.{file_id}", 0, st.session_state
     with suppress(DpvizError):
@@ -63,7 +69,7 @@ def kinds_form(prefix: str, names: list[str], file_id: str) -> dict[str, Any] | 
     known = state.get(key, state.get(f"{prefix}.kinds.column"))
     known = known if known in names else None
     with optional_panel("Categories", key, ":material/category:", known, str(number or "")):
-        kinds = _kinds(prefix, names, key)
+        kinds = _kinds(prefix, names, key, {} if losses is None else losses)
     if kinds is None:
         st.info("Give the public list of categories.", icon=":material/rule:")
     return kinds
@@ -74,7 +80,9 @@ def _column(label: str, names: list[str], placeholder: str, key: str, words: str
     return st.selectbox(label, names, index=None, placeholder=placeholder, key=key, help=words)
 
 
-def _kinds(prefix: str, names: list[str], key: str) -> dict[str, Any] | None:
+def _kinds(
+    prefix: str, names: list[str], key: str, losses: dict[Fact, Any]
+) -> dict[str, Any] | None:
     words = (
         "Publish one map per category in one release. Each map gets the whole ε, since a record "
         "has only one category."
@@ -99,6 +107,7 @@ def _kinds(prefix: str, names: list[str], key: str) -> dict[str, Any] | None:
     if kinds:
         number = "1 category" if len(kinds) == 1 else f"{len(kinds)} categories"
         st.caption(f"{number}: {quoted(kinds)}")
+    losses[Fact.NO_KIND] = st.container()
     st.session_state.setdefault(f"{prefix}.kinds.others", DROPPED)
     others = st.segmented_control(
         "Records of other categories",

@@ -20,6 +20,7 @@ from dpviz.private.load.names import coordinate_candidates
 from dpviz.private.load.notation import DATES, Notation
 from dpviz.private.load.survey import time_forms
 from dpviz.private.load.tables.formats import may_hold_places
+from dpviz.private.load.tally import Fact
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.panels import optional_panel
 from dpviz.ui.shared.preflight import show_times
@@ -203,10 +204,17 @@ TRIP_STEPS = ["1h", "6h", "1d", "1w"]
 """Time steps offered for trips; a trip is counted in the step of its start."""
 
 
-def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dict[str, Any] | None:
+def period_form(
+    upload: Upload,
+    names: list[str],
+    losses: dict[Fact, Any] | None = None,
+    *,
+    trips: bool = False,
+) -> dict[str, Any] | None:
     """The column of the time and its public period; none, or None while it is missing.
 
-    ``trips`` are counted in steps, points in cells.
+    ``trips`` are counted in steps, points in cells. ``losses`` takes the container below the
+    period, for its check.
     """
     prefix, field = upload.prefix, f"{upload.prefix}.time.{upload.key}"
     ends = filter(None, (st.session_state.get(f"{prefix}.{end}") for end in ("from", "to")))
@@ -236,6 +244,8 @@ def period_form(upload: Upload, names: list[str], *, trips: bool = False) -> dic
             start = _checked_field("From", f"{prefix}.from", "2024-01-01", moment, WRITTEN, **dates)
         with last:
             end = _checked_field("To", f"{prefix}.to", "2025-01-01", moment, WRITTEN, **dates)
+        if losses is not None:
+            losses[Fact.OUTSIDE_PERIOD] = st.container()
         steps = TRIP_STEPS if trips else sorted(POINT_STEPS, key=fixed_step)
         _set_offered(f"{prefix}.every", steps, "1d" if trips else None)
         every = st.segmented_control(

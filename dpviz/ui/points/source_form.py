@@ -14,6 +14,7 @@ from dpviz.datasets import DATASETS
 from dpviz.domain import Domain
 from dpviz.private.load.data import load
 from dpviz.private.load.survey import public_extent, survey
+from dpviz.private.load.tally import Fact
 from dpviz.ui.points.attributes_form import attributes_form
 from dpviz.ui.points.columns_form import columns_form, period_form, time_choice
 from dpviz.ui.shared.area_form import checked_area, public_box, sides_of
@@ -141,15 +142,16 @@ def _described(dims: int, more: bool, owner: InSteps | None, upload: Upload) -> 
         free = public and dims == 2 and name is not None
         extent = partial(public_extent, upload.path, **how)
         bounds = public_box(prefix, crs, extent if free else None)
+    losses: dict[Fact, Any] = {}
     with st.container():  # keeps panels below it open when the period is missing
-        clock = period_form(upload, names) if more else {}
-    beside = attributes_form(prefix, names, upload.key) if more else {}
+        clock = period_form(upload, names, losses) if more else {}
+    beside = attributes_form(prefix, names, upload.key, losses) if more else {}
     # Once the sides are typed, the facts of the area show the survey.
     if not public and (owner is not None or sides_of(prefix) is None):
         read = {**how, **(when if clock is None else clock), **(beside or {}), **unit}
         with facts:
             asked, look = (f"{upload.key}|{read}", crs), partial(survey, upload.path, **read)
-            show_survey(prefix, asked, look, owner and owner.beside)
+            show_survey(prefix, asked, look, owner and owner.beside, losses)
     if owner is not None:
         owner.complete = name is not None and clock is not None and beside is not None
     if name is None or bounds is None or clock is None or beside is None:

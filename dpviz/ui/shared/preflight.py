@@ -68,9 +68,8 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
         st.error(f"{OWNER_ONLY}: the file has a header at most, and no records.")
         raise DataError("the file has no records, so nothing can be published: choose another file")
     dropped = tally.dropped
-    words = {fact.value: fact.replace(": dropped", "") for fact in Fact} | {Fact.OVER.value: OVER}
     facts = [
-        f"{count:,} {words[what]}"
+        f"{count:,} {OVER if what == Fact.OVER else what}"
         for what, count in tally.facts.items()
         if what not in dropped and what != Fact.AT_ZERO
     ]
@@ -78,8 +77,7 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
     if dropped:
         share = sum(dropped.values()) / tally[Fact.READ]
         lines[0] += f" ({small_share(share)} left out for the reasons below)"
-    for what, count in dropped.items():
-        lines.append(f"- {count:,} {words[what]}: {plain(tally.remedy(what, remedies))}.")
+    lines += [f"- {_loss(tally, what, remedies)}" for what in dropped]
     if tally[Fact.AT_ZERO]:
         lines.append(f"- {tally[Fact.AT_ZERO]:,} records {Fact.AT_ZERO}.")
     unusable = not tally[Fact.LOADED]
@@ -92,8 +90,18 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
         )
 
 
+def _loss(tally: Tally, what: Fact, remedies: Mapping[Fact, str] = REMEDIES) -> str:
+    """Number of records dropped for a reason, with its remedy."""
+    words = what.removesuffix(": dropped")
+    return f"{tally[what]:,} {words}: {plain(tally.remedy(what, remedies))}."
+
+
 def show_survey(
-    prefix: str, asked: tuple[str, str], look: Callable[[], Survey], beside: Any = None
+    prefix: str,
+    asked: tuple[str, str],
+    look: Callable[[], Survey],
+    beside: Any = None,
+    losses: Mapping[Fact, Any] | None = None,
 ) -> None:
     """Facts about the records of a file, and their extent, before its area is chosen.
 
@@ -102,6 +110,7 @@ def show_survey(
         asked: all that the reading depends on; last the CRS of the extent.
         look: reads the file.
         beside: container of the facts; None: here.
+        losses: containers in the form where single losses are repeated, beside their remedy.
 
     Raises:
         DataError: no record can be used.
@@ -110,6 +119,9 @@ def show_survey(
         return
     surveyed = cached(f"{prefix}.survey", asked, look)
     tally, remedies = surveyed.tally, OF_FEATURES if surveyed.geometry else REMEDIES
+    for what, place in (losses or {}).items():
+        if tally[what]:
+            (place.warning if tally.lossy else place.caption)(f"{OWNER_ONLY}: {_loss(tally, what)}")
     with beside or nullcontext():
         if surveyed.near:
             words = f"a value differs from {quoted(surveyed.near)} only in capitals or spaces"
