@@ -41,9 +41,10 @@ def check(
     if advice:
         print_stderr(f"note: {advice}")
     lines = [f"read as {taken}"]
-    for what, count in tally.facts.items():
-        remedy = f" ({tally.remedy(Fact(what))})" if what in REMEDIES else ""
-        lines.append(f"{count:>15,}  {what}{remedy}")
+    for what in map(Fact, tally.facts):
+        remedy = f" ({tally.remedy(what)})" if what in REMEDIES else ""
+        if what is not Fact.OUTSIDE_AT_ZERO:  # said within its reason
+            lines.append(f"{tally[what]:>15,}  {tally.words(what)}{remedy}")
     lines += [] if tally[Fact.READ] else ["The source has no records, at most a header."]
     emit(
         {"heading": CHECK_HEADING, "read_as": taken, "facts": tally.facts},

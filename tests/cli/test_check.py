@@ -59,6 +59,9 @@ def test_check_says_what_stands_at_0_0_and_how_the_first_unreadable_time_is_writ
     _, out, _ = run("check", tmp_path / "a.csv", BOX, *words)
     assert "1  at 0, 0: usually a missing place" in out
     assert "(the first has the form AAAAAAA; declare another time format, if they are" in out
+    _, out, _ = run("check", tmp_path / "a.csv", "--bounds=0.4,0.4,1,1")
+    assert "1  outside the area: dropped, 1 of them at 0, 0 (usually a missing place; check" in out
+    assert "  at 0, 0" not in out  # the reasons add up
     (tmp_path / "b.csv").write_text("lon,lat\n")
     assert "The source has no records" in run("check", tmp_path / "b.csv", BOX)[1]
 

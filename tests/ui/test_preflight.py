@@ -36,6 +36,11 @@ def likely_account(app):
     return next((each for each in app.button if each.label == "Use that account"), None)
 
 
+def footer(app):
+    """Captions, of which one is beside the button that leads on."""
+    return " ".join(each.value for each in app.caption).replace("\\", "")
+
+
 def goes_on(app):
     return not app.button(key="publish.next.0").disabled
 
@@ -76,6 +81,10 @@ def test_a_date_that_cannot_be_read_is_refused_at_once_beside_its_field():
     assert not goes_on(app)
     app.text_input(key="publish.from").set_value("2024-03-01").run()
     assert not app.error
+    assert "Give the period: fill in From and To." in footer(app)
+    app.text_input(key="publish.to").set_value("2024-03-02").run()
+    assert "No record lies in the period: check From and To" in footer(app)
+    assert not goes_on(app)
 
 
 def test_a_zone_that_is_none_is_refused_beside_its_field():
@@ -159,6 +168,9 @@ def test_places_at_0_0_are_said_and_do_not_widen_the_small_map():
     app = published("a.csv", "lon,lat\n" + GOOD + "0,0\n" * 6)
     assert "- 6 records at 0, 0: usually a missing place." in exact_facts(app)
     assert app.get("image")[0].proto.imgs[0].url == map_without.imgs[0].url
+    bounded(app, "publish", (-88, 41, -87, 42))
+    lines = "6 outside the area, 6 of them at 0, 0: usually a missing place; check the area"
+    assert any(lines in each.value for each in app.warning)
 
 
 def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():

@@ -107,7 +107,7 @@ def clipped_blocks(
             axes = [numbers(block.columns[name], name, notation) for name in how.columns]
             points = np.stack(axes).T  # each axis contiguous
         given = points
-        counts.add(Fact.AT_ZERO, np.count_nonzero(at_zero(given)))
+        zero = at_zero(given)
         points = in_crs(points, how.crs, domain.crs)
         time = None
         if how.time is not None:
@@ -126,8 +126,12 @@ def clipped_blocks(
                 count_unreadable(counts, Fact.NO_TIME, lost, block.columns, [str(how.time)])
                 readable &= ~np.isnan(time)
             placed = domain.without_time.contains(points)
-            counts.add(Fact.OUTSIDE, np.count_nonzero(readable & ~placed))
+            outside = readable & ~placed
+            counts.add(Fact.OUTSIDE, np.count_nonzero(outside))
+            counts.add(Fact.OUTSIDE_AT_ZERO, np.count_nonzero(outside & zero))
+            zero &= ~outside
             counts.add(Fact.OUTSIDE_PERIOD, np.count_nonzero(readable & placed & ~inside))
+        counts.add(Fact.AT_ZERO, np.count_nonzero(zero))
         kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
         value = None
         if values is not None:

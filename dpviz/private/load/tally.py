@@ -22,6 +22,7 @@ class Fact(StrEnum):
     NO_PLACE = "without a readable place: dropped"
     AT_ZERO = "at 0, 0: usually a missing place"
     OUTSIDE = "outside the area: dropped"
+    OUTSIDE_AT_ZERO = "at 0, 0, of those outside the area"
     OUTSIDE_PERIOD = "outside the period: dropped"
     NOT_INSIDE = (
         "outside the area or period, or without a place, time, category, value or id: dropped"
@@ -85,9 +86,16 @@ class Tally:
         """Say what the first record of an outcome is like; later ones change nothing."""
         self._firsts.setdefault(what, words)
 
+    def words(self, what: Fact) -> str:
+        """An outcome in words, with the number of records outside the area that lie at 0, 0."""
+        zeros = self[Fact.OUTSIDE_AT_ZERO] if what is Fact.OUTSIDE else 0
+        return f"{what}, {zeros:,} of them at 0, 0" if zeros else str(what)
+
     def remedy(self, what: Fact, remedies: Mapping[Fact, str] = REMEDIES) -> str:
         """What the first record of an outcome is like, if that is known, and what to do."""
-        return "; ".join(filter(None, [self._firsts.get(what), remedies[what]]))
+        zeros = what is Fact.OUTSIDE and self[Fact.OUTSIDE_AT_ZERO]
+        first = "usually a missing place" if zeros else self._firsts.get(what)
+        return "; ".join(filter(None, [first, remedies[what]]))
 
     def read(self, block: Block) -> None:
         """Count the records of a block, and those that could not be parsed."""
@@ -133,7 +141,7 @@ class Tally:
         if not read:
             return "there is no record in it"
         reasons = "; ".join(
-            f"{number:,} {what.removesuffix(': dropped')} ({self.remedy(what)})"
+            f"{number:,} {self.words(what).replace(': dropped', '')} ({self.remedy(what)})"
             for what, number in dropped.items()
         )
         return f"{read:,} records read, {self[Fact.LOADED]:,} kept; dropped: {reasons}"

@@ -172,7 +172,7 @@ def _offer_step(prefix: str, domain: Domain) -> None:
         on_change=choose,
         help=f"Times are then read in steps of {step_words(read)}.",
     )
-    refuse(f"Choose a step of time: under “Areas”, “{STEP_LABEL}”.")
+    refuse(f"Choose a step of time: under “Areas”, “{STEP_LABEL}”.", "schedule")
 
 
 def _fitting(domain: Domain, step: str | None = None) -> list[str]:
@@ -237,7 +237,7 @@ def _polygons(prefix: str, domain: Domain | None, crs: str = DEGREES) -> ChosenA
         "borders and names are part of the release.",
     )
     if file is None:
-        refuse("Choose a public file of polygons under “Areas”.")
+        refuse("Choose a public file of polygons under “Areas”.", "upload_file")
         return None
     upload = upload_path(f"{prefix}.areas", file)
     try:

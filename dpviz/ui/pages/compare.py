@@ -83,7 +83,7 @@ def _built_from_data(frame: PageFrame, chosen: Any) -> None:
     with chosen:
         presets(KEY, choices)
     if source is None:
-        show_refusals(*refused)
+        show_refusals(*(each for each in refused if not each.asks))
         choose_domain(KEY)
         return
     if not choices:

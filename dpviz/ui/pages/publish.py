@@ -26,10 +26,10 @@ from dpviz.ui.points.wishes import wish_panel
 from dpviz.ui.series.job import missing_for_series, series_panel
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.account import account_summary, over_budget_message
-from dpviz.ui.shared.area_form import sides_in_words
+from dpviz.ui.shared.area_form import NO_AREA, sides_in_words
 from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import EPSILON, Choice
-from dpviz.ui.shared.panels import csv_of, file_button, refusals, show_refusals
+from dpviz.ui.shared.panels import csv_of, file_button, missing_words, refusals
 from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
 from dpviz.ui.shared.same_people import ask_about_likely
 from dpviz.ui.shared.skeleton import method_link
@@ -98,13 +98,15 @@ def page() -> None:
             owner = InSteps(form[0], right.container())
             start = permalink.parameter("data") or UPLOAD
             _often(start)
-            source = source_form(KEY, 2, start, owner=owner, more=True)
+            with refusals() as refused:
+                source = source_form(KEY, 2, start, owner=owner, more=True)
             described = st.session_state[f"{KEY}.data"] != UPLOAD or owner.complete
         with right:
             if not described:
                 _way()
             your_releases(KEY)
-        next_step(KEY, 0, ready=described, words=UNSPENT)
+        words = UNSPENT if described else missing_words(refused, UNSPENT)
+        next_step(KEY, 0, ready=described, words=words)
     with area:
         with form[1]:
             if at == 1 and (source is None or source.name is None):
@@ -116,17 +118,18 @@ def page() -> None:
                 st.markdown("**Area** (public)")
                 st.markdown("\n".join(f"- {line}" for line in sides_in_words(source.data.domain)))
                 st.caption("The area of a built-in city is fixed.")
-        with form[0]:
+        with form[0], refusals() as refused_prior:
             source = with_prior(KEY, source)
-        next_step(KEY, 1, ready=source is not None, words=UNSPENT)
+            refused += refused_prior
+        words = UNSPENT if source is not None else missing_words(refused, NO_AREA)
+        next_step(KEY, 1, ready=source is not None, words=words)
     with budget:
         with refusals() as refused:
             choice, affordable, price = (None, False, "")
             if source is not None:
                 choice, affordable, price = _budget(source, shown=at == 2)
-        if choice is None:
-            show_refusals(*refused)  # their form may be closed
-        next_step(KEY, 2, ready=affordable, words=price)
+        words = price if choice is not None else missing_words(refused, price)
+        next_step(KEY, 2, ready=affordable, words=words)
     with last:
         if source is None or choice is None:
             st.info("Choose data and area first.", icon=":material/arrow_back:")

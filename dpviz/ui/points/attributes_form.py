@@ -15,7 +15,7 @@ from dpviz.domain.attributes import MAX_KINDS, OTHER
 from dpviz.errors import DpvizError
 from dpviz.private.load.tally import Fact
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.panels import optional_panel
+from dpviz.ui.shared.panels import optional_panel, refuse
 from dpviz.ui.shared.text import plain, quoted
 
 DROPPED, COUNTED = "Left out", f"Counted as “{OTHER}”"
@@ -55,7 +55,7 @@ def attributes_form(
     with st.expander("Values (optional)", icon=":material/functions:"):
         values = _values(prefix, names, file_id)
     if values is None:
-        st.info("Give both limits of the values: from, and to.", icon=":material/rule:")
+        refuse("Give both limits of the values: from, and to.", "rule")
     return None if kinds is None or values is None else kinds | values
 
 
@@ -71,7 +71,7 @@ def kinds_form(
     with optional_panel("Categories", key, ":material/category:", known, str(number or "")):
         kinds = _kinds(prefix, names, key, {} if losses is None else losses)
     if kinds is None:
-        st.info("Give the public list of categories.", icon=":material/rule:")
+        refuse("Give the public list of categories.", "rule")
     return kinds
 
 

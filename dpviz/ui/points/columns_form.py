@@ -22,9 +22,9 @@ from dpviz.private.load.survey import time_forms
 from dpviz.private.load.tables.formats import may_hold_places
 from dpviz.private.load.tally import Fact
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.panels import optional_panel
+from dpviz.ui.shared.panels import optional_panel, refuse
 from dpviz.ui.shared.preflight import show_times
-from dpviz.ui.shared.text import plain, quoted
+from dpviz.ui.shared.text import quoted
 from dpviz.ui.shared.upload_form import Upload
 from dpviz.ui.shared.uploads import upload_columns
 
@@ -97,7 +97,7 @@ def columns_form(upload: Upload, dims: int) -> tuple[dict[str, Any], list[str]] 
     chosen = tuple(name for name in picked if name is not None)
     if len(chosen) < dims:
         if pairs or dims != 2:
-            st.info("Choose the columns of the coordinates.", icon=":material/rule:")
+            refuse("Choose the columns of the coordinates.", "rule")
         else:
             st.warning(
                 f"No column of this file ({quoted(names[:6])}) is named like a coordinate. Choose "
@@ -111,7 +111,7 @@ def columns_form(upload: Upload, dims: int) -> tuple[dict[str, Any], list[str]] 
             "Order of the coordinates in this column", ("lat,lon", "lon,lat"), key=f"{prefix}.order"
         )
         if order is None:
-            st.info("Choose the order of the coordinates.", icon=":material/rule:")
+            refuse("Choose the order of the coordinates.", "rule")
             return None
         chosen, forms["order"] = chosen[:1], order
     Notation(**forms)
@@ -265,7 +265,7 @@ def period_form(
             "Instead of dates, count by hour of the", list(CYCLES), key=f"{prefix}.cycle"
         )
     if start == "" or end == "":
-        st.info("Give the period: fill in From and To.", icon=":material/schedule:")
+        refuse("Give the period: fill in From and To.", "schedule")
     if not start or not end or form is None or zone is None:
         return None
     further = {"every": every, "zone": zone or None, "cycle": cycle}
@@ -300,7 +300,7 @@ def _checked_field(
     try:
         _ = text and check(text)
     except DomainError:
-        st.error(plain(f"“{text}” cannot be read: {remedy}."))
+        refuse(f"“{text}” cannot be read: {remedy}.")
         return None
     return text
 

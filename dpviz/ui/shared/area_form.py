@@ -23,6 +23,8 @@ from dpviz.ui.shared.text import plain, sentence
 
 SIDES = ("west", "south", "east", "north")
 
+NO_AREA = "Choose the area: type it, or draw it on the map."
+
 areas = cache(named_areas)
 """Countries, states and towns of the base map, by name: west, south, east, north."""
 
@@ -49,7 +51,7 @@ def public_box(prefix: str, crs: str, extent: Callable[[], Bounds] | None) -> Bo
             "never from the records. Those outside are left out."
         )
     if bounds is None:
-        st.info("Choose the area: type it, or draw it on the map.", icon=":material/crop_free:")
+        st.info(NO_AREA, icon=":material/crop_free:")
     return bounds
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -19,13 +19,26 @@ from dpviz.releases.points.promises import promises
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.text import level_title, plain, sentence
 
-_refused: ContextVar[list[str] | None] = ContextVar("refused", default=None)
+
+class Refusal(NamedTuple):
+    """Why a form is incomplete: an error, or a question that is open still."""
+
+    words: str
+    icon: str = "error"
+
+    @property
+    def asks(self) -> bool:
+        """True for an open question."""
+        return self.icon != "error"
+
+
+_refused: ContextVar[list[Refusal] | None] = ContextVar("refused", default=None)
 
 
 @contextmanager
-def refusals() -> Iterator[list[str]]:
-    """Collect the messages of every :class:`ErrorsShown` inside, to repeat them visibly."""
-    heard: list[str] = []
+def refusals() -> Iterator[list[Refusal]]:
+    """Collect the refusals and open questions inside, to repeat them visibly."""
+    heard: list[Refusal] = []
     token = _refused.set(heard)
     try:
         yield heard
@@ -74,18 +87,25 @@ class ErrorsShown:
         return True
 
 
-def refuse(words: str) -> None:
-    """Show a refusal here, and report it to :func:`refusals`."""
-    refused = _refused.get()
+def refuse(words: str, icon: str = "error") -> None:
+    """Show a refusal here, or an open question by its icon, and report it to :func:`refusals`."""
+    refusal, refused = Refusal(words, icon), _refused.get()
     if refused is not None:
-        refused.append(words)
-    show_refusals(words)
+        refused.append(refusal)
+    show_refusals(refusal)
 
 
-def show_refusals(*refused: str) -> None:
-    """Show one line for each refusal."""
-    for words in refused:
-        st.error(sentence(words), icon=":material/error:")
+def show_refusals(*refused: Refusal) -> None:
+    """Show one line for each refusal: red, unless it is an open question."""
+    for each in refused:
+        box = st.info if each.asks else st.error
+        words = each.words if each.asks else sentence(each.words)
+        box(words, icon=f":material/{each.icon}:")
+
+
+def missing_words(refused: Sequence[Refusal], otherwise: str) -> str:
+    """Words beside a button that is off: the last refusal, in one line."""
+    return sentence(refused[-1].words) if refused else otherwise
 
 
 def file_button(

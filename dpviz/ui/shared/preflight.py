@@ -34,6 +34,9 @@ OF_FEATURES = {
 }
 """Remedies for features: their geometry may be of another type."""
 
+NOT_IN_PERIOD = {*Fact} - {Fact.NO_UNIT, Fact.NO_KIND, Fact.NO_VALUE}
+"""Reasons for dropping records that are looked for before a record is found in the period."""
+
 MAX_DEGREES = 180
 """Numbers of a projected CRS that are no larger are hardly metres or feet."""
 
@@ -71,7 +74,7 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
     facts = [
         f"{count:,} {OVER if what == Fact.OVER else what}"
         for what, count in tally.facts.items()
-        if what not in dropped and what != Fact.AT_ZERO
+        if what not in {*dropped, Fact.AT_ZERO, Fact.OUTSIDE_AT_ZERO}
     ]
     lines = [f"{OWNER_ONLY}: {', '.join(facts)}"]
     if dropped:
@@ -83,6 +86,8 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
     unusable = not tally[Fact.LOADED]
     box = st.error if unusable else st.warning if tally.lossy else st.info
     box("\n".join([f"{lines[0]}.\n", *lines[1:]]), icon=":material/fact_check:")
+    if unusable and {*dropped} <= NOT_IN_PERIOD and tally[Fact.OUTSIDE_PERIOD]:
+        raise DataError("no record lies in the period: check From and To under “Time”")
     if unusable:
         raise DataError(
             "no record can be used, so nothing can be published: follow the remedies of the "
@@ -92,7 +97,7 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
 
 def _loss(tally: Tally, what: Fact, remedies: Mapping[Fact, str] = REMEDIES) -> str:
     """Number of records dropped for a reason, with its remedy."""
-    words = what.removesuffix(": dropped")
+    words = tally.words(what).replace(": dropped", "")
     return f"{tally[what]:,} {words}: {plain(tally.remedy(what, remedies))}."
 
 

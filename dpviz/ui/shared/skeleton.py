@@ -106,6 +106,7 @@ def run(slots: Slots) -> None:
         return
     with frame.setup, refusals() as refused:
         source = slots.source()
+    refused = [each for each in refused if not each.asks]  # the form is open, and asks itself
     choice = None
     if source is not None:
         with frame.bar, refusals() as refused:
