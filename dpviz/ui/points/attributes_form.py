@@ -37,7 +37,7 @@ KIND_FIELDS = (
 
 
 def attributes_form(
-    prefix: str, names: list[str], file_id: str, losses: dict[Fact, Any]
+    prefix: str, names: list[str], file_id: str, losses: dict[Fact, Any] | None = None
 ) -> dict[str, Any] | None:
     """Ask for kinds and values, as arguments of :meth:`dpviz.Domain.from_bounds`.
 
@@ -45,7 +45,7 @@ def attributes_form(
         prefix: prefix of the widgets' keys.
         names: names of the file's columns.
         file_id: file id of the upload; another file resets the form.
-        losses: takes the container below the list, for its check.
+        losses: takes the container below the categories, for their check.
 
     Returns:
         Empty for places alone; None while a list or a clip is missing.
@@ -69,7 +69,9 @@ def kinds_form(
     known = state.get(key, state.get(f"{prefix}.kinds.column"))
     known = known if known in names else None
     with optional_panel("Categories", key, ":material/category:", known, str(number or "")):
-        kinds = _kinds(prefix, names, key, {} if losses is None else losses)
+        kinds = _kinds(prefix, names, key)
+    if kinds and losses is not None:
+        losses[Fact.NO_KIND] = st.container()
     if kinds is None:
         refuse("Give the public list of categories.", "rule")
     return kinds
@@ -80,9 +82,7 @@ def _column(label: str, names: list[str], placeholder: str, key: str, words: str
     return st.selectbox(label, names, index=None, placeholder=placeholder, key=key, help=words)
 
 
-def _kinds(
-    prefix: str, names: list[str], key: str, losses: dict[Fact, Any]
-) -> dict[str, Any] | None:
+def _kinds(prefix: str, names: list[str], key: str) -> dict[str, Any] | None:
     words = (
         "Publish one map per category in one release. Each map gets the whole ε, since a record "
         "has only one category."
@@ -107,7 +107,6 @@ def _kinds(
     if kinds:
         number = "1 category" if len(kinds) == 1 else f"{len(kinds)} categories"
         st.caption(f"{number}: {quoted(kinds)}")
-    losses[Fact.NO_KIND] = st.container()
     st.session_state.setdefault(f"{prefix}.kinds.others", DROPPED)
     others = st.segmented_control(
         "Records of other categories",

@@ -244,8 +244,6 @@ def period_form(
             start = _checked_field("From", f"{prefix}.from", "2024-01-01", moment, WRITTEN, **dates)
         with last:
             end = _checked_field("To", f"{prefix}.to", "2025-01-01", moment, WRITTEN, **dates)
-        if losses is not None:
-            losses[Fact.OUTSIDE_PERIOD] = st.container()
         steps = TRIP_STEPS if trips else sorted(POINT_STEPS, key=fixed_step)
         _set_offered(f"{prefix}.every", steps, "1d" if trips else None)
         every = st.segmented_control(
@@ -268,6 +266,8 @@ def period_form(
         refuse("Give the period: fill in From and To.", "schedule")
     if not start or not end or form is None or zone is None:
         return None
+    if losses is not None:
+        losses[Fact.OUTSIDE_PERIOD] = st.container()
     further = {"every": every, "zone": zone or None, "cycle": cycle}
     given = {name: str(value) for name, value in further.items() if value is not None}
     return {"time": str(column), "period": (start, end), **given, **form}
