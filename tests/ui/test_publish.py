@@ -238,6 +238,7 @@ def test_areas_offer_the_step_of_time_that_the_data_have_not():
     app.selectbox(key="publish.method").set_value("areas").run()
     line = "Choose a step of time: under “Areas”, “Count in steps of”."
     assert texts(app).replace("\\", "").count(line) == 2  # in the menu and beside the button
+    assert not app.error  # nothing was done wrong
     assert app.button(key="publish.next.2").disabled
     app.selectbox(key="publish.areas.every").set_value("1mo").run()
     assert not app.error
