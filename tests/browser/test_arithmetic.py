@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from dpviz.render import half_width_words, interval_words, rounded, short, with_noise
+from dpviz.render import half_width_words, rounded, short, with_noise
 from dpviz.render.client.assemble import script
 from dpviz.render.numbers import percent_interval, with_interval
 
@@ -50,7 +50,7 @@ def test_numbers_are_rounded_as_those_of_tables(evaluated):
     mine = evaluated(
         "answer/numbers.js",
         "data.map(([v, h, d]) => [withNoise(v, h), roundedTo(v, h), "
-        "halfWidthWords(h), short(v), intervalWords(v, h), withInterval(v, v - d, v + h), "
+        "halfWidthWords(h), short(v), withInterval(v, v - d, v + h), "
         "percentInterval(v / 1e3, (v - d) / 1e3, (v + h) / 1e3)])",
         rows,
     )
@@ -61,7 +61,6 @@ def test_numbers_are_rounded_as_those_of_tables(evaluated):
             rounded(value, half),
             half_width_words(half),
             short(value),
-            interval_words(value, half),
             with_interval(*ends),
             percent_interval(*(each / 1e3 for each in ends)),
         ]

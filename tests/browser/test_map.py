@@ -15,7 +15,7 @@ from dpviz.exports import Presentation, map_page, release_page
 from dpviz.exports.tree import FINE, FINE_VARIANCE
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.points.window import window_cuts, windows
-from dpviz.render import half_width_words, interval_words, with_noise
+from dpviz.render import half_width_words, with_noise
 from dpviz.render.cells import ENCLOSED, adaptive, density_scale, map_corners, node_bounds
 from dpviz.render.detail import NEVER, QUIET
 from dpviz.render.numbers import count_words
@@ -71,7 +71,7 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
         page.evaluate("dpviz.push([14.2, -23.8, 14.7, -23.3])")
     answer = release.count((14.2, -23.8, 14.7, -23.3))
     assert 0 < answer.half_width[0] < answer.total_error[0]
-    cut = f"± {half_width_words(INTERVAL_SDS * answer.uniformity_sd[0])}"
+    cut = f"± {half_width_words(INTERVAL_SDS * answer.uniformity_sd[0])} (estimate)"
     expect(page.get_by_test_id("dpviz-answer").locator("dd").nth(1)).to_have_text(cut)
     edge = "e => e.getBoundingClientRect()"
     card = page.locator("#answer").evaluate(edge)
@@ -480,7 +480,8 @@ def a_rectangle_drawn_in_the_file_is_answered_there(page, map_view, release):
     answer = release.count(rect)
     box = page.get_by_test_id("dpviz-answer")
     expect(box).to_contain_text(with_noise(answer.count[0], answer.total_error[0]))
-    expect(box).to_contain_text(interval_words(answer.count[0], answer.half_width[0]))
+    noise = half_width_words(answer.half_width[0])
+    expect(box).to_contain_text(f"Noise alone± {noise} (95 %)")
     assert map_view.evaluate("e => e.__dpviz.overlay.map(l => l.props.data.length)") == [
         answer.nodes[0]
     ]

@@ -11,7 +11,7 @@ import dpviz
 from dpviz.errors import PrivacyError
 from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.exports import Presentation, map_page
-from dpviz.render import interval_words, with_noise
+from dpviz.render import half_width_words, with_noise
 from dpviz.render.numbers import NO_BREAK
 from dpviz.ui.points.accuracy import typical_half_width
 from dpviz.ui.points.compared_maps import EXACT, exact_cells
@@ -58,8 +58,8 @@ def test_a_permalink_restores_both_sides_and_the_rectangle():
         assert f"**Built from {answer.nodes[0]:,} cells**" in texts(app)
         headline = with_noise(answer.count[0], answer.total_error[0]).replace(" ", NO_BREAK)
         assert shown[f"{side} · noisy count"] == headline
-        interval = interval_words(answer.count[0], answer.half_width[0])
-        assert f"**Noise alone (95 %):** {interval}" in texts(app).replace("\\", "")
+        noise = half_width_words(answer.half_width[0])
+        assert f"**Noise alone:** ± {noise} (95 %)" in texts(app)
     assert right.total_error > right.half_width  # not the ± of the noise alone
 
 

@@ -21,7 +21,7 @@ from dpviz.releases.answers import INTERVAL_SDS, RangeAnswers
 from dpviz.releases.counts import AreaRelease, PointRelease, is_points
 from dpviz.releases.points.region_count import regions_of
 from dpviz.releases.release import Release
-from dpviz.render import Mark, boxes, half_width_words, interval_words, rounded, with_noise
+from dpviz.render import Mark, boxes, half_width_words, rounded, with_noise
 from dpviz.render.cells import domain_bounds, node_bounds
 from dpviz.render.colors import ACCENT
 from dpviz.render.numbers import MINUS, count_words, percent
@@ -214,8 +214,8 @@ def error_lines(row: Mapping[str, Any], noun: str = "cell") -> str:
     """Lines on the errors of an answer, and on the cells it is built from."""
     half, spread, _ = errors_of(row)
     return (
-        f"**Noise alone (95 %):** {plain(interval_words(row['count'], half))}  \n"
-        f"**Where it cuts {noun}s (estimate):** ± {half_width_words(spread)}  \n"
+        f"**Noise alone:** ± {half_width_words(half)} (95 %)  \n"
+        f"**Where it cuts {noun}s:** ± {half_width_words(spread)} (estimate)  \n"
         f"**Built from {cells_in_words(row['nodes'], noun)}**"
     )
 

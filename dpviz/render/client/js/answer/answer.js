@@ -3,7 +3,7 @@
  * interval and rounding as the engine's `range_count`; a test compares both.
  */
 import {h} from '../core/dom.js';
-import {halfWidthWords, intervalWords, nearest, percentInterval, withInterval, withNoise} from './numbers.js';
+import {halfWidthWords, nearest, percentInterval, withInterval, withNoise} from './numbers.js';
 
 /** The rectangle [west, south, east, north] as lattice lines {lo, hi}; null outside the domain. */
 export function lattice(rect, {lower, upper, side}) {
@@ -162,7 +162,6 @@ export function answerElement(name, answer, interval, values = null) {
   const spread = interval * answer.uniformity;
   const row = (term, text) => [h('dt', {}, term), h('dd', {}, text)];
   const noun = answer.noun ?? 'cells';
-  const half = halfWidth(answer);
   const sums = values && 'sum' in answer ? [
     ...row(`Sum of ${values.column}`, withNoise(answer.sum, interval * Math.hypot(answer.sumNoise, answer.sumUniformity))),
     ...row(`Mean of ${values.column}`, quotientWords(meanOf(answer, values, interval))),
@@ -171,8 +170,8 @@ export function answerElement(name, answer, interval, values = null) {
     h('h2', {class: 'small'}, name),
     h('p', {class: 'count'}, withNoise(answer.count, totalError(answer, interval))),
     h('dl', {},
-      ...row('Noise alone (95 %)', intervalWords(answer.count, half)),
-      ...spread > 0 ? row(`Where it cuts ${noun} (estimate)`, `± ${halfWidthWords(spread)}`) : [],
+      ...row('Noise alone', `± ${halfWidthWords(halfWidth(answer))} (95 %)`),
+      ...spread > 0 ? row(`Where it cuts ${noun}`, `± ${halfWidthWords(spread)} (estimate)`) : [],
       ...sums,
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }

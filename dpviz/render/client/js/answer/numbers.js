@@ -60,14 +60,6 @@ export function withNoise(value, halfWidth) {
   return isWidth(halfWidth) ? `${roundedTo(value, halfWidth)} ± ${halfWidthWords(halfWidth)}` : roundedTo(value, 0);
 }
 
-/** The ends of an interval, consistent with `withNoise`: "1,180 to 1,300" for 1,240 ± 60. */
-export function intervalWords(value, halfWidth) {
-  if (!isWidth(halfWidth)) return `${roundedTo(value, 0)} to ${roundedTo(value, 0)}`;
-  const [half, place] = shown(halfWidth);
-  const middle = toPlace(value, place);
-  return `${atPlace(middle - half, place)} to ${atPlace(middle + half, place)}`;
-}
-
 /** The lower end (sign −1) or upper end (sign 1) of an interval, rounded outwards. */
 function outwards(value, place, sign) {
   const end = toPlace(value, place);
