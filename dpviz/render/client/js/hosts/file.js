@@ -55,16 +55,15 @@ const COPIES = {
   Cite: citation,
 };
 
-/** Height of the page on paper, measured with its print rules: the app sets it before the browser lays out the sheets. */
+/** Height of the page on paper, measured with its print rules in a frame as wide as a sheet, whose width decides between further rules: the app sets it before the browser lays out the sheets. */
 function printedHeight(...roots) {
-  const {body} = document;
   const rules = roots.flatMap(({styleSheets}) => [...styleSheets]).flatMap(({cssRules}) => [...cssRules]).filter(({media}) => media?.mediaText === 'print');
   const set = (medium, width) => {
     for (const {media} of rules) media.mediaText = medium;
-    body.style.width = width;
+    frame.style.width = width;
   };
   set('all', SHEET);
-  const {scrollHeight} = body;
+  const {scrollHeight} = document.body;
   set('print', '');
   return scrollHeight;
 }
