@@ -575,8 +575,17 @@ def test_by_keyboard_a_reader_opens_a_link_finds_a_place_reads_its_count_and_tak
         page.keyboard.press("Enter")
     assert saved.value.suggested_filename == "visits-by-place.png"
     tab_to(page, inside.get_by_role("button", name="Copy link"))
+    inside.locator("body").evaluate(ON_PAPER)
     paper = page.pdf(prefer_css_page_size=True, format="A4")
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
+    sheet, needed = page.frames[1].evaluate("heights")
+    assert needed <= sheet  # nothing is cut off
+
+
+ON_PAPER = """body => matchMedia("print").addEventListener("change", ({matches}) => {
+  if (matches) window.heights = [innerHeight, body.scrollHeight];
+})"""
+"""Keeps the heights of the frame and of the page inside while it is printed."""
 
 
 def tab_to(page, element, most=40):

@@ -55,15 +55,17 @@ const COPIES = {
   Cite: citation,
 };
 
-/** Height of the page on paper, measured with its print rules in a frame as wide as a sheet, whose width decides between further rules: the app sets it before the browser lays out the sheets. */
+/** Height of the page on paper, measured with its print rules and without those of a phone: the app sets it before the browser lays out the sheets. */
 function printedHeight(...roots) {
+  const {body} = document;
   const rules = roots.flatMap(({styleSheets}) => [...styleSheets]).flatMap(({cssRules}) => [...cssRules]).filter(({media}) => media?.mediaText === 'print');
   const set = (medium, width) => {
     for (const {media} of rules) media.mediaText = medium;
-    frame.style.width = width;
+    body.style.width = width;
+    frame.style.width = width && '1280px'; // a phone's rules are not for paper
   };
   set('all', SHEET);
-  const {scrollHeight} = document.body;
+  const {scrollHeight} = body;
   set('print', '');
   return scrollHeight;
 }
