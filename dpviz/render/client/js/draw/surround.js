@@ -8,6 +8,7 @@ import {css} from '../core/palette.js';
 
 const MAX_NAMES = 12;
 const ROOM_ASPECT = 3; // width of the room for an area's name, in heights: as in names.py
+const MOST = 0.7; // a form is used if it fits this share of the areas that any form fits
 const LINE = 15; // pixels from one line of a name to the next
 const EARLIER = 1; // zooms before its own from which a name is drawn where there is room
 const MAX_BOLD = 3; // with more large places in view, no name is bold; so many towns are named beside areas
@@ -132,7 +133,10 @@ export class Surround {
     pen.textAlign = 'center';
     pen.lineJoin = 'round';
     pen.font = this.sized(12, 500);
-    const named = areas.filter(area => drawn(this.within(pen, area, area.room * viewport.scale).find(({box}) => free(box)), area)).length;
+    const forms = areas.map(area => this.within(pen, area, area.room * viewport.scale));
+    const many = forms.reduce((sum, each) => sum.map((count, at) => count + Boolean(each[at])), [0, 0, 0]);
+    const form = many.findIndex(count => count >= MOST * Math.max(...many)); // one for all, or a number would stand beside a name
+    const named = areas.filter((area, at) => drawn([forms[at][form]].find(each => each && free(each.box)), area)).length;
     let left = Math.max(MAX_NAMES - named, MAX_BOLD);
     for (const town of towns) {
       if (!left) break;
@@ -154,16 +158,17 @@ export class Surround {
       .map(([x, y]) => ({lines: [name], x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]}));
   }
 
-  /** Forms of an area's name that do not leave its room, in pixels: above its number; the number alone; the name alone, unless it looks like a number. */
+  /** Forms of an area's name: above its number; the name alone, unless it looks like a number; the number alone. A form that leaves its room, in pixels, is missing. */
   within(pen, {name, at: [x, y]}, room) {
     const k = this.text;
     const [title, number] = name.split('\n');
-    return [[title, number], [number], /\p{L}/u.test(title) ? [title] : []].filter(lines => lines.length).map(lines => {
+    return [[title, number], /\p{L}/u.test(title) ? [title] : [], [number]].map(lines => {
       const wide = Math.max(...lines.map(line => pen.measureText(line).width)) + 8;
       const high = (lines.length * LINE + 2) * k;
       const top = y - high / 2;
-      return {lines, x, y: top + 13 * k, wide, high, box: [x - wide / 2, top, x + wide / 2, top + high]};
-    }).filter(({wide, high}) => wide <= room && high <= room / ROOM_ASPECT);
+      const fits = lines.length && wide <= room && high <= room / ROOM_ASPECT;
+      return fits && {lines, x, y: top + 13 * k, box: [x - wide / 2, top, x + wide / 2, top + high]};
+    });
   }
 
   font() {
