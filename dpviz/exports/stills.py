@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dpviz.errors import ReleaseError
 from dpviz.exports.facts import Mapped, label_of
-from dpviz.exports.html import PLAIN, labels_of, points_of
+from dpviz.exports.html import PLAIN, default_title, labels_of, points_of
 from dpviz.exports.presentation import Presentation
 from dpviz.exports.scenes import MAX_EDGES, release_scene
 from dpviz.exports.views import maps_of
@@ -72,7 +72,7 @@ def release_picture(
         ReleaseError: a release without a map.
     """
     shown = presentation
-    words = Words(shown.title, shown.subtitle, shown.noun, shown.pins)
+    words = Words(shown.title or default_title(releases), shown.subtitle, shown.noun, shown.pins)
     maps, names = flat_maps(releases, labels)
     if maps:
         points = points_of(maps)

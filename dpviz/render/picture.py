@@ -14,7 +14,6 @@ from dpviz.render.areas import level_of
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import (
     FAINT,
-    HOLE,
     adaptive,
     density_legend,
     density_scale,
@@ -300,14 +299,13 @@ def _draw_cells(panel: Any, release: PointRelease, scale: Scale, theme: Theme, z
     colors = np.column_stack([table[at[shown]], CELL_ALPHA * clear[shown]])
     rings = rings_of(corners)[:, :4]
     _fill(panel, rings[shown], colors)
-    if raw:
-        from matplotlib.collections import PolyCollection
+    from matplotlib.collections import PolyCollection
 
-        side = (corners[:, 2:] - corners[:, :2]).min(axis=1) * 2**zoom
-        below = np.flatnonzero((nodes.count[rows] < 0) & (side >= 8))
-        hatch = PolyCollection(list(rings[below]), facecolors="none", hatch="////", zorder=2)
-        hatch.set(edgecolor=HATCH.rgb(theme, 0.75), linewidth=0)
-        panel.add_collection(hatch)
+    side = (corners[:, 2:] - corners[:, :2]).min(axis=1) * 2**zoom
+    hatched = np.flatnonzero((nodes.count[rows] < 0 if raw else holes) & (side >= 8))
+    hatch = PolyCollection(list(rings[hatched]), facecolors="none", hatch="////", zorder=2)
+    hatch.set(edgecolor=HATCH.rgb(theme, 0.75), linewidth=0)
+    panel.add_collection(hatch)
 
 
 def _draw_legend(
@@ -341,19 +339,18 @@ def _draw_legend(
         x += 62
     colors = np.array(legend.colors.of(theme)) / 255 if legend.colors else ()
     classes = [] if empty else list(zip(colors, legend.labels, strict=True))
-    aside = 230 if raw and legend.swatches else 0
+    hatched = [swatch for swatch in legend.swatches if swatch.hatch and swatch.raw is raw]
+    aside = 230 if hatched else 0
     step = min(76.0, (place.wide - 48 - aside - x) / max(len(classes), 1))
     for color, label in classes:
         patch(x, step, facecolor=color, edgecolor="none")
         write(x, top + 40, label)
         x += step
     x += 28
-    for swatch in legend.swatches:
-        if raw and swatch.raw:
-            color = HATCH.rgb(theme, 0.75)
-            patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
-            write(x + 46, top + 12, swatch.label)
-    faint = [f"faint: {swatch.label}" for swatch in legend.swatches if swatch.label == HOLE]
+    for swatch in hatched:
+        color = HATCH.rgb(theme, 0.75)
+        patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
+        write(x + 46, top + 12, swatch.label)
     x, y = left, top + 64
     for swatch in () if legend.blank else legend.swatches:  # legends of lines have no blank class
         wide = 46 + 7.5 * len(swatch.label)
@@ -364,7 +361,5 @@ def _draw_legend(
         patch(x, 24, y - high / 2, high, facecolor=tuple(np.array(light) / 255), edgecolor="none")
         write(x + 30, y, swatch.label, 14)
         x += wide
-    if legend.blank:
-        lines = [] if raw else [legend.blank, *faint]
-        for at, words_of in enumerate(lines):
-            write(left, top + 72 - 10 * (len(lines) - 1) + 19 * at, words_of, 14)
+    if legend.blank and not raw:
+        write(left, top + 72, legend.blank, 14)

@@ -94,6 +94,15 @@ function write(pen, text, x, y, most, font, ink) {
   return width;
 }
 
+/** A text in two lines if one would be too long. */
+function inTwo(pen, text, most, font) {
+  pen.font = font;
+  if (pen.measureText(text).width <= most) return [text];
+  const words = text.split(' ');
+  const end = Math.max(words.findLastIndex((_, at) => pen.measureText(words.slice(0, at).join(' ')).width <= most), 1);
+  return [words.slice(0, end).join(' '), words.slice(end).join(' ')];
+}
+
 /** The legend, as on the page. */
 function drawLegend(pen, app, left, top, wide, {ink, font}) {
   const {legend} = app;
@@ -101,7 +110,8 @@ function drawLegend(pen, app, left, top, wide, {ink, font}) {
   const {palette, raw} = app.view;
   const classes = legendClasses(legend, palette, app.themeName, raw);
   const blank = blankWords(legend, raw);
-  let x = left + write(pen, legend.title, left, top + 22, 420, `600 20px ${font}`, ink) + 28;
+  const lines = inTwo(pen, legend.title, 420, `600 20px ${font}`);
+  let x = left + Math.max(...lines.map((line, at) => write(pen, line, left, top + 22 + 24 * at, 420, `600 20px ${font}`, ink))) + 28;
   const each = Math.min(84, (wide * 0.55) / Math.max(classes.length, 1));
   const frame = css(app.theme.frame, 0.7);
   const box = (colour, width, lineWidth) => {
