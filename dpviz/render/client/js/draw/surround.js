@@ -8,7 +8,7 @@ import {css} from '../core/palette.js';
 
 const MAX_NAMES = 12;
 const ROOM_ASPECT = 3; // width of the room for an area's name, in heights: as in names.py
-const MOST = 0.7; // a form is used if it fits this share of the areas that any form fits
+const MOST_AREAS = 0.7; // a form is used if it fits this share of the areas that any form fits
 const LINE = 15; // pixels from one line of a name to the next
 const EARLIER = 1; // zooms before its own from which a name is drawn where there is room
 const MAX_BOLD = 3; // with more large places in view, no name is bold; so many towns are named beside areas
@@ -135,7 +135,7 @@ export class Surround {
     pen.font = this.sized(12, 500);
     const forms = areas.map(area => this.within(pen, area, area.room * viewport.scale));
     const many = forms.reduce((sum, each) => sum.map((count, at) => count + Boolean(each[at])), [0, 0, 0]);
-    const form = many.findIndex(count => count >= MOST * Math.max(...many)); // one for all, or a number would stand beside a name
+    const form = many.findIndex(count => count >= MOST_AREAS * Math.max(...many)); // one for all, or a number would stand beside a name
     const named = areas.filter((area, at) => drawn([forms[at][form]].find(each => each && free(each.box)), area)).length;
     let left = Math.max(MAX_NAMES - named, MAX_BOLD);
     for (const town of towns) {
