@@ -11,6 +11,7 @@ const frame = window.frameElement; // the app embeds the page of a release
 const [holder, part] = frame ? [parent, 'search'] : [window, 'hash']; // the address that people copy
 
 const SHEET = '186mm'; // width of A4 without margins
+const ROUNDED = 8; // pixels by which lines on paper may be higher than measured on the screen
 
 const button = (text, onclick) => h('button', {type: 'button', onclick}, text);
 
@@ -67,7 +68,7 @@ function printedHeight(...roots) {
   set('all', SHEET);
   const {scrollHeight} = body;
   set('print', '');
-  return scrollHeight;
+  return scrollHeight + ROUNDED;
 }
 
 async function start() {
