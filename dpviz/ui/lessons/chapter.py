@@ -138,11 +138,12 @@ def _verdict(room: Room, chapter: ModuleType) -> None:
     """Compare the prediction with the right answer, and say why that one is right."""
     right = f"**{chapter.CHOICES[chapter.ANSWER]}.**"
     if room.guess == str(chapter.ANSWER):
-        words = f":green-badge[:material/check: Right] {right}"
+        words = f":green-badge[:material/check: Right:] {right}"
     elif room.guess == SHOWN:
         words = right
     else:
-        words = f":orange-badge[:material/close: Not so] {right}"
+        said = chapter.CHOICES[int(room.guess)].partition(":")[0]  # its reason would take a line
+        words = f":orange-badge[:material/close:] You said “{said}”: not so. The answer: {right}"
     with st.container(key="learn.verdict"):
         st.markdown(f"{words} {chapter.REVEAL}")
 

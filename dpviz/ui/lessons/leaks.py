@@ -85,7 +85,10 @@ def _map(room: Room, metres: int, private: bool) -> None:
     isolated = room.isolated
     square, before = isolated.moved(metres), isolated.moved(max(metres - 1, 0))
     marks = [boxes("square", [square], color=SQUARE, width=3)]
-    words = "The cells of a private release, and the same square of 200 metres."
+    words = (
+        "The cells of a private release, in stronger colours where more people live per km², and "
+        "the same square of 200 metres."
+    )
     if not private:
         people = records(room.handle, around(isolated, AROUND))
         marks.insert(0, points("people", people, color=PERSON, radius=5))
@@ -97,8 +100,9 @@ def _map(room: Room, metres: int, private: bool) -> None:
     scene = room.scene(
         *marks,
         release=room.release(METHOD) if private else None,
+        legend=None,  # it would take height: the square keeps its place on both maps
         camera=around(isolated, AROUND),
-        plane=not private,
+        plane=True,  # no degrees: the square says how long 200 metres are
         description="A square of 200 metres among the people of a quarter",
     )
     room.show(scene, words)
