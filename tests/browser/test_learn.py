@@ -73,7 +73,7 @@ def shows_high_charts(page):
 
 @pytest.mark.slow
 def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyone(app, open_page):
-    """Each on a light screen and on a dark phone, where the map comes first and its words last.
+    """Each on a light screen and on a dark phone, where the verdict and the map come first, words last.
 
     In one of them the details are open. Each begins where the one before has ended: a page
     that turns from screen to phone costs as much as one that opens.
@@ -134,6 +134,7 @@ def suits_a_dark_phone(page):
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
     map_view = page.get_by_test_id("dpviz-map").first.bounding_box()
     assert map_view["y"] + map_view["height"] <= 844
+    assert page.locator(".st-key-learn-verdict").bounding_box()["y"] < map_view["y"]
     for words in page.locator("[class*='-aside']").all():
         charts = page.get_by_test_id("stVegaLiteChart").all()
         assert words.bounding_box()["y"] > max(

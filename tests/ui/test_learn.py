@@ -64,6 +64,8 @@ def test_a_walk_through_all_chapters_and_an_instructor_starts_at_any_of_them():
         assert app.button(key=f"learn.{name}.guess-{guess}").label == chapter.CHOICES[guess]
         app.button(key=f"learn.{name}.guess-{guess}").click().run()
         assert (":material/check: Right" in texts(app)) == (guess == chapter.ANSWER)
+        said = f"You said “{chapter.CHOICES[guess].partition(':')[0]}”: not so."
+        assert (said in texts(app)) == (guess != chapter.ANSWER)
         assert chapter.REVEAL in texts(app)
         assert chapter.TAKEAWAY in app.success[0].value
         assert chapter.DO in app.info[0].value
