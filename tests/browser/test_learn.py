@@ -73,7 +73,7 @@ def shows_high_charts(page):
 
 @pytest.mark.slow
 def test_all_chapters_are_walked_by_keyboard_suit_a_phone_and_are_open_to_everyone(app, open_page):
-    """Each on a light screen and on a dark phone, where the verdict and the map come first, words last.
+    """Each on a light screen and on a dark phone: verdict first, then the map, its words last.
 
     In one of them the details are open. Each begins where the one before has ended: a page
     that turns from screen to phone costs as much as one that opens.
