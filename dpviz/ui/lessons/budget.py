@@ -32,7 +32,7 @@ CHOICES = (
     "Everything: the average has no noise",
 )
 ANSWER = 1
-REVEAL = "Each release multiplies the odds by up to $e^{\\varepsilon}$, so the exponents add up."
+REVEAL = "Each time, odds grow up to $e^{\\varepsilon}$-fold: exponents add."
 DO = "Publish the count more than once: the two worlds move apart. Then lower ε."
 TAKEAWAY = (
     "Privacy is spent: all releases about the same people share one budget, which is fixed before "
