@@ -26,9 +26,7 @@ CHOICES = (
     "Where its edge cuts through cells",
 )
 ANSWER = 2
-REVEAL = (
-    "The interval covers the noise, not how people are spread inside a cell that the edge cuts."
-)
+REVEAL = "It covers the noise, not how people are spread in cut cells."
 DO = "Look at 200 possible releases. Then snap the rectangle to the cells: what disappears?"
 TAKEAWAY = (
     "The interval covers the noise, which is known exactly; the error from cut cells can only be "
