@@ -92,7 +92,7 @@ class Tally:
         return f"{what}, {zeros:,} of them at 0, 0" if zeros else str(what)
 
     def remedy(self, what: Fact, remedies: Mapping[Fact, str] = REMEDIES) -> str:
-        """What the first record of an outcome is like, if that is known, and what to do."""
+        """Look of the first record of an outcome, if it is known, and what to do."""
         zeros = what is Fact.OUTSIDE and self[Fact.OUTSIDE_AT_ZERO]
         first = "usually a missing place" if zeros else self._firsts.get(what)
         return "; ".join(filter(None, [first, remedies[what]]))
