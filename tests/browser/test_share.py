@@ -473,7 +473,7 @@ def test_a_printed_file_is_one_sheet_and_states_its_guarantee_once(open_file):
     assert text.count("ε = 1") == 1
     for words in ("A city", "By month", "visits, 1 January to 30 June 2030"):
         assert text.count(words) == 1
-    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Visits per km²")
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("Visits per 1,000 km²")
     assert "theft" in text
 
 

@@ -297,8 +297,8 @@ def test_the_owner_s_exact_facts_stand_before_the_payment_unless_switched_off():
     assert facts.startswith(
         f"52 records read, 50 kept (3.8{NO_BREAK}% left out for the reasons below).\n"
     )
-    assert "- 1 without a readable place: check the columns" in facts
-    assert "- 1 outside the area: check the area" in facts
+    assert "- 1 without a readable place: the first has no number in 'lon'; check" in facts
+    assert "- 1 outside the area, 1 of them at 0, 0: usually a missing place; check" in facts
     app.toggle(key="explore.preflight").set_value(False).run()
     assert "52" not in texts(app)
 
