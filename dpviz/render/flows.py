@@ -232,7 +232,7 @@ def chance_words(chance: Float, sd: Float | None) -> list[str]:
     An interval ends at 0 and 100 %; one that holds both says nothing.
 
     >>> chance_words(np.array([0.351, 0.3, 0.9, 0.3]), np.array([0.0149, 0.2, 0.1, np.inf]))
-    ['35.1 ± 3.2 %', 'at most 80 %', 'at least 68 %', 'not known at this ε']
+    ['35 ± 4 %', 'at most 80 %', 'at least 68 %', 'not known at this ε']
     """
     if sd is None:
         return [f"{rounded(100 * value, 0.1)} %" for value in chance.tolist()]

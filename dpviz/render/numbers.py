@@ -33,10 +33,11 @@ def rounded(value: float, half_width: float) -> str:
 def half_width_words(half_width: float) -> str:
     """Text of a half-width after ±, rounded up: no interval is shown narrower than it is.
 
-    It has two digits where it begins with 1, 2 or 3, else one.
+    It is whole from 1 on, as counts are, and has two digits where it begins with 1, 2 or 3, else
+    one.
 
-    >>> half_width_words(24.1), half_width_words(51), half_width_words(39.2), half_width_words(0)
-    ('25', '60', '40', '0')
+    >>> [half_width_words(half) for half in (24.1, 51, 39.2, 2.9, 0.29, 0)]
+    ['25', '60', '40', '3', '0.29', '0']
     """
     if not _is_width(half_width):
         return rounded(half_width, 0)
@@ -47,8 +48,8 @@ def half_width_words(half_width: float) -> str:
 def with_noise(value: float, half_width: float) -> str:
     """A value and the half-width of its 95 % interval.
 
-    >>> with_noise(1237.4, 58.8), with_noise(12.34, 1.23), with_noise(7, 0)
-    ('1,240 ± 60', '12.3 ± 1.3', '7')
+    >>> with_noise(1237.4, 58.8), with_noise(24.04, 2.9), with_noise(7, 0)
+    ('1,240 ± 60', '24 ± 3', '7')
     """
     if not _is_width(half_width):
         return rounded(value, half_width)
@@ -101,6 +102,15 @@ def _is_width(half_width: float) -> bool:
 
 
 def _shown(half_width: float) -> tuple[float, int]:
+    """The half-width after ±, and the decimal place of its last digit: whole from 1 on.
+
+    An exact count is whole, so rounding to whole numbers never makes an interval miss it.
+    """
+    half, place = _rounded_up(half_width)
+    return (float(math.ceil(half)), 0) if half >= 1 and place < 0 else (half, place)
+
+
+def _rounded_up(half_width: float) -> tuple[float, int]:
     """A half-width rounded up, and the decimal place of its last digit."""
     exponent = math.floor(math.log10(half_width))
     place = exponent - 1 if half_width / 10.0**exponent < 4 else exponent
@@ -162,7 +172,7 @@ def with_interval(value: float, low: float, high: float) -> str:
 def _with_ends(value: float, low: float, high: float, half: float) -> tuple[str, str, str]:
     if not _is_width(half):
         return rounded(value, 0), rounded(low, 0), rounded(high, 0)
-    place = _shown(half)[1]
+    place = _rounded_up(half)[1]
     return _at_place(value, place), _outwards(low, place, -1), _outwards(high, place, 1)
 
 

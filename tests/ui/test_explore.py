@@ -180,7 +180,7 @@ def test_four_sides_that_are_typed_are_the_question_in_place_of_a_polygon():
 @pytest.mark.parametrize(
     ("count", "error", "exact", "said"),
     [
-        (9.4, 1.9, 10, ("−0.6", "6.0 %")),  # shown with the same digits as its percentage
+        (9.4, 0.9, 10, ("−0.6", "6.0 %")),  # shown with the same digits as its percentage
         (0.1, 0.7, 0, ("+0.1", "")),
         (6.2, 4.0, 6, ("0", "")),
         (1_237.4, 58.8, 1_200, ("+40", "3.3 %")),

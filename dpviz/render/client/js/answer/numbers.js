@@ -35,11 +35,17 @@ function atPlace(value, place) {
 }
 
 /** A half-width rounded up (two digits if it begins with 1, 2 or 3, else one), and the place of its last digit. */
-function shown(halfWidth) {
+function roundedUp(halfWidth) {
   const exponent = Math.floor(Math.log10(halfWidth));
   const place = halfWidth / power(exponent) < 4 ? exponent - 1 : exponent;
   const digits = Math.ceil(halfWidth / power(place) * (1 - LAST_DIGITS));
   return digits === 40 ? [Number(`4e${place + 1}`), place + 1] : [Number(`${digits}e${place}`), place]; // 39.2 becomes 40, which has one digit
+}
+
+/** The half-width after ±, and the place of its last digit: whole from 1 on, as exact counts are. */
+function shown(halfWidth) {
+  const [half, place] = roundedUp(halfWidth);
+  return half >= 1 && place < 0 ? [Math.ceil(half), 0] : [half, place];
 }
 
 const isWidth = halfWidth => Number.isFinite(halfWidth) && halfWidth > 0;
@@ -69,7 +75,7 @@ function outwards(value, place, sign) {
 
 function withEnds(value, low, high, half) {
   if (!isWidth(half)) return [value, low, high].map(each => roundedTo(each, 0));
-  const place = shown(half)[1];
+  const place = roundedUp(half)[1];
   return [atPlace(value, place), outwards(low, place, -1), outwards(high, place, 1)];
 }
 
