@@ -238,6 +238,16 @@ def colours_stay_where_the_system_s_contrast_takes_all_others(page, map_view):
         shown.append(styles(page, ".class i, .map", "backgroundColor"))
     assert len(set(shown[0])) > 4
     assert shown[0] == shown[1]
+    page.emulate_media(color_scheme="dark", forced_colors="active")
+    page.evaluate("""() => {
+      const system = document.body.appendChild(document.createElement('hr')).style;
+      Object.assign(system, {color: 'CanvasText', borderColor: 'ButtonBorder'});
+    }""")
+    (border,) = set(styles(page, "hr", "borderTopColor"))
+    controls = ":is(.tools, .camera) button:enabled, details.panel"
+    assert set(styles(page, controls, "borderTopColor")) == {border}
+    assert set(styles(page, ".blank i", "borderTopColor")) == set(styles(page, "hr", "color"))
+    page.emulate_media(color_scheme="dark", forced_colors="none")
 
 
 def the_legend_covers_no_data(page):
