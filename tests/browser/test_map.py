@@ -59,6 +59,8 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text("all 2030")
     assert layers(map_view) == ["cells-0"]
     rows = page.get_by_test_id("dpviz-all").locator("tr")
+    current = page.get_by_test_id("dpviz-all").locator("[aria-current=true]")
+    expect(current).to_have_count(0)  # the map shows all 2030
     cuts = window_cuts(year)
     periods = [year.period, *pairwise(cuts)]
     of_time = [release.count(box, each) for each in periods]
@@ -88,6 +90,12 @@ def test_a_file_of_a_year_keeps_slider_playback_and_timeline_offline(open_file):
     page.get_by_test_id("dpviz-series").fill("12")
     expect(page.get_by_test_id("dpviz-series-name")).to_have_text("December 2030")
     assert layers(map_view) == ["cells-12"]
+    expect(current).to_have_text(re.compile("^December"))
+    marks = [
+        row.evaluate("e => getComputedStyle(e, '::before').content")
+        for row in rows.locator("th").all()
+    ]
+    assert [mark for mark in marks if mark != "none"] == marks[-1:]
 
 
 def test_a_series_is_open_to_everyone_steps_compares_and_answers_at_every_epsilon(
