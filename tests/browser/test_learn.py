@@ -226,6 +226,20 @@ def test_presenter_mode_has_large_letters_and_keeps_title_epsilon_and_take_away(
     expect(page.get_by_text(chapter.REVEAL)).to_be_visible()
 
 
+def test_the_private_map_of_chapter_1_has_legend_and_caption_on_a_presenter_s_screen(
+    app, open_page
+):
+    page = open_page("about:blank")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app}/learn?chapter=leaks&present=1&at=guess:shown;who:a private release")
+    caption = page.get_by_text("The same square on the cells of a private release.")
+    expect(caption).to_be_visible()
+    settled(page)
+    expect(page.get_by_test_id("dpviz-legend")).to_contain_text("People per km²")
+    for words in (page.get_by_test_id("dpviz-legend"), caption):
+        assert lower(words) <= page.locator(".st-key-learn-take").bounding_box()["y"]
+
+
 def test_a_chapter_chosen_by_keys_is_left_by_next_and_kept_by_what_is_pressed_in_it(app, open_page):
     """Regression: the menu, once opened, set its chapter again whenever a button was pressed."""
     page = open_page(f"{app}/learn")

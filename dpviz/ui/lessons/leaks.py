@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from dpviz.evaluation.lesson import records
-from dpviz.render import boxes, points, with_noise
+from dpviz.render import Legend, Swatch, boxes, density_legend, density_scale, points, with_noise
 from dpviz.ui.lessons.room import PERSON, SQUARE, SUSPECT, Room, around, axis, layer, named
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
@@ -85,22 +85,23 @@ def _map(room: Room, metres: int, private: bool) -> None:
     isolated = room.isolated
     square, before = isolated.moved(metres), isolated.moved(max(metres - 1, 0))
     marks = [boxes("square", [square], color=SQUARE, width=3)]
-    words = (
-        "The cells of a private release, in stronger colours where more people live per km², and "
-        "the same square of 200 metres."
-    )
-    if not private:
+    release = room.release(METHOD) if private else None
+    if release is not None:
+        words = "The same square on the cells of a private release."
+        legend = density_legend(density_scale(release), [release]).counting("people")
+    else:
         people = records(room.handle, around(isolated, AROUND))
         marks.insert(0, points("people", people, color=PERSON, radius=5))
-        words = "Invented people, and a square of 200 metres. Orange: the person to be found."
+        words = "Invented people, and a square of 200 metres."
+        legend = Legend(title="One dot per person", swatches=[Swatch("to be found", SUSPECT)])
         if metres:
             strip = (before[2], square[1], square[2], square[3])
             marks.append(boxes("strip", [strip], color=SUSPECT, width=2))
         marks.append(points("person", [isolated.person], color=SUSPECT, radius=9))
     scene = room.scene(
         *marks,
-        release=room.release(METHOD) if private else None,
-        legend=None,  # it would take height: the square keeps its place on both maps
+        release=release,
+        legend=legend,  # on both maps, so that the square keeps its place
         camera=around(isolated, AROUND),
         plane=True,  # no degrees: the square says how long 200 metres are
         description="A square of 200 metres among the people of a quarter",
