@@ -147,6 +147,7 @@ def table(
 ) -> None:
     """Show windows of 1, 7 and 28 days and running totals of each area, with 95 % intervals."""
     from dpviz.files.writing import write_file
+    from dpviz.render.nearby import with_place_names
 
     if output is not None:
         if Path(output).suffix.lower() != ".csv":
@@ -154,6 +155,7 @@ def table(
         require_free(output, folder)
     read = dpviz.read_series(folder)
     windows = read.table(last=output is None, final=final)
+    windows = with_place_names(windows, read.areas, read.first.header.source)
     if output is not None:
         write_file(output, lambda temporary: windows.to_csv(temporary, index=False))
         emit({"output": output, "rows": len(windows)}, as_json, f"{output}: {len(windows):,} rows")

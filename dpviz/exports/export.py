@@ -18,13 +18,14 @@ from dpviz.errors import DomainError, ReleaseError
 from dpviz.exports.styles import DENSITY, TABLE, Style, add_style, qml, sld, style_of, vega_lite
 from dpviz.files.writing import write_file
 from dpviz.lazy import geopandas, pa, pd, pq, pv, pyogrio, pyproj, shapely
-from dpviz.releases.counts import CountRelease, PointRelease
+from dpviz.releases.counts import CountRelease, PointRelease, is_areas
 from dpviz.releases.files import require_not_paid
 from dpviz.releases.header import Header
 from dpviz.releases.points.box import on_axis, stated_crs
 from dpviz.releases.release import EXPORTS, Release
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.districts import square_km
+from dpviz.render.nearby import with_place_names
 from dpviz.sequences.moves import frequent
 from dpviz.trees.lattice import Float
 
@@ -124,6 +125,8 @@ def _rows(release: Release, leaves: bool, *, shapes: bool) -> Any:
         rows = _strings(release)
     elif isinstance(release, CountRelease):
         rows = release.rows(None if leaves else "all", shapes=shapes)
+        if is_areas(release):
+            rows = with_place_names(rows, release.frame, release.header.source)
     else:
         raise ReleaseError(
             f"a release of {release.kind} has no cells or edges: save it as .parquet"

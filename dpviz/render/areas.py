@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dpviz.releases.points.region_count import Regions
 from dpviz.releases.points.sums import values_of
 from dpviz.render.districts import district_frames, shapes_in_degrees, square_km
 from dpviz.render.legend import Legend
+from dpviz.render.nearby import area_labels
 from dpviz.render.scene import Camera, Mark, Scene
 from dpviz.render.view import domain_scene
 from dpviz.trees.lattice import Float
@@ -48,8 +50,9 @@ def level_frames(
     With ``sums`` they show sums of values in place of counts.
     """
     first = releases[0]
-    regions, _ = level_of(first, level)
     part = first.frame.rows_of(level)
+    names = tuple(area_labels(first.frame, first.header.source)[part])
+    regions = replace(level_of(first, level)[0], names=names)
     answers: list[Any] = [area_sums(each) if sums else each.answers for each in releases]
     return district_frames(
         regions,

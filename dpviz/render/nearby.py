@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,7 @@ from dpviz.datasets.basemap import KM_PER_DEGREE, towns
 from dpviz.datasets.geography import TOWNS, to_lonlat
 from dpviz.domain import Domain
 from dpviz.lazy import scipy, shapely
+from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.sequences.cells import cells_of
@@ -94,28 +96,67 @@ def cell_names(release: SequenceRelease) -> tuple[str, ...]:
     boxes = to_degrees(cells.boxes, cells.domain.crs)
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     bounds = domain_bounds(cells.domain)
-    return tuple(_named_areas(names, middles, boxes, bounds, release.header.source))
+    side = float(np.sqrt(np.median(square_km_of(boxes))))
+    return tuple(distinct(nearest_places(middles, bounds, release.header.source, side / 2), names))
 
 
 def area_labels(areas: Areas, source: str) -> list[str]:
-    """Labels of areas; of hexagons in words, by the named places near them."""
+    """Labels of areas, unique on each level: of hexagons the largest town in each, or the nearest.
+
+    They depend on the public areas alone.
+    """
     if areas.resolution is None:
         return areas.labels
-    bounds, labels = domain_bounds(areas.domain), list[str]()
-    for level, part in zip(areas.levels, areas.slices, strict=True):
-        shapes = shapes_in_degrees(areas.outlines(level), areas.domain)
-        middles = shapely.get_coordinates(shapely.centroid(shapes))
-        boxes = shapely.bounds(shapes)
-        labels += _named_areas(areas.names[part], middles, boxes, bounds, source)
+    bounds, shapes = domain_bounds(areas.domain), shapes_in_degrees(areas.shapes, areas.domain)
+    names, spots = named_places(bounds, source)
+    town, leaf = shapely.STRtree(shapes).query(shapely.points(spots), "intersects")
+    town, leaf = np.array((town, leaf))[:, np.argsort(town, kind="stable")]  # the largest first
+    sizes, middles = shapely.area(shapes), shapely.get_coordinates(shapely.centroid(shapes))
+    labels = list[str]()
+    for depth, part in enumerate(areas.slices):
+        above = areas.ancestors(depth) - part.start
+        surface, *moments = (np.bincount(above, each) for each in (sizes, *(sizes * middles.T)))
+        words = nearest_places(np.column_stack(moments) / surface[:, None], bounds, source, 0.0)
+        rows, first = np.unique(above[leaf], return_index=True)
+        for row, largest in zip(rows.tolist(), town[first].tolist(), strict=True):
+            words[row] = names[largest]
+        labels += numbered([each or "hexagon" for each in words])
     return labels
 
 
-def _named_areas(
-    names: Sequence[str], middles: Float, boxes: Float, bounds: Bounds, source: str
-) -> list[str]:
-    """The named place in each area or nearest to it, with the area's own name if two are alike."""
-    side = float(np.sqrt(np.median(square_km_of(boxes))))
-    return distinct(nearest_places(middles, bounds, source, side / 2), names)
+def area_choices(areas: Areas, source: str) -> list[str]:
+    """Labels of areas, unique among all levels: those of coarser hexagons state their size."""
+    labels = area_labels(areas, source)
+    if areas.resolution is None:
+        return labels
+    return [
+        label if row >= areas.first_leaf else f"{label} · {level_words(level)}"
+        for row, (label, level) in enumerate(zip(labels, areas.level_of.tolist(), strict=True))
+    ]
+
+
+def with_place_names(rows: Any, areas: Areas, source: str) -> Any:
+    """Rows of a table of areas by name; of hexagons with ids, and places as names."""
+    if areas.resolution is None:
+        return rows
+    places = dict(zip(areas.names, area_labels(areas, source), strict=True))
+    named = rows.rename(columns={"name": "id"})
+    named.insert(list(named.columns).index("id") + 1, "name", named["id"].map(places))
+    return named
+
+
+def numbered(words: Sequence[str]) -> list[str]:
+    """Words on things, with a number where several have the same.
+
+    >>> numbered(["Leeds", "York", "Leeds"])
+    ['Leeds (1)', 'York', 'Leeds (2)']
+    """
+    alike, before = Counter(words), Counter[str]()
+    result = []
+    for each in words:
+        before[each] += 1
+        result.append(each if alike[each] == 1 else f"{each} ({before[each]})")
+    return result
 
 
 def distinct(words: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """A series in a real Chromium: set up on page Publish, paid once, and read as it grows."""
 
+import re
 import shlex
 from datetime import UTC, datetime, timedelta
 
@@ -72,6 +73,8 @@ def test_a_series_is_set_up_paid_once_and_grows_on_its_page(
     page.wait_for_url("**/series?**")
     timeline = page.get_by_test_id("stVegaLiteChart")
     expect(timeline).to_be_visible()
+    area = page.get_by_role("combobox", name="Area")
+    expect(area).to_have_value(re.compile("^Port Meridian · hexagons of"))
     segment(page, "running total").click()
     expect(page.get_by_text(f"{visits[1]} to before")).to_be_visible()
     idle(page)

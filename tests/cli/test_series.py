@@ -110,6 +110,20 @@ def test_a_page_has_all_days_and_the_latest_with_the_numbers_and_the_price_of_th
     assert "4 April 2024" in report_page(maps[:1], series=read)
 
 
+def test_hexagons_of_a_series_are_named_by_their_largest_towns_and_keep_their_ids(folder):
+    begin()
+    update("03-20", "--areas=h3:4", "--bounds=-0.5,51.2,0.3,51.8")
+    assert run("series", "table", "daily", "-o", "all.csv")[0] == 0
+    read, rows = dpviz.read_series("daily"), pd.read_csv("all.csv")
+    names = dict(zip(rows["id"], rows["name"], strict=True))
+    assert {*names} == {*read.areas.names}
+    assert "London" in names.values()
+    assert len({*names.values()}) == len(names)
+    tables = release_page(read).partition("<table")[2]
+    assert "London" in tables
+    assert not any(each in tables for each in names)
+
+
 def test_days_that_no_release_answers_are_left_out_of_a_page(folder):
     begin()
     update("03-24")

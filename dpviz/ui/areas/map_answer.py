@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,12 +14,14 @@ from dpviz.evaluation.truth import exact_by_area
 from dpviz.exports.export import csv_bytes
 from dpviz.exports.views import maps_of
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import area_sums, part_counts, rank_limits
 from dpviz.releases.areas.window import step_windows
 from dpviz.releases.counts import AreaRelease
 from dpviz.render import Camera, Scene, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.cells import domain_bounds
+from dpviz.render.nearby import area_choices, area_labels
 from dpviz.ui.points.answers import window_total
 from dpviz.ui.points.attributes import kinds_view
 from dpviz.ui.points.comparing import compare_panel
@@ -132,19 +135,28 @@ def _exact_total(prefix: str, release: AreaRelease, source: PointSource) -> int:
 
 def _compare(prefix: str, release: AreaRelease) -> None:
     """Compare two areas, at first the two with the most records."""
-    labels = release.frame.labels
+    labels = _labels(prefix, release, area_choices)
     finest = len(labels) - release.frame.leaves
     largest = np.argsort(-release.nodes.count[finest:], kind="stable")[:2] + finest
-    places = {WHOLE: None} | {label: label for label in labels}
+    places = {WHOLE: None} | dict(zip(labels, release.frame.labels, strict=True))
     compare_panel(prefix, release, places, [labels[row] for row in largest[[0, -1]]])
 
 
 def _timeline(prefix: str, release: AreaRelease, window: TimeWindow) -> None:
     """Show the counts of one area, or of all, in every step."""
-    names = [WHOLE, *release.frame.labels]
-    area = str(st.selectbox("Area", names, key=f"{prefix}.timeline.area", format_func=plain))
-    line = release.timeline() if area == WHOLE else release.timeline_of(area)
+    places = dict(zip(_labels(prefix, release, area_choices), release.frame.labels, strict=True))
+    choices = [WHOLE, *places]
+    area = str(st.selectbox("Area", choices, key=f"{prefix}.timeline.area", format_func=plain))
+    line = release.timeline() if area == WHOLE else release.timeline_of(places[area])
     steps_timeline(line, window, "all areas" if area == WHOLE else plain(area))
+
+
+def _labels(
+    prefix: str, release: AreaRelease, words: Callable[[Areas, str], list[str]]
+) -> list[str]:
+    """Labels of all areas in some words, cached."""
+    areas, source = release.frame, release.header.source
+    return cached(f"{prefix}.{words.__name__}", areas, lambda: words(areas, source))
 
 
 def _table(prefix: str, release: AreaRelease, level: str, whole: AreaRelease) -> None:
@@ -159,10 +171,11 @@ def _table(prefix: str, release: AreaRelease, level: str, whole: AreaRelease) ->
     order = np.argsort(-every, kind="stable")[:MAX_ROWS]
     ranks = zip(*(each[order].tolist() for each in rank_limits(every, half)), strict=True)
     chosen, above = rows[order], release.frame.parent_names
-    columns: dict[str, Any] = {
-        "area": [release.frame.names[row] for row in chosen],
-        "in": [above[row] or "" for row in chosen],
-    }
+    columns: dict[str, Any] = {"area": [release.frame.names[row] for row in chosen]}
+    if release.frame.resolution is None:
+        columns["in"] = [above[row] or "" for row in chosen]
+    else:
+        columns["area"] = [_labels(prefix, release, area_labels)[row] for row in chosen]
     counts = count_columns(every[order], half[order])
     if (values := release.domain.values) and (sums := area_sums(release)):
         of_value = sums.rows(chosen)

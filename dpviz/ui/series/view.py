@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from dpviz.domain.calendar import Calendar
 from dpviz.lazy import pd
 from dpviz.releases.series_days import day_windows
 from dpviz.render import with_noise
+from dpviz.render.nearby import area_choices, area_labels, with_place_names
 from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.downloads import MAX_ROWS, count_columns
 from dpviz.ui.shared.memory import cached
@@ -34,7 +34,9 @@ def show_series(prefix: str, identity: str) -> None:
     link = f"[Open its page to share]({link_of(identity)})"
     guarantee = badge(whole.header, stored.presentation.noun)
     st.markdown(f"**{plain(stored.title)}** · {link}\n\n{guarantee}")
-    labels, kinds = series.areas.labels, series.kinds or ("",)
+    areas, source = series.areas, series.first.header.source
+    choices = cached(f"{prefix}.choices", key, lambda: area_choices(areas, source))
+    kinds = series.kinds or ("",)
     largest = int(series.counts.sum(axis=(0, 1))[series.areas.slices[0]].argmax())
     with st.container(horizontal=True, vertical_alignment="bottom", key="dpviz-controls"):
         final = st.toggle(
@@ -46,18 +48,23 @@ def show_series(prefix: str, identity: str) -> None:
         windows = [*table["window"].unique()]
         place, how = f"{prefix}.window.{windows}", {"default": windows[0], "required": True}
         window = st.segmented_control("Window", windows, key=place, **how)
-        place, named = f"{prefix}.area.{len(labels)}", labels.__getitem__
-        area = st.selectbox("Area", range(len(labels)), largest, format_func=named, key=place)
+        place, named = f"{prefix}.area.{len(choices)}", choices.__getitem__
+        area = st.selectbox("Area", range(len(choices)), largest, format_func=named, key=place)
         kind = st.selectbox("Category", kinds, key=f"{prefix}.kind") if series.kinds else ""
     rows = table[table["window"].eq(window)]
     at = np.arange(len(rows))  # one area after another, of one category after another
-    one = (at % len(labels) == area) & (at // len(labels) % len(kinds) == kinds.index(str(kind)))
-    _timeline(rows[one], ", ".join(map(plain, filter(None, (labels[int(area)], str(kind))))))
+    one = (at % len(areas) == area) & (at // len(areas) % len(kinds) == kinds.index(str(kind)))
+    _timeline(rows[one], ", ".join(map(plain, filter(None, (choices[int(area)], str(kind))))))
+    labels = cached(f"{prefix}.labels", key, lambda: area_labels(areas, source))
     _latest(rows[rows["end"].eq(rows["end"].max())], labels)
     with st.expander("Share", icon=":material/share:"):
         words = share_page(prefix, [whole], series=series)
-        name, write = words.file_name(".csv", "series.csv"), partial(csv_of, table)
-        file_button("All days (CSV)", write, name, f"{prefix}.csv")
+        file_button(
+            "All days (CSV)",
+            lambda: csv_of(with_place_names(table, areas, source)),
+            words.file_name(".csv", "series.csv"),
+            f"{prefix}.csv",
+        )
 
 
 def _timeline(rows: pd.DataFrame, of: str) -> None:
