@@ -56,7 +56,7 @@ LOOKS: dict[str, tuple[Themed, float]] = {
 """Colours, and widths of lines in pixels."""
 
 WORLD = (-180.0, -85.0, 180.0, 85.0)
-WEST, EAST = -540.0, 540.0
+WEST, EAST, NORTH = -540.0, 540.0, 89.9
 """Ends of the sea that is drawn around the world."""
 
 NEAR_MARGIN, NEAR_ZOOMS = 0.5, 4.0
@@ -137,9 +137,14 @@ def _turns(bounds: Bounds | None) -> list[tuple[Bounds | None, float]]:
 
 
 def _sea(bounds: Bounds | None) -> Bounds:
-    """Beyond ±180 degrees too, where a wide window shows what lies beside the world."""
+    """Beyond ±180 degrees and to the north too, where a window shows what is beside the world."""
     west, south, east, north = bounds or WORLD
-    return (WEST if west <= -180.0 else west, south, EAST if east >= 180.0 else east, north)
+    return (
+        WEST if west <= -180.0 else west,
+        south,
+        EAST if east >= 180.0 else east,
+        NORTH if north >= WORLD[3] else north,
+    )
 
 
 def _names(bounds: Bounds | None, wider: Bounds | None) -> list[Mark]:

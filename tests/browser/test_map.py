@@ -19,8 +19,8 @@ from dpviz.render import half_width_words, with_noise
 from dpviz.render.cells import ENCLOSED, adaptive, density_scale, map_corners, node_bounds
 from dpviz.render.detail import NEVER, QUIET
 from dpviz.render.numbers import count_words
-from tests.browser.conftest import frames
-from tests.browser.test_explore import at, drag, over, shape, the_map
+from tests.browser.conftest import frames, until
+from tests.browser.test_explore import at, domain_box, drag, over, shape, the_map
 from tests.browser.test_pages import both_schemes_are_open_to_everyone
 
 pytestmark = pytest.mark.browser
@@ -256,6 +256,27 @@ def colours_stay_where_the_system_s_contrast_takes_all_others(page, map_view):
     assert set(styles(page, controls, "borderTopColor")) == {border}
     assert set(styles(page, ".blank i", "borderTopColor")) == set(styles(page, "hr", "color"))
     page.emulate_media(color_scheme="dark", forced_colors="none")
+
+
+@pytest.mark.webgl
+def test_a_phone_shows_the_world_and_its_cells_and_turns_back_to_it(open_file):
+    """The map did not go below zoom 0, where 512 pixels are as wide as the Earth."""
+    world = dpviz.Domain.from_bounds([-180, -60, 180, 80])
+    points = np.random.default_rng(0).normal((2, 48), (4, 3), (4_000, 2))
+    release = dpviz.build(dpviz.from_points(points, world, public=True), "ugrid", 1.0, seed=0)
+    page = open_file(release_page(release), PHONE["viewport"])
+    map_view = the_map(page)
+    zoom = "e => e.__dpviz.deck.getViewports()[0].zoom"
+    least = map_view.evaluate(zoom)
+    (west, _), (east, _) = domain_box(map_view)
+    assert 0 <= west < east <= 390
+    page.mouse.move(*at(map_view, 0.5, 0.6))
+    for turn in (-400, 2_000):
+        page.mouse.wheel(0, turn)
+        until(lambda out=turn > 0: (map_view.evaluate(zoom) < least + 0.01) is out)
+    assert domain_box(map_view)[0][0] == pytest.approx(west, abs=1)
+    centre = "(e, at) => e.__dpviz.hit(e.__dpviz.sight.viewports[0].project(at))"
+    assert map_view.evaluate(f"{centre}.layer.id", [2, 48]) == "cells-0"
 
 
 def the_legend_covers_no_data(page):

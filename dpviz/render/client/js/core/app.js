@@ -304,7 +304,7 @@ export class MapApp {
     const controller = {dragPan: !busy, doubleClickZoom: !busy, dragRotate: false, touchRotate: false, keyboard: false};
     const panes = this.panes();
     const views = panes.map(pane => new MapView({...pane, controller}));
-    const viewState = Object.fromEntries(panes.map(({id}) => [id, {...this.camera, minZoom: this.sight.least}]));
+    const viewState = Object.fromEntries(panes.map(({id}) => [id, {...this.camera, minZoom: this.sight.least, normalize: this.sight.least >= 0}])); // deck.gl's own bounds keep the Earth as high as the map
     this.flat?.setProps({viewState}); // visible until deck.gl's first picture
     this.deck.setProps({
       views, viewState, layers: this.layers(),

@@ -5,6 +5,7 @@ import {degreesText} from '../draw/surround.js';
 
 const SETTLED_MS = 700; // without movement, before Python gets the camera
 const VISIT_ZOOMS = 3; // a named place is seen from this much nearer than the least zoom
+const EARTH = [-180, -60, 180, 80]; // where people live
 const MARGIN = 12; // pixels around the whole area
 const SCALE_BAR = {wide: 160, high: 32}; // pixels at the lower right, in letters of usual size
 export const NARROW = 560; // pixels: up to this width a window shows one map
@@ -25,7 +26,7 @@ export class Sight {
   constructor(app) {
     this.app = app;
     this.camera = null;
-    this.least = 0; // zoom at which the public area takes half of the map's width or height
+    this.least = 0; // zoom at which the public area takes half of the map's width or height, or the Earth all
     this.touched = false; // moved by the visitor: keep that view
     this.tell = debounce(({longitude, latitude, zoom}) => app.emit('camera', {longitude, latitude, zoom}), SETTLED_MS);
   }
@@ -45,7 +46,9 @@ export class Sight {
     const {before} = this;
     this.before = {width, height, foot: this.app.film.element.hidden}; // a playback takes room
     const resized = before && Object.entries(this.before).some(([name, value]) => value !== before[name]);
-    this.least = this.app.domain ? Math.max(this.fitted(this.app.domain).zoom - 1, 0) : 0;
+    const earth = Math.min(this.fitted(EARTH).zoom, 0);
+    const whole = this.app.domain ? this.fitted(this.app.domain).zoom : earth;
+    this.least = Math.min(whole, Math.max(whole - 1, earth));
     if (this.start && (!this.camera || resized && !this.touched && this.start.bounds)) {
       const {longitude, latitude, zoom, bounds} = this.start;
       this.touched = false;

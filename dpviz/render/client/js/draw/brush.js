@@ -4,7 +4,7 @@
  * Each brush takes the canvas context in CSS pixels, a viewport, a layer's properties, and the device pixel ratio.
  * Trips are painted whole, once their clock has left its start: the map of deck.gl begins empty.
  */
-import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
+import {cellTable, drawnRows, sight} from './cells.js';
 import {h} from '../core/dom.js';
 import {count, pixelsOf, reader} from '../core/objects.js';
 import {css} from '../core/palette.js';
@@ -92,7 +92,7 @@ function paintCells(pen, viewport, props, ratio) {
   const {origin, raw, depth, bounds, colors, signed, hatched, clipX} = props;
   if (!count(props) || props.unseen) return;
   const {length, boxes, values} = cellTable(props);
-  const rows = drawnRows(length, boxes, values, sight(viewport, origin), {raw, depth, zoom: viewport.zoom * ZOOM_STEPS});
+  const rows = drawnRows(length, boxes, values, sight(viewport, origin), {raw, depth, zoom: viewport.zoom});
   const whole = value => Math.ceil(value * ratio - 0.5) / ratio;
   const below = (raw || hatched) && !signed && css(props.hatchColor.slice(0, 3));
   if (clipX) {

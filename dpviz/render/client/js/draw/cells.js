@@ -17,7 +17,7 @@
 import {ALWAYS, cellAreas, ENCLOSED, hatchDensity} from './areas.js';
 
 const ROW = 1024; // texels in a row of a data texture
-export const ZOOM_STEPS = 10; // per zoom, in `since` and `until`
+const ZOOM_STEPS = 10; // per zoom, in `since` and `until`, which begin at zoom 0
 const CLASSES = 8; // number of class bounds
 const COLOURS = 16;
 const FAINT = 0.5; // opacity of cells that show the density of a coarser cell; they are hatched
@@ -151,9 +151,10 @@ export function sight({longitude, latitude, width, height, scale, projectFlat}, 
 /** Rows of the visible cells in table order. The card stores them as floats: exact up to 2^24. */
 export function drawnRows(length, boxes, values, [west, south, east, north], {raw, depth, zoom}) {
   const rows = [];
+  const step = Math.max(zoom, 0) * ZOOM_STEPS;
   for (let i = 0; i < length; i++) {
     const [begin, end] = [values[4 * i + 2], values[4 * i + 3]];
-    const shown = raw ? begin <= depth && depth <= end : begin <= zoom && (zoom < end || end === ALWAYS) && begin < ALWAYS;
+    const shown = raw ? begin <= depth && depth <= end : begin <= step && (step < end || end === ALWAYS) && begin < ALWAYS;
     if (shown && boxes[4 * i] <= east && boxes[4 * i + 2] >= west && boxes[4 * i + 1] <= north && boxes[4 * i + 3] >= south) rows.push(i);
   }
   return rows;
@@ -214,7 +215,7 @@ export function makeCellLayer({Layer, project32}, {Model}) {
     _chosen(viewport) {
       const {origin, raw, depth} = this.props;
       const {table} = this.state;
-      const zoom = viewport.zoom * ZOOM_STEPS;
+      const {zoom} = viewport;
       const around = sight(viewport, origin);
       const wanted = JSON.stringify([around, raw, depth, zoom]);
       if (this.state.drawnFor !== wanted) {

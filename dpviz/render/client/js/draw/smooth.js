@@ -7,7 +7,7 @@
  * around it. Totals are not preserved, so this is for pictures only; answers never use it.
  */
 import {cellAreas} from './areas.js';
-import {cellTable, drawnRows, sight, ZOOM_STEPS} from './cells.js';
+import {cellTable, drawnRows, sight} from './cells.js';
 import {degreesOf} from '../core/mercator.js';
 
 const SAMPLES = 160_000; // of one picture: about one per pixel of a small map
@@ -79,7 +79,7 @@ function drawnSmooth({data, origin, bounds, colors, clipX}, viewport) {
   const seen = sight(viewport, origin);
   const [dx, dy] = [AROUND * (seen[2] - seen[0]), AROUND * (seen[3] - seen[1])];
   const wider = [seen[0] - dx, seen[1] - dy, seen[2] + dx, seen[3] + dy];
-  const rows = drawnRows(length, boxes, values, wider, {raw: false, zoom: viewport.zoom * ZOOM_STEPS});
+  const rows = drawnRows(length, boxes, values, wider, {raw: false, zoom: viewport.zoom});
   if (!rows.length) return null;
   const end = (side, most) => rows.reduce((value, row) => most(value, boxes[4 * row + side]), boxes[4 * rows[0] + side]);
   const [west, south] = [0, 1].map(side => Math.max(wider[side], end(side, Math.min)));

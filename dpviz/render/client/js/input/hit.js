@@ -4,7 +4,7 @@
  * deck.gl's picking would render every pickable layer once more for each question, about a second
  * with software GL; and flat maps have no graphics card at all.
  */
-import {cellTable, drawnRows, ZOOM_STEPS} from '../draw/cells.js';
+import {cellTable, drawnRows} from '../draw/cells.js';
 import {FlatViewport, WORLD, worldOf} from '../core/mercator.js';
 import {count, pixelsOf, reader} from '../core/objects.js';
 
@@ -79,7 +79,7 @@ function hitCells(props, viewport, pixel) {
   if (!count(props) || pixel[0] * ratio < clipX[0] || pixel[0] * ratio > clipX[1]) return null;
   const {length, boxes, values} = cellTable(props);
   const [x, y] = worldOf(viewport.unproject(pixel)).map((each, i) => each - origin[i]);
-  const index = drawnRows(length, boxes, values, [x, y, x, y], {raw, depth, zoom: viewport.zoom * ZOOM_STEPS}).at(-1);
+  const index = drawnRows(length, boxes, values, [x, y, x, y], {raw, depth, zoom: viewport.zoom}).at(-1);
   return index === undefined ? null : {index, pixels: 0};
 }
 
