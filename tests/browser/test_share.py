@@ -579,7 +579,7 @@ def test_by_keyboard_a_reader_opens_a_link_finds_a_place_reads_its_count_and_tak
     paper = page.pdf(prefer_css_page_size=True, format="A4")
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
     sheet, needed = page.frames[1].evaluate("heights")
-    assert needed <= sheet  # nothing is cut off
+    assert needed == sheet  # nothing is cut off, and nothing left over
 
 
 ON_PAPER = """body => matchMedia("print").addEventListener("change", ({matches}) => {

@@ -11,7 +11,6 @@ const frame = window.frameElement; // the app embeds the page of a release
 const [holder, part] = frame ? [parent, 'search'] : [window, 'hash']; // the address that people copy
 
 const SHEET = '186mm'; // width of A4 without margins
-const ROUNDED = 8; // pixels by which lines on paper may be higher than measured on the screen
 
 const button = (text, onclick) => h('button', {type: 'button', onclick}, text);
 
@@ -68,7 +67,7 @@ function printedHeight(...roots) {
   set('all', SHEET);
   const {scrollHeight} = body;
   set('print', '');
-  return scrollHeight + ROUNDED;
+  return scrollHeight;
 }
 
 async function start() {
