@@ -13,7 +13,7 @@ def test_a_newcomer_reads_a_sentence_and_has_three_doors():
     assert SENTENCE in texts(app)
     assert {*DOORS} <= {each.label for each in app.button}
     assert app.get("bidi_component")  # a map below the text
-    named(app.button, "See a private map").click().run()
+    named(app.button, "Ask this map").click().run()
     assert SENTENCE not in texts(app)
     assert "Noisy count" in metrics(app)  # of an example, drawn on the map
 

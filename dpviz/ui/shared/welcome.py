@@ -10,7 +10,7 @@ SENTENCE = "Private locations in, a map anyone may see out."
 NOISE = "Noise hides each person; a smaller ε hides better."
 """Second sentence, where it fits into the line of the first."""
 
-DOORS = {"See a private map": "", "Publish my data": "publish", "Learn how it works": "learn"}
+DOORS = {"Ask this map": "", "Publish my data": "publish", "Learn how it works": "learn"}
 """Pages behind the doors; the first asks the map below an example."""
 
 
