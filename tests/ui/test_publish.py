@@ -69,7 +69,26 @@ def test_an_error_of_half_a_count_is_warned_of():
     assert 0 < noisy.sum() < len(noisy)
     assert [each in warning for each in expected["rectangles"]] == list(noisy)
     assert f"a count of {expected['such as'][noisy.sum() - 1]} tells little" in warning
-    assert warning.endswith("Choose a larger ε.")
+    assert warning.endswith("There most of it is noise. Choose a larger ε.")
+
+
+@pytest.mark.slow
+def test_the_remedy_is_for_the_largest_part_of_the_error_and_the_guess_begins_at_the_limit():
+    """At every ε the advice was a larger ε, although nearly all of the error was left out."""
+    app = opened("persons", step="2")
+    app.selectbox(key="publish.unit").set_value("person").run()
+    app.number_input(key="publish.bound").set_value(2).run()
+    assert app.number_input(key="publish.mean").value == 2
+    app.number_input(key="publish.bound").set_value(1).run()
+    assert app.number_input(key="publish.mean").value == 1
+    assert not table(app, "left out")["left out"].astype(float).any()
+    app.number_input(key="publish.mean").set_value(5).run()
+    app.number_input(key="publish.bound").set_value(2).run()
+    assert app.number_input(key="publish.mean").value == 5  # changed by hand, so it stays
+    (warning,) = (each.value for each in app.warning if "half the count" in each.value)
+    assert "There most of it is records left out. Allow more records of each person" in warning
+    assert "correct the guess of 5 records of one person." in warning
+    assert "larger ε" not in warning
 
 
 def test_a_total_is_set_once_and_knowingly():

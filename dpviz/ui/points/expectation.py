@@ -35,6 +35,20 @@ AT_BEST = "with the prior, at best"
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
 
+PARTS = {"left out": "records left out", "noise": "noise", "cut cells": "from cut cells"}
+"""Words on the parts of an error."""
+
+REMEDIES = {
+    "left out": "Allow more records of each person in step Data, or correct the guess of {mean:g} "
+    "records of one person.",
+    "noise": "Choose {useful}.",
+    "cut cells": "Choose a method with smaller cells, or {useful}.",
+}
+"""What makes an error smaller, by its largest part."""
+
+MAX_MEAN = 1_000.0
+"""Largest guess of the mean records of one person."""
+
 Setting = tuple[dict[str, Any], str, dict[str, Any]]
 """Domain, method and its parameters, as a cache takes them."""
 
@@ -113,7 +127,7 @@ def expectation_panel(
     )
     parts = 1 if kinds is None else len(kinds.names)
     records = max(round(total / parts), 1)
-    mean = min(_records_of_one(prefix), float(records)) if people else None
+    mean = min(_records_of_one(prefix, max_per_unit), float(records)) if people else None
     if not shown:
         return
     each = "" if kinds is None else f" in each of {parts} categories"
@@ -152,15 +166,16 @@ def expectation_panel(
         hide_index=True,
         column_config=worded_numbers("count", "noise ±", other, "left out", "mean error", AT_BEST),
     )
-    noisy = [row.size for row in rows if row.error >= row.count / 2]
-    if noisy:
-        useful = ["a larger ε", *(["fewer categories"] if kinds else [])]
-        useful += ["no time"] if domain.time else []
+    if noisy := [row for row in rows if row.error >= row.count / 2]:
+        choices = ["a larger ε", *(["fewer categories"] if kinds else [])]
+        choices += ["no time"] if domain.time else []
+        part = noisy[-1].largest_part
+        remedy = REMEDIES[part].format(mean=mean, useful=" or ".join(choices))
         st.warning(
-            f"At this ε a count of {middles[noisy[-1]]} tells little: the mean error is at "
-            "least half the count in rectangles of "
-            f"{' and '.join(SHOWN[size].format(whole=whole) for size in noisy)}. Choose "
-            f"{' or '.join(useful)}.",
+            f"With these choices a count of {middles[noisy[-1].size]} tells little: the mean error "
+            "is at least half the count in rectangles of "
+            f"{' and '.join(SHOWN[row.size].format(whole=whole) for row in noisy)}. There most of "
+            f"it is {PARTS[part]}. {remedy}",
             icon=":material/blur_on:",
         )
     city = "a synthetic city scaled to your area"
@@ -219,14 +234,20 @@ def _middles(domain: Domain) -> dict[str, str]:
     return words
 
 
-def _records_of_one(prefix: str) -> float:
-    """Ask for the data owner's guess of the mean number of records per unit."""
+def _records_of_one(prefix: str, max_per_unit: int) -> float:
+    """Ask for the data owner's guess of the mean number of records per unit.
+
+    It begins at the max contributions, a public choice, and follows them until it is changed.
+    """
+    place, begun = f"{prefix}.mean", f"{prefix}.mean.begun"
+    before = st.session_state.get(begun)
+    if st.session_state.get(place, before) == before:
+        st.session_state[place] = st.session_state[begun] = min(float(max_per_unit), MAX_MEAN)
     mean = st.number_input(
         "Your guess: how many records has one person?",
         1.0,
-        1_000.0,
-        5.0,
-        key=f"{prefix}.mean",
+        MAX_MEAN,
+        key=place,
         help="Your guess of the mean. Synthetic persons have 1, 2, 3 … records with falling "
         "probability.",
     )
