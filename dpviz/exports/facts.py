@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dpviz.errors import DpvizError
+from dpviz.exports.levels import budget_rows
 from dpviz.methods import METHODS
 from dpviz.planning.calls import code_of
 from dpviz.private.curve import PrivacyCurve, privacy_curve
@@ -67,6 +68,7 @@ class ReleaseFacts:
         label: name of the release in the file.
         method: title of the method.
         header: header of the release.
+        budget: see :func:`~dpviz.exports.levels.budget_rows`.
         kind, privacy_status: privacy status as a key and in words, see
             :attr:`~dpviz.releases.header.Header.privacy_status`.
         statement: the guarantee, explained, one sentence each.
@@ -80,6 +82,7 @@ class ReleaseFacts:
     label: str
     method: str
     header: Header
+    budget: Sequence[Mapping[str, Any]]
     kind: str
     privacy_status: str
     statement: tuple[str, ...]
@@ -118,6 +121,7 @@ def facts(release: Release, label: str) -> ReleaseFacts:
         label=label,
         method=method_title(release.header.method),
         header=release.header,
+        budget=budget_rows(release),
         kind=kind,
         privacy_status=words,
         statement=statement(release.header),

@@ -13,10 +13,11 @@ from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
 from dpviz.exports.export import csv_bytes
 from dpviz.exports.facts import Mapped, quotient_words
+from dpviz.exports.levels import pair_titles
 from dpviz.exports.pack import base64_of
 from dpviz.exports.presentation import Presentation
 from dpviz.releases.answers import RangeAnswers
-from dpviz.releases.areas.hexagons import level_words
+from dpviz.releases.areas.hexagons import level_titles
 from dpviz.releases.areas.table import part_counts
 from dpviz.releases.counts import (
     AreaRelease,
@@ -178,7 +179,7 @@ def _areas(release: AreaRelease) -> list[Table]:
     half = release.header.interval_sds * release.answers.noise_sd
     steps, by_step = _by_step(release)
     tables = []
-    for level, part in zip(map(level_words, areas.levels), areas.slices, strict=True):
+    for level, part in zip(level_titles(areas.levels), areas.slices, strict=True):
         order = part.start + np.argsort(-count[part], kind="stable")
         rows: list[tuple[str, ...]] = [
             (names[row], above[row] or "", with_noise(count[row], half[row]), *by_step[:, row])
@@ -230,7 +231,7 @@ def flow_matrix(release: FlowRelease, level: str, most: int = MAX_ENDS) -> Table
     total = ("All origins", count_words(release.count([flows.everything])), *ins)
     names = [labels[1][row] for row in two.tolist()]
     head = ("From (row) to (column)", "All destinations", *names)
-    title = f"Flows, {' to '.join(map(level_words, level.split(' to ')))}"
+    title = f"Flows, {pair_titles(flows)[flows.levels.index(level)]}"
     return Table(title, head, [total, *rows], len(ranks[0]), sums=1)
 
 

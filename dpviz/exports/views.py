@@ -13,7 +13,7 @@ import numpy as np
 
 from dpviz.exports.pack import Packer
 from dpviz.lazy import shapely
-from dpviz.releases.areas.hexagons import level_words
+from dpviz.releases.areas.hexagons import level_titles
 from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.render.areas import level_frames
 from dpviz.render.kinds import overlay_scene, share_scene
@@ -111,6 +111,7 @@ def level_views(releases: Sequence[AreaRelease], every: int = 0) -> list[View]:
     With ``every``, each map of so many is of the whole period, with classes of its own.
     """
     views = []
+    titles = level_titles(releases[0].frame.levels)
     for at, level in enumerate(releases[0].frame.levels):
         ids = [f"level-{at}-{step}" for step in range(len(releases))]
         apart = range(0, len(releases), every) if every else range(0)
@@ -127,7 +128,7 @@ def level_views(releases: Sequence[AreaRelease], every: int = 0) -> list[View]:
             legend = legend.of(EACH_STEP)
         ordered = [frames[row] for row in range(len(releases))]
         marks = [mark for frame in ordered for mark in frame]
-        name = level_words(level)
+        name = titles[at]
         views.append(View(name, marks, legend, frames=ordered, whole=first[0] if first else None))
     return views
 

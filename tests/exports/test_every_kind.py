@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 
 import dpviz
 from dpviz.errors import ReleaseError
@@ -147,6 +148,18 @@ def test_a_page_of_areas_by_month_has_each_month_of_each_area_in_table_and_file(
     for line in lines:
         row = march.loc[int(line[0])]
         assert line[head.index("March 2024")] == with_noise(row["count"], row["half_width"])
+
+
+def test_one_level_of_areas_is_not_called_by_its_column():
+    squares = [shapely.box(x, 0, x + 1, 1) for x in range(3)]
+    domain = dpviz.Domain((0.0, 0.0), (3.0, 1.0))
+    column = dpviz.Areas(domain, ("name",), ("a", "b", "c"), np.full(3, -1), np.array(squares))
+    data = dpviz.from_points(np.random.default_rng(3).random((90, 2)), domain, public=True)
+    page = release_page(dpviz.build(data, "areas", 1.0, areas=column, seed=0))
+    assert "<summary>areas: 3</summary>" in page
+    assert '<th scope="col">areas</th>' in page
+    assert '<tr><td>areas</td><td class="number">1</td>' in page  # the budget
+    assert not re.search(r">(level )?name[:<]", page)
 
 
 @pytest.mark.parametrize("kind", ["time and categories", "areas by month and category"])

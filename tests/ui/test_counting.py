@@ -174,6 +174,10 @@ def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_
     uploaded(app, "publish.areas.file", "wards.geojson", wards())
     levels = chosen(app, "multiselect", "areas.levels")
     assert levels.value == ["ward"]
+    assert "areas (4)" in texts(app).replace("\\", "")
+    at_budget(app)  # a column's name is no title of areas
+    assert "in one of the 4 areas: with fewer than" in texts(app)
+    assert list(tables(app, "noise ± (95 %)")[0]["level"]) == ["areas"]
     levels.set_value(["side", "ward"]).run()
     assert errors(app) == []
     at_budget(app)
@@ -274,6 +278,8 @@ def test_areas_beyond_the_box_are_refused_and_hexagons_are_in_the_address():
     app.text_input(key="explore.bounds").set_value("0 0 4 4").run()
     assert errors(app) == []
     assert metrics(app)["Exact total (public data)"] == "400"
+    assert "Areas that it cuts count by the share of their surface inside." in texts(app)
+    assert "exact sums" not in texts(app)  # there is one level
     app.segmented_control(key="explore.counted").set_value("Hexagons").run()
     assert app.query_params["areas"] == "h3:5"
     app.number_input(key="explore.resolution").set_value(15).run()

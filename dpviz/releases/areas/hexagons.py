@@ -7,6 +7,7 @@ outline is that of its children together, which differs a little from the hexago
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,16 @@ def level_words(level: str) -> str:
     size, unit = (size, "km²") if size >= 0.1 else (size * 1e6, "m²")
     size = float(f"{size:.2g}")
     return f"hexagons of {size:,g} {unit}" if size < 10 else f"hexagons of {size:,.0f} {unit}"
+
+
+def level_titles(levels: Sequence[str]) -> list[str]:
+    """Titles of the levels of areas: the name of a column is one only beside other levels.
+
+    >>> level_titles(["h3:6", "h3:7"]), level_titles(["district", "ward"]), level_titles(["name"])
+    (['hexagons of 36 km²', 'hexagons of 5.2 km²'], ['district', 'ward'], ['areas'])
+    """
+    words = list(map(level_words, levels))
+    return ["areas"] if words == [*levels[:1]] else words
 
 
 def _cells_over(domain: Domain, resolution: int) -> NDArray[np.uint64]:

@@ -27,7 +27,7 @@ from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, parameters_form
 from dpviz.ui.shared.panels import ErrorsShown, refuse
-from dpviz.ui.shared.text import level_title
+from dpviz.ui.shared.text import sizes_in_words
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
 METHOD = "areas"
@@ -119,8 +119,7 @@ def _counted(prefix: str) -> str:
 
 def _describe(areas: Areas) -> None:
     """Levels of areas, with their numbers."""
-    levels = zip(areas.levels, areas.slices, strict=True)
-    st.caption(", ".join(f"{level_title(name)} ({p.stop - p.start:,})" for name, p in levels))
+    st.caption(sizes_in_words(areas.levels, areas.sizes))
 
 
 def _step(prefix: str, domain: Domain) -> str | None:

@@ -79,8 +79,8 @@ def show_areas(
         of_kind,
         records,
         window=None if window is None else window.ends,
-        then=". Areas that it cuts count by the share of their surface inside; the areas "
-        "themselves are exact sums of each other.",
+        then=". Areas that it cuts count by the share of their surface inside"
+        + ("; larger areas are exact sums of smaller ones." if release.frame.levels[1:] else "."),
     )
     scene = cached(f"{prefix}.areas", (level, sums, part), draw)
     own: Panels = {

@@ -25,7 +25,7 @@ from dpviz.ui.shared.area_form import sides_in_words
 from dpviz.ui.shared.method_form import Choice, title_of
 from dpviz.ui.shared.panels import ErrorsShown
 from dpviz.ui.shared.prices import payment_row
-from dpviz.ui.shared.text import level_title, plain, quoted
+from dpviz.ui.shared.text import plain, quoted, sizes_in_words
 
 
 def account_form(prefix: str, account: Account, epsilon: float, delta: float) -> None:
@@ -122,8 +122,8 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     if choice.slots is not None:
         lines.append(f"**Counts** {plain(choice.slots.words.partition(' of ')[2])}")
     if areas is not None:
-        levels = ", ".join(map(level_title, areas.areas.levels))
-        lines.append(f"**Areas:** {plain(areas.source)}, {areas.areas.leaves:,} on {levels}")
+        levels = sizes_in_words(areas.areas.levels, areas.areas.sizes)
+        lines.append(f"**Areas:** {plain(areas.source)}: {levels}")
     return lines
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpviz.domain.calendar import Calendar
 from dpviz.lazy import pd
+from dpviz.releases.areas.hexagons import level_titles
 from dpviz.releases.series_days import day_windows
 from dpviz.render import with_noise
 from dpviz.render.nearby import area_choices, area_labels, with_place_names
@@ -20,7 +21,7 @@ from dpviz.ui.shared.panels import csv_of, file_button, rows_in_words, sortable,
 from dpviz.ui.shared.presentation import share_page
 from dpviz.ui.shared.releases import link_of
 from dpviz.ui.shared.shelf import Shelf
-from dpviz.ui.shared.text import badge, level_title, plain
+from dpviz.ui.shared.text import badge, plain
 from dpviz.ui.shared.timeline import marked_timeline
 
 
@@ -90,7 +91,9 @@ def _latest(rows: pd.DataFrame, labels: list[str]) -> None:
     order = np.argsort(-rows["count"].to_numpy(), kind="stable")[:MAX_ROWS]
     top = rows.iloc[order]
     named = [labels[row % len(labels)] for row in order.tolist()]
-    columns: dict[str, Any] = {"area": named, "level": [*map(level_title, top["level"])]}
+    levels = rows["level"].unique().tolist()
+    titles = dict(zip(levels, level_titles(levels), strict=True))
+    columns: dict[str, Any] = {"area": named, "level": top["level"].map(titles).tolist()}
     columns |= {"category": top["kind"].tolist()} if "kind" in top else {}
     counts = count_columns(top["count"].to_numpy(), ((top["high"] - top["low"]) / 2).to_numpy())
     columns |= counts | {name: top[name].tolist() for name in ("start", "end")}

@@ -53,7 +53,7 @@ def release_panels(
 
     return {
         "Share": share,
-        "How the budget was spent": partial(budget_breakdown, release.header),
+        "How the budget was spent": partial(budget_breakdown, release),
         "Code": partial(code_panel, prefix, release, script),
     }
 

@@ -8,14 +8,16 @@ from typing import Any
 import streamlit as st
 
 from dpviz.exports.facts import method_title, relation
+from dpviz.exports.levels import budget_rows
 from dpviz.private.ledger import Spend
-from dpviz.releases.header import Header
+from dpviz.releases.release import Release
 from dpviz.ui.shared.access import USER_SEPARATOR
 from dpviz.ui.shared.text import plain
 
 
-def budget_breakdown(header: Header) -> None:
+def budget_breakdown(release: Release) -> None:
     """Table with one row per purpose: its share of ε and the theorem behind it."""
+    header = release.header
     st.dataframe(
         [
             {
@@ -25,7 +27,7 @@ def budget_breakdown(header: Header) -> None:
                 "mechanism": row["mechanism"],
                 "theorem": row["theorem"],
             }
-            for row in header.budget
+            for row in budget_rows(release)
         ],
         hide_index=True,
         column_config={

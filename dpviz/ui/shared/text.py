@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dpviz.escape import escape_markdown
 from dpviz.exports.facts import person_words
-from dpviz.releases.areas.hexagons import level_words
+from dpviz.releases.areas.hexagons import level_titles, level_words
 from dpviz.releases.header import Header
 from dpviz.render import half_width_words, rounded
 from dpviz.render.legend import with_noun
@@ -77,6 +77,16 @@ def level_title(level: str) -> str:
     """
     words = level_words(level)
     return plain(level) if words == level else words
+
+
+def sizes_in_words(levels: Sequence[str], sizes: Sequence[int]) -> str:
+    """Levels of areas with their numbers of areas, coarsest first.
+
+    >>> sizes_in_words(["name"], [6]), sizes_in_words(["district", "ward"], [4, 25])
+    ('areas (6)', 'district (4), ward (25)')
+    """
+    titles = [plain(each) if each in levels else each for each in level_titles(levels)]
+    return ", ".join(f"{title} ({size:,})" for title, size in zip(titles, sizes, strict=True))
 
 
 def badge(header: Header, noun: str = "") -> str:
