@@ -58,7 +58,10 @@ def test_check_says_what_stands_at_0_0_and_how_the_first_unreadable_time_is_writ
     words = ("--time", "t", "--period", "2024-01-01,2025-01-01", "--time-format", "iso")
     _, out, _ = run("check", tmp_path / "a.csv", BOX, *words)
     assert "1  at 0, 0: usually a missing place" in out
-    assert "(the first has the form AAAAAAA; declare another time format, if they are" in out
+    assert (
+        "(the first has the form xxxxxxx (x: any letter); declare another time format, if they are"
+        in out
+    )
     _, out, _ = run("check", tmp_path / "a.csv", "--bounds=0.4,0.4,1,1")
     assert "1  outside the area: dropped, 1 of them at 0, 0 (usually a missing place; check" in out
     assert "  at 0, 0" not in out  # the reasons add up
@@ -108,7 +111,7 @@ def test_another_time_format_is_advised_where_the_declared_one_reads_fewer(tmp_p
     (tmp_path / "a.csv").write_text("t,lon,lat\n03/31/2024 10:00 AM,0.5,0.5\n")
     words = ("check", tmp_path / "a.csv", BOX, "--time", "t", "--period", "2024-01-01,2025-01-01")
     _, out, err = run(*words)
-    assert err == "note: times look like DD/DD/DDDD hh:mm AA: try --time-format us\n"
+    assert err == "note: times look like 99/99/9999 99:99 AM (9: any digit): try --time-format us\n"
     assert "1  without a readable time: dropped" in out
     _, out, err = run(*words, "--time-format", "us")
     assert err == ""

@@ -11,6 +11,7 @@ from typing import Any
 from dpviz.domain import Domain
 from dpviz.domain.zones import ZONE
 from dpviz.private.load.flows import read_flows
+from dpviz.private.load.forms import masks_of
 from dpviz.private.load.notation import with_notation
 from dpviz.private.load.roads import read_trips
 from dpviz.private.load.selection import Selection
@@ -85,4 +86,5 @@ def time_advice(
     forms = time_forms(source, column, table=table, zone=zone, time_format=time_format)
     if not forms.better:
         return ""
-    return f"times look like {forms.unread}: try --time-format {' or '.join(forms.better)}"
+    form = f"{forms.unread}{masks_of(forms.unread)}"
+    return f"times look like {form}: try --time-format {' or '.join(forms.better)}"

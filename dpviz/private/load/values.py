@@ -22,7 +22,7 @@ from dpviz.errors import DataError
 from dpviz.files import arrow
 from dpviz.lazy import duckdb, pa, pc
 from dpviz.private.load.columns import is_text, plain, shown
-from dpviz.private.load.forms import form_of
+from dpviz.private.load.forms import explained
 from dpviz.private.load.notation import DATES, EXCEL, ORDERS, PLAIN, Notation
 from dpviz.private.load.tables.base import point_coordinates
 from dpviz.private.load.tally import EMPTIES, Fact, Tally
@@ -122,7 +122,7 @@ def count_unreadable(
     first = int(rows[np.argmin(empty)])
     if what is Fact.NO_TIME:
         (name,) = names
-        form = form_of(texts(columns[name], name)[first].as_py().decode(errors="replace"))
+        form = explained(texts(columns[name], name)[first].as_py().decode(errors="replace"))
         counts.describe_first(what, f"the first has the form {form}")
     elif axes is not None and axes.shape[1] == len(names):
         pairs = zip(names, axes[first], strict=True)

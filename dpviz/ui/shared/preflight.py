@@ -15,6 +15,7 @@ import streamlit as st
 
 from dpviz.domain.crs import known_crs
 from dpviz.errors import DataError
+from dpviz.private.load.forms import masks_of
 from dpviz.private.load.survey import Survey, TimeForms
 from dpviz.private.load.tally import REMEDIES, Fact, Tally
 from dpviz.ui.shared.area_form import on_map
@@ -164,12 +165,14 @@ def show_times(
         return True
     forms = cached(f"{prefix}.times", asked, read)
     if forms.readable == forms.rows:
-        st.caption(f"{OWNER_ONLY}: all times can be read; the first has the form `{forms.read}`.")
+        form = f"`{forms.read}`{masks_of(forms.read)}"
+        st.caption(f"{OWNER_ONLY}: all times can be read; the first has the form {form}.")
         return True
     lost = f"{forms.rows - forms.readable:,} of {forms.rows:,} times cannot be read"
     first = f"The first has the form `{forms.unread}`"
     if forms.readable:
         first += f", the first that can `{forms.read}`"
+    first += masks_of(forms.unread + forms.read)
     box = st.warning if forms.readable else st.error
     box(f"{OWNER_ONLY}: {lost}. {first}. Choose how they are written.", icon=":material/schedule:")
     for form in forms.better:
