@@ -12,25 +12,20 @@ from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import Any
 
-from dpviz.domain.periods import whole_words
 from dpviz.errors import ReleaseError
 from dpviz.exports.facts import (
     Mapped,
     are_views_of_one,
-    facts,
-    guarantee_sentence,
-    joint_cost,
     label_of,
-    replies,
 )
 from dpviz.exports.pack import Packer, base64_of, compressed, deck
 from dpviz.exports.page import page
 from dpviz.exports.places import findable
-from dpviz.exports.presentation import Presentation
-from dpviz.exports.tables import csv_link, tables_of
+from dpviz.exports.presentation import PLAIN, Presentation
 from dpviz.exports.tree import pack_tree, pack_windows
 from dpviz.exports.views import ALL, EACH_STEP, attribute_views, level_views, maps_of, pack_areas
-from dpviz.releases.counts import AreaRelease, PointRelease, domain_of, is_areas, is_points
+from dpviz.exports.words import default_title, words_of_page
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.releases.points.sums import ERROR_CORRELATION
 from dpviz.releases.points.window import has_windows
 from dpviz.releases.release import Release
@@ -41,14 +36,10 @@ from dpviz.render.client.assemble import script, style
 from dpviz.render.colors import every_palette
 from dpviz.render.difference import difference
 from dpviz.render.legend import with_noun
-from dpviz.render.nearby import around
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene, tables
 from dpviz.render.view import MAX_RELEASES, check, series_scene
-
-PLAIN = Presentation()
-"""Presentation of a release whose owner has chosen no words."""
 
 HEIGHT = 640
 """Height of the map in pixels, if the screen is high enough."""
@@ -77,7 +68,7 @@ def map_page(
         presentation: title, subtitle, noun and notes of the page.
         camera: initial view; the whole domain by default.
         basemap: a public file of streets, water and places, in place of the bundled ground.
-        whole: see :func:`words_of_page`.
+        whole: see :func:`~dpviz.exports.words.words_of_page`.
 
     Raises:
         ReleaseError: no release or too many, not 2-D, or not of one domain.
@@ -99,7 +90,7 @@ def viewer_page(spec: dict[str, Any], block: bytes, *, live: bool = False, **wor
         spec: see :class:`PackedMap`.
         block: see :class:`PackedMap`.
         live: True if the map answers rectangles.
-        **words: see :func:`words_of_page`.
+        **words: see :func:`~dpviz.exports.words.words_of_page`.
     """
     return page(
         "map.html",
@@ -113,55 +104,9 @@ def viewer_page(spec: dict[str, Any], block: bytes, *, live: bool = False, **wor
     )
 
 
-def words_of_page(
-    releases: Sequence[Release],
-    names: Sequence[str],
-    rects: Sequence[Bounds] = (),
-    presentation: Presentation = PLAIN,
-    whole: Release | None = None,
-) -> dict[str, Any]:
-    """Template values that every page of releases has in common.
-
-    ``whole`` is a release, and ``releases`` are maps of its parts; of a series, the first of them.
-    """
-    one = [whole] if whole else releases[:1] if are_views_of_one(releases) else releases
-    maps: list[Any] = list(releases)
-    steps = (maps, names) if whole is maps[0] else ()
-    kind, sentence = guarantee_sentence(releases, names, presentation.noun)
-    described = [facts(each, name) for each, name in zip(one, names, strict=False)]
-    return {
-        "title": presentation.title or default_title(one),
-        "subtitle": presentation.subtitle,
-        "notes": presentation.notes,
-        "published": presentation.published,
-        "records": presentation.noun or getattr(maps[0], "records", "records"),
-        "kind": kind,
-        "sentence": sentence,
-        "totals": [each.total for each in described if each.total],
-        "period": _whole_period(whole or releases[0]),
-        "facts": described,
-        "together": joint_cost(releases),
-        "answers": [(rect, replies(maps, names, rect, whole)) for rect in rects],
-        "noun": "area" if is_areas(releases[0]) else "cell",
-        "drawn": releases[0].kind,
-        "quotients": is_points(one[0]) and bool(one[0].kinds or one[0].domain.values),
-        "tables": tables_of(whole or releases[0], *steps) if len(one) == 1 else [],
-        "csv": csv_link(one[0], presentation) if len(one) == 1 else None,
-    }
-
-
 def totals_of(releases: Sequence[Mapped]) -> list[str]:
     """Noisy total of each map of a page in words."""
     return [count_words(each.count(each.domain.bounds)) for each in releases]
-
-
-def _whole_period(release: Release) -> str:
-    """The whole period of a release with time, or the days of a series, in words; else empty."""
-    if is_areas(release) and release.steps is not None:
-        return whole_words(release.steps.calendar, *release.steps.period)
-    if is_points(release) and release.domain.time is not None:
-        return whole_words(release.domain.calendar, *release.domain.period)
-    return str(release.header.extra.get("days", ""))
 
 
 @dataclass(frozen=True)
@@ -385,12 +330,3 @@ def labels_of(releases: Sequence[Mapped], labels: Sequence[str] = ()) -> list[st
     if len(set(names)) < len(names):
         return [f"{side}: {name}" for side, name in zip(ascii_uppercase, names, strict=False)]
     return names
-
-
-def default_title(releases: Sequence[Release]) -> str:
-    """Title of the file, with its largest town; says NOT PRIVATE if any release is not private."""
-    noun = "map" if len(releases) == 1 else "maps"
-    first = {1: "A", 2: "Two"}.get(len(releases), str(len(releases)))
-    if not all(each.header.private for each in releases):
-        return f"{first} {noun}, NOT PRIVATE"
-    return f"{first} private {noun}{around(domain_of(releases[0]))}"

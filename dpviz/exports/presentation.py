@@ -115,3 +115,7 @@ def _check_lengths(words: Note | Presentation, *names: str) -> None:
         text, most = getattr(words, name), MAX_LENGTHS[name]
         if len(text) > most:
             raise ParameterError(f"{name} of {len(text)} characters: give at most {most}")
+
+
+PLAIN = Presentation()
+"""Presentation of a release whose owner has chosen no words."""

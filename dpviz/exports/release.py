@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpviz.exports.facts import Mapped
-from dpviz.exports.html import PLAIN, map_page
-from dpviz.exports.presentation import Presentation
+from dpviz.exports.html import map_page
+from dpviz.exports.presentation import PLAIN, Presentation
 from dpviz.exports.scenes import scene_page
 from dpviz.exports.stills import flat_maps
 from dpviz.releases.areas.window import step_windows

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dpviz.exports.charts import error_svg, timeline_svg
 from dpviz.exports.data_use import data_use
 from dpviz.exports.facts import label_of
-from dpviz.exports.html import PLAIN, points_of, words_of_page
+from dpviz.exports.html import points_of
 from dpviz.exports.pack import base64_of
 from dpviz.exports.page import page
-from dpviz.exports.presentation import Presentation
+from dpviz.exports.presentation import PLAIN, Presentation
 from dpviz.exports.stills import flat_maps, report_pictures
 from dpviz.exports.tables import MAX_ROWS, step_table
+from dpviz.exports.words import words_of_page
 from dpviz.releases.counts import is_points
 from dpviz.releases.release import Release
 from dpviz.releases.series import Series

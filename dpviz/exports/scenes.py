@@ -8,15 +8,14 @@ from dataclasses import replace
 from dpviz.errors import DpvizError
 from dpviz.exports.facts import label_of
 from dpviz.exports.html import (
-    PLAIN,
     name_records,
     viewer_page,
     viewer_spec,
-    words_of_page,
 )
 from dpviz.exports.pack import Packer
 from dpviz.exports.page import page
-from dpviz.exports.presentation import Presentation
+from dpviz.exports.presentation import PLAIN, Presentation
+from dpviz.exports.words import words_of_page
 from dpviz.releases.counts import RoadRelease, is_roads
 from dpviz.releases.flows.release import is_flows
 from dpviz.releases.release import Release

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from dpviz.errors import ReleaseError
 from dpviz.exports.facts import Mapped, label_of
-from dpviz.exports.html import PLAIN, default_title, labels_of, points_of
-from dpviz.exports.presentation import Presentation
+from dpviz.exports.html import labels_of, points_of
+from dpviz.exports.presentation import PLAIN, Presentation
 from dpviz.exports.scenes import MAX_EDGES, release_scene
 from dpviz.exports.views import maps_of
+from dpviz.exports.words import default_title
 from dpviz.releases.counts import CountRelease, PointRelease, is_areas, is_points, is_roads
 from dpviz.releases.flows.release import is_flows
 from dpviz.releases.points.marginal import marginal

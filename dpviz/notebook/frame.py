@@ -133,7 +133,7 @@ def _down_to(release: PointRelease, level: int) -> PointRelease | None:
 
 def _framed(maps: Sequence[Mapped], labels: Sequence[str]) -> str:
     from dpviz.exports import map_page
-    from dpviz.exports.html import default_title
+    from dpviz.exports.words import default_title
 
     return _in_frame(map_page(maps, labels=labels), default_title(maps))
 

@@ -19,8 +19,7 @@ from dpviz.exports import (
     release_picture,
     report_page,
 )
-from dpviz.exports.html import PLAIN
-from dpviz.exports.presentation import MAX_LENGTHS, MAX_NOTES
+from dpviz.exports.presentation import MAX_LENGTHS, MAX_NOTES, PLAIN
 from dpviz.releases.counts import domain_of
 from dpviz.releases.release import Release
 from dpviz.releases.series import Series

@@ -21,8 +21,7 @@ from typing import Any
 
 from dpviz.errors import DpvizError, ReleaseError
 from dpviz.exports import Presentation
-from dpviz.exports.html import PLAIN
-from dpviz.exports.presentation import MAX_LENGTHS
+from dpviz.exports.presentation import MAX_LENGTHS, PLAIN
 from dpviz.files.writing import write_bytes
 from dpviz.private.ledger import Ledger, account_key
 from dpviz.releases.counts import domain_of
