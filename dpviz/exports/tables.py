@@ -33,7 +33,7 @@ from dpviz.releases.points.window import window_cuts
 from dpviz.releases.release import Release
 from dpviz.releases.sequences.release import SequenceRelease
 from dpviz.render.flows import path_words
-from dpviz.render.nearby import area_labels, cell_names, place_rows
+from dpviz.render.nearby import area_labels, cell_names, is_mostly_from_cut_cells, place_rows
 from dpviz.render.numbers import count_words, with_noise
 from dpviz.sequences.moves import frequent, visit_sd, visits
 from dpviz.trees.lattice import Float, Int
@@ -53,6 +53,13 @@ MAX_COUNTS = 10_000
 COUNT = "Noisy count"
 
 
+FROM_CUT_CELLS = (
+    "Most of each ± here is not noise, but the uncertainty where a square cuts cells, an estimate. "
+    "A place may be dense on the map, and its own count unknown."
+)
+"""Note on counts of shapes that are small beside the cells."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Counts in words.
@@ -63,6 +70,7 @@ class Table:
         rows: texts.
         of: number of rows of the whole release; ``rows`` are those with the highest counts.
         sums: number of rows of sums, which stand first in ``rows`` and are not in ``of``.
+        note: sentence on the errors of this table.
     """
 
     title: str
@@ -70,6 +78,7 @@ class Table:
     rows: Sequence[tuple[str, ...]]
     of: int
     sums: int = 0
+    note: str = ""
 
     @property
     def summary(self) -> str:
@@ -167,7 +176,8 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
         if rows := place_rows(each):
             head = tuple(name.capitalize() for name in rows[0])
             texts = [tuple(row.values()) for row in rows]
-            yield Table(f"{title}, densest first", head, texts, len(rows))
+            note = FROM_CUT_CELLS if is_mostly_from_cut_cells(each) else ""
+            yield Table(f"{title}, densest first", head, texts, len(rows), note=note)
 
 
 def _areas(release: AreaRelease) -> list[Table]:

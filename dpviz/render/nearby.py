@@ -13,6 +13,7 @@ from dpviz.datasets.basemap import KM_PER_DEGREE, towns
 from dpviz.datasets.geography import TOWNS, to_lonlat
 from dpviz.domain import Domain
 from dpviz.lazy import scipy, shapely
+from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.areas.hexagons import level_words
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.counts import PointRelease
@@ -44,13 +45,14 @@ COMPASS = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
 
 def place_rows(release: PointRelease) -> list[dict[str, str]]:
     """Noisy counts in squares around the named places of a map, densest first."""
-    crs = release.domain.crs
     rows: list[tuple[float, dict[str, str]]] = []
     # A release with time has no map of its own, whose unit the table could share.
     surface = Surface() if release.domain.time else surface_of(density_scale(release))
-    for name, side, box in place_squares(domain_bounds(release.domain)):
-        answer = release.count(from_degrees(box, crs))
-        count, error = float(answer.count[0]), float(answer.total_error[0])
+    places = place_squares(domain_bounds(release.domain))
+    answers = _counts_around(release, places)
+    for (name, side, _), count, error in zip(
+        places, answers.count.tolist(), answers.total_error.tolist(), strict=True
+    ):
         squares = side**2 / surface.km2
         row = {
             "place": name,
@@ -60,6 +62,20 @@ def place_rows(release: PointRelease) -> list[dict[str, str]]:
         }
         rows.append((count / squares, row))
     return [row for _, row in sorted(rows, key=lambda each: -each[0])]
+
+
+def is_mostly_from_cut_cells(release: PointRelease) -> bool:
+    """Return whether most of the errors of :func:`place_rows` is from cells that a square cuts."""
+    answers = _counts_around(release, place_squares(domain_bounds(release.domain)))
+    return bool(np.median(answers.total_error**2 - 2 * answers.half_width**2) > 0)
+
+
+def _counts_around(
+    release: PointRelease, places: Sequence[tuple[str, float, Bounds]]
+) -> RangeAnswers:
+    """Noisy counts of the squares around places."""
+    boxes = [from_degrees(box, release.domain.crs) for _, _, box in places]
+    return release.count(np.array(boxes).reshape(-1, 4))
 
 
 def place_squares(bounds: Bounds) -> list[tuple[str, float, Bounds]]:

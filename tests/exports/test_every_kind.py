@@ -133,6 +133,16 @@ def test_pages_of_points_have_a_table_of_named_places_with_rounded_counts():
         assert cells == [text for row in rows for text in row.values()]
 
 
+@pytest.mark.parametrize(("cells", "cut"), [(4, True), (512, False)])
+def test_named_places_say_whether_their_errors_are_noise_or_cut_cells(cells, cut):
+    """A note told of noise, where every count was unsure since its square cut large cells."""
+    data = dpviz.load("city-50k", public=True)
+    page = release_page(dpviz.build(data, "ugrid", 0.1, cells=cells, seed=0), WORDS)
+    places = page.partition("<summary>Named places")[2].partition("</details>")[0]
+    assert ("Most of each ± here is not noise" in places) == cut
+    assert "grey: not larger than its ±" in page
+
+
 def test_a_page_of_areas_by_month_has_each_month_of_each_area_in_table_and_file(table, tmp_path):
     """The table had the whole period alone, and no file was on the page."""
     release = RELEASES["areas by month and category"](table)

@@ -176,14 +176,14 @@ export function answerElement(name, answer, interval, values = null) {
       ...row('Built from', `${answer.used.length.toLocaleString('en')} ${answer.used.length === 1 ? noun.replace(/s$/, '') : noun}`)));
 }
 
-/** A table of answers {name, answer, share, now, show}, each with its share in words, or with a dot and its ± as a bar on one scale, and a line at zero if the scale has it; its name is a button that shows its map, marked as current where the map shows it `now`. Answers within their noise are grey. */
+/** A table of answers {name, answer, share, now, show}, each with its share in words, or with a dot and its ± as a bar on one scale, and a line at zero if the scale has it; its name is a button that shows its map, marked as current where the map shows it `now`. Answers not larger than their ± are grey. */
 export function answerTable(rows, interval, caption) {
   const ends = rows.map(({answer}) => totalError(answer, interval)).map((error, at) => [rows[at].answer.count - error, rows[at].answer.count + error]);
   const low = Math.min(...ends.map(([from]) => from));
   const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
   const share = value => 100 * (value - low) / (high - low);
   const within = ([from, to]) => from <= 0 && to >= 0;
-  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption, ends.some(within) ? h('span', {class: 'noise'}, ' (grey: within its noise)') : ''), h('tbody', {}, ...rows.map(({name, answer, share: part, now, show}, at) => h('tr', {class: within(ends[at]) && 'noise'},
+  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption, ends.some(within) ? h('span', {class: 'noise'}, ' (grey: not larger than its ±)') : ''), h('tbody', {}, ...rows.map(({name, answer, share: part, now, show}, at) => h('tr', {class: within(ends[at]) && 'noise'},
     h('th', {scope: 'row'}, h('button', {type: 'button', 'aria-current': now && 'true', onclick: show}, name)),
     h('td', {class: 'number'}, withNoise(answer.count, totalError(answer, interval))),
     part ? h('td', {class: 'number'}, part) : h('td', {class: 'bar'}, h('b', {hidden: low > 0 || high < 0, style: `left:${share(0)}%`}), h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
