@@ -10,6 +10,8 @@ import {worldOf} from '../core/mercator.js';
 import {css} from '../core/palette.js';
 
 const PAPER = {width: 1660, height: 937}; // dots of a map on A4, 186 mm × 105 mm at most
+const DOTS = PAPER.width / 703; // per pixel of the page, which is 186 mm wide
+const CREDIT = {right: 150, above: 24, letters: 8}; // pixels from the edges to the ground's credit, as in the style sheet
 const LETTERS = 2; // dots per pixel of words: names of 7 pt
 
 export class Paper {
@@ -55,8 +57,16 @@ export class Paper {
     pen.fillStyle = css(app.theme.land); // transparent parts would print white
     pen.fillRect(0, 0, sheet.width, sheet.height);
     paintLayers(pen, viewports, drawnLayers(app, camera, size), ({layer, viewport}) => app.isIn(viewport, layer), ratio);
-    app.surround.paint(pen, viewports, ratio, LETTERS / ratio);
+    app.surround.paint(pen, viewports, ratio, LETTERS / ratio, [this.credit(pen, size, DOTS / ratio)]);
     this.copy = h('div', {class: 'copy'}, sheet, h('img', {alt: '', src: sheet.toDataURL()}));
     app.canvasHost.append(this.copy);
+  }
+
+  /** Box of the ground's credit on paper: while the sheet is drawn, it still has the size of the screen. */
+  credit(pen, {width, height}, unit) {
+    const {attribution, surround} = this.app;
+    pen.font = `${CREDIT.letters}px ${surround.font()}`;
+    const wide = pen.measureText(attribution.textContent).width + CREDIT.letters;
+    return [width - (CREDIT.right + wide) * unit, height - CREDIT.above * unit, width - CREDIT.right * unit, height];
   }
 }

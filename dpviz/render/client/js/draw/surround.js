@@ -56,8 +56,8 @@ export class Surround {
     return Number(getComputedStyle(this.app.root).getPropertyValue('--map-zoom')) || 1;
   }
 
-  /** Draws onto any canvas: a saved picture has its own scale, and no buttons to avoid. */
-  paint(pen, viewports, scale, text = 1, buttons = []) {
+  /** Draws onto any canvas, with no name in the `covered` boxes: those of buttons and of the ground's credit. */
+  paint(pen, viewports, scale, text = 1, covered = []) {
     this.text = text;
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     for (const viewport of viewports) {
@@ -69,8 +69,8 @@ export class Surround {
       this.frame(pen, viewport);
       this.outline(pen, viewport);
       const plane = this.app.sceneSpec?.plane;
-      const named = this.names(pen, viewport, this.app.bound.places(), buttons);
-      if (!named && !plane && viewport.zoom >= DEGREES_ZOOM) this.degrees(pen, viewport);
+      const named = this.names(pen, viewport, this.app.bound.places(), covered);
+      if (!named && !plane && viewport.zoom >= DEGREES_ZOOM) this.degrees(pen, viewport, covered);
       if (!plane) this.bar(pen, viewport);
       pen.restore();
     }
@@ -103,12 +103,11 @@ export class Surround {
   }
 
   /** Draws names, those of areas and then those of larger places first, and returns their number. A name is left out if every position overlaps another one. */
-  names(pen, viewport, places, buttons) {
+  names(pen, viewport, places, covered) {
     const k = this.text;
     const {theme, sight: {visited}} = this.app;
     const inView = ([x0, y0, x1, y1]) => [x0 - viewport.x, y0 - viewport.y, x1 - viewport.x, y1 - viewport.y];
-    const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height],
-      [viewport.width - 190 - this.app.attribution.offsetWidth, viewport.height - 26, viewport.width - 190, viewport.height], ...buttons.map(inView)];
+    const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height], ...covered.map(inView)];
     const reserved = taken.length;
     const free = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= viewport.width && y1 <= viewport.height
       && !taken.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
@@ -189,7 +188,7 @@ export class Surround {
   }
 
   /** Ticks with degrees along the lower and the left edge, for maps without names. */
-  degrees(pen, viewport) {
+  degrees(pen, viewport, covered) {
     const {theme} = this.app;
     const [west, south, east, north] = viewport.getBounds();
     const power = 10 ** Math.floor(Math.log10((east - west) / 5));
@@ -201,9 +200,11 @@ export class Surround {
       Object.assign(pen, {lineWidth: 1, strokeStyle: css(theme.frame, 0.7)});
       pen.beginPath(); pen.moveTo(x0, y0); pen.lineTo(x1, y1); pen.stroke();
     };
+    const below = covered.filter(([, , , bottom]) => bottom > viewport.y + viewport.height - 24);
     for (let lon = Math.ceil(west / step) * step; lon < east; lon += step) {
       const [x] = viewport.project([lon, south]);
-      if (x < 60 * this.text || x > viewport.width - 190 * this.text - this.app.attribution.offsetWidth) continue;
+      const hidden = below.some(([left, , right]) => x > left - viewport.x - 30 * this.text && x < right - viewport.x + 30 * this.text);
+      if (x < 60 * this.text || x > viewport.width - 190 * this.text || hidden) continue;
       line(x, viewport.height, x, viewport.height - 5);
       this.words(pen, degreesText(lon, 'EW', digits), x, viewport.height - 9 * this.text);
     }

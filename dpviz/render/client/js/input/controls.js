@@ -166,9 +166,9 @@ export class Controls {
     return h('label', {class: 'choice'}, h('span', {}, label), select);
   }
 
-  /** Boxes [left, top, right, bottom] of the buttons, of the place of an answer and of a playback, where they lie on the map. */
+  /** Boxes [left, top, right, bottom] of the buttons, of the ground's credit, of the place of an answer and of a playback, where they lie on the map. */
   boxes() {
-    return [this.tools, this.camera, ...this.panels, this.card, this.app.player?.element].filter(each => each?.offsetWidth).map(each => this.box(each)).map(
+    return [this.tools, this.camera, ...this.panels, this.app.attribution, this.card, this.app.player?.element].filter(each => each?.offsetWidth).map(each => this.box(each)).map(
       ([left, top, right, bottom]) => [left - 3, top - 3, right + 3, bottom + 3]);
   }
 
