@@ -71,11 +71,11 @@ class Expected:
 
     @property
     def largest_part(self) -> str:
-        """Largest part of the error: one of "left out", "noise" and "cut cells"."""
+        """Largest part of the error: "records left out", "noise" or "cut cells"."""
         others = self.error - self.left_out
         noise = self.interval / INTERVAL_SDS * math.sqrt(2.0 / math.pi)  # mean size of a normal one
         cut = math.sqrt(max(others**2 - noise**2, 0.0))
-        parts = {"left out": self.left_out, "noise": noise, "cut cells": cut}
+        parts = {"records left out": self.left_out, "noise": noise, "cut cells": cut}
         return max(parts, key=lambda name: parts[name])
 
 

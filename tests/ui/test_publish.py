@@ -69,7 +69,7 @@ def test_an_error_of_half_a_count_is_warned_of():
     assert 0 < noisy.sum() < len(noisy)
     assert [each in warning for each in expected["rectangles"]] == list(noisy)
     assert f"a count of {expected['such as'][noisy.sum() - 1]} tells little" in warning
-    assert warning.endswith("There most of it is noise. Choose a larger ε.")
+    assert warning.endswith("Most of the error comes from noise. Choose a larger ε.")
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_the_remedy_is_for_the_largest_part_of_the_error_and_the_guess_begins_at
     app.number_input(key="publish.bound").set_value(2).run()
     assert app.number_input(key="publish.mean").value == 5  # changed by hand, so it stays
     (warning,) = (each.value for each in app.warning if "half the count" in each.value)
-    assert "There most of it is records left out. Allow more records of each person" in warning
+    assert "error comes from records left out. Allow more records of each person" in warning
     assert "correct the guess of 5 records of one person." in warning
     assert "larger ε" not in warning
 

@@ -35,12 +35,9 @@ AT_BEST = "with the prior, at best"
 MIDDLE = {"small": 0.0003, "medium": 0.003, "large": 0.03}
 """The middle of each size."""
 
-PARTS = {"left out": "records left out", "noise": "noise", "cut cells": "from cut cells"}
-"""Words on the parts of an error."""
-
 REMEDIES = {
-    "left out": "Allow more records of each person in step Data, or correct the guess of {mean:g} "
-    "records of one person.",
+    "records left out": "Allow more records of each person in step Data, or correct the guess of "
+    "{mean:g} records of one person.",
     "noise": "Choose {useful}.",
     "cut cells": "Choose a method with smaller cells, or {useful}.",
 }
@@ -174,8 +171,8 @@ def expectation_panel(
         st.warning(
             f"With these choices a count of {middles[noisy[-1].size]} tells little: the mean error "
             "is at least half the count in rectangles of "
-            f"{' and '.join(SHOWN[row.size].format(whole=whole) for row in noisy)}. There most of "
-            f"it is {PARTS[part]}. {remedy}",
+            f"{' and '.join(SHOWN[row.size].format(whole=whole) for row in noisy)}. Most of the "
+            f"error comes from {part}. {remedy}",
             icon=":material/blur_on:",
         )
     city = "a synthetic city scaled to your area"
