@@ -53,11 +53,8 @@ MAX_COUNTS = 10_000
 COUNT = "Noisy count"
 
 
-FROM_CUT_CELLS = (
-    "Most of each ± here is not noise, but the uncertainty where a square cuts cells, an estimate. "
-    "A place may be dense on the map, and its own count unknown."
-)
-"""Note on counts of shapes that are small beside the cells."""
+FROM_CUT_CELLS = "around named places most of it is not noise but from cut cells, an estimate"
+"""Words on ± of shapes that are small beside the cells."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class Table:
         rows: texts.
         of: number of rows of the whole release; ``rows`` are those with the highest counts.
         sums: number of rows of sums, which stand first in ``rows`` and are not in ``of``.
-        note: sentence on the errors of this table.
+        note: words on ±, to follow those of all tables.
     """
 
     title: str
