@@ -85,7 +85,7 @@ def _streets(release: RoadRelease, noun: str) -> Scene | None:
         return None
     scale = street_scale(release)
     legend = street_legend(scale, noun or release.records)
-    return streets_scene(release, street_marks(release, scale), legend, key="domain")
+    return streets_scene(release, street_marks(release, scale), legend)
 
 
 def _moves(release: SequenceRelease) -> Scene | None:
@@ -103,4 +103,4 @@ def _moves(release: SequenceRelease) -> Scene | None:
     moves, hidden = standing(frequent(model, MAX_ARROWS, 2, 2), len(names))
     most = None if counts is None else max(float(counts.max()), 1.0)
     marks, legend = move_marks(places, names, moves), move_legend(moves, hidden, most)
-    return places_scene(release, places, names, (counts, noise), marks, key="domain", legend=legend)
+    return places_scene(release, places, names, (counts, noise), marks, legend=legend)

@@ -19,7 +19,7 @@ from dpviz.releases.points.sums import values_of
 from dpviz.render.districts import district_frames, shapes_in_degrees, square_km
 from dpviz.render.legend import Legend
 from dpviz.render.nearby import area_labels
-from dpviz.render.scene import Camera, Mark, Scene
+from dpviz.render.scene import Mark, Scene
 from dpviz.render.view import domain_scene
 from dpviz.trees.lattice import Float
 
@@ -69,13 +69,12 @@ def areas_scene(
     release: AreaRelease,
     level: str | None = None,
     *,
-    camera: Camera | None = None,
     sums: bool = False,
     alike: Sequence[AreaRelease] = (),
 ) -> Scene:
     """Noisy densities or sums of a level, by default the finest; ``alike`` share its classes."""
     (marks,), legend = level_frames([release, *alike], level, ["district"], sums=sums)
-    return scene_of(release, marks, legend, camera=camera)
+    return scene_of(release, marks, legend)
 
 
 def scene_of(

@@ -25,7 +25,7 @@ from dpviz.render.legend import Legend, Swatch, scale_labels, surface_of
 from dpviz.render.marks import count_column
 from dpviz.render.projection import home_zoom
 from dpviz.render.scale import Scale, between, scale_of
-from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.render.scene import Mark, Row, Scene
 from dpviz.render.view import MAX_SIDE_BY_SIDE, check, domain_scene, side_by_side_scene
 from dpviz.render.zoomed import STEPS, ZoomedBoxes
 from dpviz.trees.lattice import Int
@@ -46,15 +46,12 @@ FINEST_HALVINGS = 7
 def difference_scene(
     releases: Sequence[PointRelease],
     labels: Sequence[str] = ("A", "B"),
-    *,
-    camera: Camera | None = None,
 ) -> Scene:
     """The map of A − B.
 
     Args:
         releases: two of the same domain; 2-D.
         labels: one each.
-        camera: initial view; the whole domain by default.
 
     Raises:
         ReleaseError: not two releases, not 2-D, or not of one domain.
@@ -65,7 +62,7 @@ def difference_scene(
     mark, legend = difference(releases, labels)
     description = f"Map of the difference {labels[0]} − {labels[1]}, blank within its errors"
     domain = releases[0].domain
-    return domain_scene(domain, [mark], legend, description, camera=camera, neutral=True)
+    return domain_scene(domain, [mark], legend, description, neutral=True)
 
 
 def difference(releases: Sequence[PointRelease], labels: Sequence[str]) -> tuple[Mark, Legend]:
@@ -113,8 +110,6 @@ def error_scene(
     exact: PointRelease,
     releases: Sequence[PointRelease],
     labels: Sequence[str],
-    *,
-    camera: Camera | None = None,
 ) -> Scene:
     """Maps of releases' errors in records, in squares of one size and on one scale.
 
@@ -124,7 +119,6 @@ def error_scene(
         exact: cells with exact counts of public records, at least as fine as the squares.
         releases: up to four of its domain; 2-D.
         labels: one each.
-        camera: initial view; the whole domain by default.
 
     Raises:
         ReleaseError: too many releases, not 2-D, or not of one domain.
@@ -165,7 +159,7 @@ def error_scene(
         f"blank: off by less than {scale_labels(scale)[0]}",
     )
     description = f"Map of errors, answer − exact: {'; '.join(labels)}"
-    scene = domain_scene(domain, marks, legend, description, camera=camera, neutral=True)
+    scene = domain_scene(domain, marks, legend, description, neutral=True)
     if len(releases) == 1:
         return replace(scene, labels=labels)
     return side_by_side_scene(scene, len(releases), "side", labels)

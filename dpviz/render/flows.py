@@ -96,8 +96,6 @@ def places_scene(
     names: Sequence[str],
     visits: tuple[Float | None, Float | None],
     marks: Iterable[Mark],
-    *,
-    key: str,
     **options: Any,
 ) -> Scene:
     """Marks of a release on its cells and the ground around them.
@@ -109,7 +107,7 @@ def places_scene(
     cells = visit_marks(places, names, *visits)
     return Scene(
         marks=[*cells, *outlines(area), *marks],
-        camera=Camera(bounds=area, key=key),
+        camera=Camera(bounds=area),
         domain=area,
         description=f"Movements between places: {release.header.privacy_status[1]}",
         **options,

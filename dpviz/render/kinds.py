@@ -29,7 +29,7 @@ from dpviz.render.legend import Legend, Swatch, blank_words, scale_labels, surfa
 from dpviz.render.marks import count_column
 from dpviz.render.numbers import percent, percent_interval
 from dpviz.render.scale import scale_of
-from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.render.scene import Mark, Row, Scene
 from dpviz.render.view import domain_scene
 from dpviz.render.zoomed import ZoomedBoxes
 from dpviz.trees.consistency import sum_up
@@ -188,12 +188,11 @@ def _added(member: Int, values: Float) -> Float:
     return sums[member]
 
 
-def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Scene:
+def overlay_scene(release: PointRelease) -> Scene:
     """The map of the kind that leads in each cell, the stronger the more records there are.
 
     Args:
         release: 2-D, without time.
-        camera: initial view; the whole domain by default.
     """
     cells = kind_cells(release)
     (leader,), clear, borrowed = answered(cells, _leader_of)
@@ -237,7 +236,7 @@ def overlay_scene(release: PointRelease, *, camera: Camera | None = None) -> Sce
         swatches=(*swatches, Swatch(other, GREY.map(itemgetter(3))), HATCHED),
     )
     description = "Map of the category that leads in each cell"
-    return _scene(release, marks, legend, description, camera)
+    return _scene(release, marks, legend, description)
 
 
 def _leader_of(cells: KindCounts) -> tuple[tuple[Int], NDArray[np.bool_]]:
@@ -263,15 +262,12 @@ def share_scene(
     release: PointRelease,
     kind: str,
     of: Sequence[str] | None = None,
-    *,
-    camera: Camera | None = None,
 ) -> Scene:
     """The map of the share of one kind, with honest intervals.
 
     Args:
         release: 2-D, without time.
         of: the kinds of the denominator, all by default; ``kind`` is one of them anyway.
-        camera: initial view; the whole domain by default.
     """
     rest = [name for name in (release.kinds if of is None else of) if name != kind]
     pair = release.only([kind, *rest])
@@ -318,7 +314,7 @@ def share_scene(
         swatches=(replace(HATCHED, label=f"{HATCHED.label}, or interval over {most}"),),
     )
     description = f"Map of the share of {kind} against {against}"
-    return _scene(release, marks, legend, description, camera)
+    return _scene(release, marks, legend, description)
 
 
 def shares(cells: KindCounts) -> Quotients:
@@ -370,8 +366,7 @@ def _scene(
     marks: Sequence[Mark],
     legend: Legend,
     description: str,
-    camera: Camera | None,
 ) -> Scene:
     said = f"{description}: {release.header.privacy_status[1]}"
     look: dict[str, Any] = {"tools": ("rect", "polygon"), "neutral": True}
-    return domain_scene(release.domain, marks, legend, said, camera=camera, **look)
+    return domain_scene(release.domain, marks, legend, said, **look)

@@ -19,7 +19,7 @@ from dpviz.render.flows import above_noise, move_marks
 from dpviz.render.legend import Swatch
 from dpviz.render.marks import paths, polygons
 from dpviz.render.nearby import area_labels
-from dpviz.render.scene import Camera, Mark, Row, Scene
+from dpviz.render.scene import Mark, Row, Scene
 from dpviz.render.view import domain_scene
 from dpviz.sequences.moves import Strings
 from dpviz.trees.lattice import Int
@@ -77,14 +77,11 @@ def trips_of(release: FlowRelease, areas: Int, end: int, other: int | None = Non
     return release.count_boxes(low, high)
 
 
-def flow_scene(
-    release: FlowRelease, level: str, area: int | None = None, camera: Camera | None = None
-) -> Scene:
+def flow_scene(release: FlowRelease, level: str, area: int | None = None) -> Scene:
     """Arrows of the largest flows of a level that stand out of their noise.
 
     Args:
         area: row of the area whose flows are drawn, in the classes of all; all by default.
-        camera: view to open with; the whole domain by default.
     """
     flows = release.frame
     shapes, starts, names = _areas_of(flows, level, release.header.source)
@@ -119,7 +116,6 @@ def flow_scene(
         marks,
         legend,
         description,
-        camera=camera,
         tools=(),
         picks=True,
         title="Flows",
@@ -182,12 +178,12 @@ def _circles(
     return marks
 
 
-def frame_scene(flows: Flows, camera: Camera | None = None) -> Scene:
+def frame_scene(flows: Flows) -> Scene:
     """The finest areas alone, before a release exists."""
     shapes, _, names = _areas_of(flows, flows.levels[-1], "")
     marks, *_ = _outlines(flows, shapes, names)
     description = "The areas; no release has been built yet"
-    return domain_scene(flows.domain, marks, None, description, camera=camera, tools=())
+    return domain_scene(flows.domain, marks, None, description, tools=())
 
 
 def _areas_of(flows: Flows, level: str, source: str) -> tuple[list[Any], list[int], list[str]]:

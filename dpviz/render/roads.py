@@ -275,13 +275,13 @@ def _head_marks(way: Float, home: float) -> list[Mark]:
 
 
 def streets_scene(
-    release: RoadRelease, marks: Iterable[Mark], legend: Legend, *, key: str, **options: Any
+    release: RoadRelease, marks: Iterable[Mark], legend: Legend, **options: Any
 ) -> Scene:
     """Marks of a release on the ground around its streets; other ``options`` of the scene."""
     graph, area = release.frame.graph, bounds(release.frame.graph)
     return Scene(
         marks=[*ground(graph, release.header.source), *marks],
-        camera=Camera(bounds=area, key=key),
+        camera=Camera(bounds=area),
         legend=legend,
         domain=area,
         plane=not graph.crs,

@@ -82,7 +82,8 @@ class Mark:
 class Camera:
     """Initial view of the map: ``bounds`` (west, south, east, north) to fit, or centre and zoom.
 
-    The visitor's own movements are kept until ``key`` changes.
+    The visitor's own movements are kept until ``key`` changes; by default it names the bounds, so
+    that a camera belongs to an area.
     """
 
     bounds: Bounds | None = None
@@ -90,6 +91,10 @@ class Camera:
     latitude: float = 0.0
     zoom: float = 1.0
     key: str = ""
+
+    def __post_init__(self) -> None:
+        if self.bounds is not None and not self.key:
+            object.__setattr__(self, "key", ",".join(f"{side:.6f}" for side in self.bounds))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON for the map."""

@@ -111,7 +111,7 @@ def domain_scene(
     bounds = domain_bounds(domain)
     return Scene(
         marks=[*marks, *(outlines(bounds) if base is None else base)],
-        camera=camera or Camera(bounds=bounds, key="domain"),
+        camera=camera or Camera(bounds=bounds),
         legend=legend,
         domain=bounds,
         description=description,
@@ -137,10 +137,10 @@ def film_scene(
     return replace(scene, marks=marks, film=tuple(labels))
 
 
-def prior_scene(prior: Prior, release: PointRelease, camera: Camera, name: str) -> Scene:
+def prior_scene(prior: Prior, release: PointRelease, name: str) -> Scene:
     """Density of a public prior, drawn as a release that holds it without noise."""
     nodes = prior_cells(prior, release.domain.side)
-    scene = release_scene([replace(release, nodes=nodes)], camera=camera)
+    scene = release_scene([replace(release, nodes=nodes)])
     assert scene.legend is not None
     legend = replace(
         scene.legend.counting("units of weight"),

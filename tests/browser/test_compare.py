@@ -2,12 +2,14 @@
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import dpviz
 from dpviz.evaluation.truth import exact_counts
 from dpviz.ui.points.source_form import built_in
-from tests.browser.conftest import idle, open_tab, segment
+from tests.browser.conftest import idle, open_tab, segment, until, upload
 from tests.browser.test_explore import at, metric, sweep, the_map, what_is_shown_is_written
 from tests.browser.test_map import PHONE
 from tests.browser.test_pages import lower, settled, upper
@@ -126,3 +128,28 @@ def test_a_touch_screen_shows_no_keys_and_all_epsilons_within_its_margin(app, br
         hint = page.locator("[class*='-hint']").get_by_text("Press ▭ on the map")
         expect(hint).to_contain_text("and drag")
         expect(hint.locator("em")).to_be_hidden()
+
+
+def test_a_camera_does_not_follow_into_releases_of_another_area(app, open_page, tmp_path):
+    """It was kept in the address, and both maps were empty."""
+    domain = dpviz.Domain((15.3, 46.9), (15.6, 47.2))
+    graz = dpviz.from_points(np.full((900, 2), (15.4, 47.1)), domain, public=True, name="graz")
+    file = tmp_path / "graz.parquet"
+    dpviz.build(graz, "ugrid", 1.0, seed=1).save(file)
+    page = open_page(f"{app}/compare?data=city-50k&a.method=ugrid&b.method=ugrid&mode=side")
+    the_map(page)
+    idle(page)
+    page.get_by_role("button", name="Zoom in").click()
+    page.wait_for_url(re.compile("camera="))
+    segment(page, "My releases").click()
+    for number, side in enumerate("ab"):
+        idle(page)
+        page.get_by_role("button", name="File").nth(number).click()
+        upload(page, file)
+        page.wait_for_url(re.compile(rf"{side}\.release=file"))
+        page.keyboard.press("Escape")
+    shown = the_map(page)
+    idle(page)
+    place = shown.evaluate("e => [e.__dpviz.camera.longitude, e.__dpviz.camera.latitude]")
+    assert place == pytest.approx([15.45, 47.05], abs=0.1)
+    until(lambda: "camera=" not in page.url)

@@ -7,7 +7,6 @@ import pyarrow.compute as pc
 
 import dpviz
 from dpviz.render.cells import ALWAYS
-from dpviz.render.scene import Camera
 from dpviz.render.view import prior_scene
 from dpviz.trees import guided
 from tests.strategies import UNIT_SQUARE
@@ -24,7 +23,7 @@ def test_cells_hold_the_whole_mass_and_none_too_much_unless_it_is_the_finest(mon
     assert mass[~finest].max() <= 4_900 / 20
     assert mass[finest].max() > 899.999
     release = dpviz.build(dpviz.from_points(points, UNIT_SQUARE, public=True), seed=1)
-    scene = prior_scene(public, release, Camera(), "homes.csv")
+    scene = prior_scene(public, release, "homes.csv")
     assert scene.title == "Public prior: homes.csv"
     assert scene.legend is not None
     assert scene.legend.title == "Public prior: weight per km²"

@@ -18,9 +18,8 @@ from dpviz.releases.areas.partition import Areas
 from dpviz.releases.areas.table import area_sums, part_counts, rank_limits
 from dpviz.releases.areas.window import step_windows
 from dpviz.releases.counts import AreaRelease
-from dpviz.render import Camera, Scene, with_noise
+from dpviz.render import Scene, with_noise
 from dpviz.render.areas import areas_scene
-from dpviz.render.cells import domain_bounds
 from dpviz.render.nearby import area_choices, area_labels
 from dpviz.ui.points.answers import window_total
 from dpviz.ui.points.attributes import kinds_view
@@ -65,13 +64,12 @@ def show_areas(
     if not shown:
         return
     part = window_part(f"{prefix}.part", of_kind, window)
-    camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
 
     def draw() -> Scene:
         whole = window is None or window.high - window.low == len(window.steps)
         steps = [release] if whole else step_windows(release)[0][1:]
         alike, _ = maps_of(steps, [""] * len(steps), in_time=True)
-        return areas_scene(part, level, camera=camera, sums=sums, alike=alike)
+        return areas_scene(part, level, sums=sums, alike=alike)
 
     answer = partial(
         drawn_answer,

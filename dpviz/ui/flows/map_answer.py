@@ -12,8 +12,6 @@ import streamlit as st
 from dpviz.exports.tables import flow_matrix
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.flows.release import FlowRelease
-from dpviz.render import Camera
-from dpviz.render.cells import domain_bounds
 from dpviz.render.nearby import area_labels
 from dpviz.render.numbers import count_words, half_width_words
 from dpviz.render.pairs import WAYS, flow_scene, pairs_of, trips_of
@@ -66,12 +64,11 @@ def show_flows(prefix: str, release: FlowRelease, panels: Panels) -> None:
     permalink.set_column(key, remembered, areas)
     area = areas.get(str(state.get(key)))
     state[remembered] = None if area is None else state[key]
-    camera = Camera(bounds=domain_bounds(release.domain), key="flows")
     with map_container():
         scene = cached(
             f"{prefix}.flows",
             (shown, level, area),
-            lambda: flow_scene(shown, level, area, camera),
+            lambda: flow_scene(shown, level, area),
         )
         map_view(
             scene, key=f"{prefix}.flowmap", on_pick=partial(_picked, prefix, key, release, depth)

@@ -16,8 +16,6 @@ from dpviz.private.flows import FlowData
 from dpviz.private.load.data import load
 from dpviz.releases.areas.partition import Areas
 from dpviz.releases.flows.frame import Flows
-from dpviz.render import Camera
-from dpviz.render.cells import domain_bounds
 from dpviz.render.pairs import frame_scene
 from dpviz.ui.areas.areas_form import frame_areas
 from dpviz.ui.map import map_view
@@ -134,6 +132,6 @@ def show_frame(prefix: str, source: DataSource) -> None:
     flows = source.data.flows
 
     def draw() -> Any:
-        return frame_scene(flows, Camera(bounds=domain_bounds(flows.domain), key=source.key))
+        return frame_scene(flows)
 
     map_view(cached(f"{prefix}.frame", source.key, draw), key=f"{prefix}.frame.map")

@@ -63,7 +63,8 @@ class Shape:
 class MapEvents:
     """The visitor's last actions on a map: shape drawn, camera, mark clicked, scale locked.
 
-    ``camera`` has ``longitude``, ``latitude``, ``zoom``; ``pick`` has ``layer`` (the mark's id),
+    ``camera`` has ``longitude``, ``latitude``, ``zoom``, and is None until the visitor has moved
+    the map over the area that it shows; ``pick`` has ``layer`` (the mark's id),
     ``index`` (row of its table), ``lon``, ``lat`` and lasts for one run; ``scale`` has the lower
     bounds of classes.
     """
@@ -115,7 +116,10 @@ def map_view(
         "search": tiles and not scene.plane,
     }
     nothing = lambda: None  # noqa: E731
-    raw = (st.session_state.get(key) or {}).get("raw")
+    state = st.session_state.get(key) or {}
+    raw, shown = state.get("raw"), st.session_state.setdefault(f"{key}.shown", {})
+    if shown.get("area") != scene.camera.key:
+        shown |= {"area": scene.camera.key, "before": state.get("camera")}
     _map()(
         data={"spec": spec, **(tables(scene.marks, raw=True) if raw else scene.tables)},
         key=key,
@@ -131,9 +135,10 @@ def map_view(
 def events(key: str) -> MapEvents:
     """Return the visitor's last actions on the map of this key."""
     state = st.session_state.get(key) or {}
+    camera, shown = state.get("camera"), st.session_state.get(f"{key}.shown", {})
     return MapEvents(
         shape=Shape.from_json(state.get("shape")),
-        camera=state.get("camera"),
+        camera=None if camera == shown.get("before") else camera,  # of the area before
         pick=state.get("pick"),
         scale=state.get("scale") or None,  # null at first; false after unlocking
     )

@@ -13,7 +13,7 @@ from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.counts import CountRelease, F, PointRelease
 from dpviz.releases.points.quotient import Quotients
 from dpviz.releases.points.region_count import Regions
-from dpviz.render import Camera, Scene, with_noise
+from dpviz.render import Scene, with_noise
 from dpviz.render.kinds import overlay_scene, share_scene
 from dpviz.render.numbers import count_words
 from dpviz.render.view import prior_scene
@@ -46,13 +46,13 @@ class Look:
     kind: str | None = None
     prior: ChosenPrior | None = None
 
-    def of(self, release: PointRelease, camera: Camera) -> Scene:
+    def of(self, release: PointRelease) -> Scene:
         """The map of a release; without a prior, of one with kinds."""
         if self.prior is not None:
-            return prior_scene(self.prior.data, release, camera, self.prior.name)
+            return prior_scene(self.prior.data, release, self.prior.name)
         if self.kind is None:
-            return overlay_scene(release, camera=camera)
-        return share_scene(release, self.kind, camera=camera)
+            return overlay_scene(release)
+        return share_scene(release, self.kind)
 
 
 def kinds_view(

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.counts import PointRelease
-from dpviz.render import Camera, Scene, density_scale, difference_scene, error_scene, with_noise
+from dpviz.render import Scene, density_scale, difference_scene, error_scene, with_noise
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import NO_BREAK, half_width_words
 from dpviz.render.scene import Bounds
@@ -150,7 +150,7 @@ def maps_and_answers(
     with map_container():
         scene = _scene(prefix, compared, source, mode or "side", names)
         map_view(scene, key=f"{prefix}.map", on_shape=partial(query_drawn_shape, prefix))
-        keep_camera(prefix, source)
+        keep_camera(prefix, scene)
     rows: list[dict[str, Any]] = []
     with st.container():  # keeps what is below it open
         if rect is None:
@@ -252,22 +252,21 @@ def _scene(
     """
 
     def make() -> Scene:
-        camera = Camera(bounds=domain_bounds(compared.releases[0].domain), key=source.key)
         exact = compared.exact
         maps = {
             name: (release, f"{name}: {label}\n{_error(release)}")
             for name, release, label in zip("ABC", compared.releases, compared.labels, strict=False)
         }
         if mode == "difference" and exact is None:
-            scene = difference_scene(compared.releases[:2], compared.labels[:2], camera=camera)
+            scene = difference_scene(compared.releases[:2], compared.labels[:2])
         elif mode == "difference" and exact is not None:
-            scene = error_scene(exact, *zip(*maps.values(), strict=True), camera=camera)
+            scene = error_scene(exact, *zip(*maps.values(), strict=True))
         else:
             if exact is not None:
                 maps = {TRUTH: (exact, f"{TRUTH}: exact, public data"), **maps}
             pairs = [maps[name] for name in names]
             scale = density_scale(*(compared.releases if exact is None else [exact]))
-            scene = release_scene(*zip(*pairs, strict=True), mode=mode, camera=camera, scale=scale)
+            scene = release_scene(*zip(*pairs, strict=True), mode=mode, scale=scale)
         return replace(scene, title=f"{source.title} · {' and '.join(compared.labels)}")
 
     return cached_scene(prefix, (compared, mode, tuple(names)), make, source)

@@ -50,14 +50,6 @@ from dpviz.ui.shared.timeline import Window
 
 
 @dataclass(frozen=True)
-class Viewpoint:
-    """Camera of a visitor: longitude, latitude, zoom; ``key`` of the data, None from an address."""
-
-    place: tuple[float, ...]
-    key: str | None = None
-
-
-@dataclass(frozen=True)
 class LockedScale:
     """Scale that all maps of the same data keep; ``key`` of the data, None from an address."""
 
@@ -65,14 +57,14 @@ class LockedScale:
     key: str | None = None
 
 
-def _viewpoint(name: str) -> Viewpoint | None:
+def _viewpoint(name: str) -> tuple[float, ...] | None:
     place = permalink.number_list(name, 3)  # longitudes may exceed 180°, as around Fiji
     if place is None or abs(place[0]) > 540 or abs(place[1]) > 90 or not 0 <= place[2] <= 24:
         return None
-    return Viewpoint(place)
+    return place
 
 
-CAMERA = permalink.Field("camera", _viewpoint, lambda seen: permalink.joined(seen.place, 5))
+CAMERA = permalink.Field("camera", _viewpoint, lambda seen: permalink.joined(seen, 5))
 
 
 def _locked_scale(name: str) -> LockedScale | None:
@@ -116,12 +108,11 @@ def scene_of(
         scale = cached(f"{prefix}.scale.kept", shown, shared)
 
     def make() -> Scene:
-        camera = Camera(bounds=domain_bounds(release.domain), key=source.key)
         if look is None:
-            made = release_scene([release], camera=camera, scale=scale or shared())
+            made = release_scene([release], scale=scale or shared())
             made = replace(made, lock=scale is not None)
         else:
-            made = look.of(release, camera)
+            made = look.of(release)
         title = f"{source.title} · {title_of(release.header.method)}"  # for pictures and tables
         return replace(made, tools=tools, title=made.title or title)
 
@@ -148,22 +139,28 @@ def locked_scale(prefix: str, source: PointSource) -> Scale | None:
 def cached_scene(prefix: str, asked: Any, make: Callable[[], Scene], source: PointSource) -> Scene:
     """Scene with the visitor's camera; rebuilt if its data or content changes."""
     place, question = f"{prefix}.scene", (source.key, asked)
-    scene = at_last_camera(prefix, cached(place, question, make), source)
+    scene = at_last_camera(prefix, cached(place, question, make))
     st.session_state[place] = (question, scene)
     return scene
 
 
-def at_last_camera(prefix: str, scene: Scene, source: PointSource) -> Scene:
-    """Scene at the visitor's last camera, for a map that is new on the page."""
-    seen: Viewpoint | None = st.session_state.get(f"{prefix}.camera")
-    if seen is None or events(f"{prefix}.map").camera is not None:
+def at_last_camera(prefix: str, scene: Scene) -> Scene:
+    """Scene at the visitor's last camera, for a map that is new on the page.
+
+    A camera belongs to the area where it was used first, also if the address has kept it.
+    """
+    place, area = CAMERA.place(prefix), scene.camera.key
+    seen: tuple[float, ...] | None = st.session_state.get(place)
+    if seen is None:
         return scene
-    if seen.key not in (None, source.key):  # the camera belongs to other data
-        st.session_state[f"{prefix}.camera"] = None
+    areas: dict[str | None, str] = st.session_state.setdefault(f"{place}.areas", {})
+    if areas.setdefault(permalink.joined(seen, 5), area) != area:
+        st.session_state[place] = None
         return scene
-    st.session_state[f"{prefix}.camera"] = replace(seen, key=source.key)
-    longitude, latitude, zoom = seen.place
-    camera = Camera(longitude=longitude, latitude=latitude, zoom=zoom, key=source.key)
+    if events(f"{prefix}.map").camera is not None:
+        return scene
+    longitude, latitude, zoom = seen
+    camera = Camera(longitude=longitude, latitude=latitude, zoom=zoom, key=area)
     return scene if scene.camera == camera else replace(scene, camera=camera)
 
 
@@ -203,12 +200,12 @@ def ask_on_map(
         scene = replace(scene, legend=scene.legend.counting(words.noun))
     with map_container():
         map_view(
-            at_last_camera(prefix, scene, source),
+            at_last_camera(prefix, scene),
             key=name,
             on_shape=partial(query_drawn_shape, prefix),
             on_scale=partial(_lock, prefix),
         )
-        keep_camera(prefix, source)
+        keep_camera(prefix, scene)
         with answer_card():
             with st.container():  # keeps the form below it open when its content changes
                 marks = answer()
@@ -323,9 +320,11 @@ def _lock(prefix: str) -> None:
     st.session_state[f"{prefix}.unlocked"] = locked is None
 
 
-def keep_camera(prefix: str, source: PointSource) -> None:
-    """Store the camera, so that the map reopens at the visitor's last view."""
-    camera = events(f"{prefix}.map").camera
+def keep_camera(prefix: str, scene: Scene) -> None:
+    """Store the camera on the scene's area, so that the map reopens at the visitor's last view."""
+    camera, place = events(f"{prefix}.map").camera, CAMERA.place(prefix)
     if camera:
-        place = (camera["longitude"], camera["latitude"], camera["zoom"])
-        st.session_state[f"{prefix}.camera"] = Viewpoint(place, source.key)
+        seen = camera["longitude"], camera["latitude"], camera["zoom"]
+        st.session_state[place] = seen
+        areas = st.session_state.setdefault(f"{place}.areas", {})
+        areas[permalink.joined(seen, 5)] = scene.camera.key

@@ -16,8 +16,7 @@ from dpviz.domain.periods import span_words
 from dpviz.errors import DpvizError
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
-from dpviz.render import Camera, Mark, Scene
-from dpviz.render.cells import domain_bounds
+from dpviz.render import Mark, Scene
 from dpviz.render.numbers import count_words, with_noise
 from dpviz.render.projection import from_degrees
 from dpviz.render.scene import Bounds
@@ -319,9 +318,8 @@ def film(
         maps = [during(release, each) for each in pairs]
         if sum(len(each.nodes) for each in maps) > MAX_CELLS:
             return None
-        camera = Camera(bounds=domain_bounds(maps[0].domain), key=source.key)
         shared = scale or shared_scale(every, pairs)
-        scene = film_scene(maps, labels, camera=camera, scale=shared)
+        scene = film_scene(maps, labels, scale=shared)
         return replace(scene, lock=scale is not None)
 
     return cached(f"{prefix}.film", (release, source.key, scale), make)

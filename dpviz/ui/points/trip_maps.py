@@ -138,7 +138,7 @@ def _scene(seen: PointRelease, scale: Scale, source: PointSource, title: str) ->
     bounds = domain_bounds(seen.domain)
     return Scene(
         marks=[cells(seen, scale=scale), *outlines(bounds)],
-        camera=Camera(bounds=bounds, key=source.key),
+        camera=Camera(bounds=bounds),
         tools=("rect",),
         domain=bounds,
         title=f"{source.title} · {title}",

@@ -48,7 +48,7 @@ def show_graph(prefix: str, source: RoadSource) -> None:
         area = bounds(graph)
         return Scene(
             marks=[*ground(graph, source.data.name), graph_mark(graph)],
-            camera=Camera(bounds=area, key=source.key),
+            camera=Camera(bounds=area),
             domain=area,
             plane=not graph.crs,
             description="The public streets; no release has been built yet",
@@ -133,4 +133,4 @@ def _scene(release: RoadRelease, source: RoadSource, view: str, noun: str) -> Sc
         scale = street_scale(release)
         marks, legend = street_marks(release, scale), street_legend(scale, noun)
     title = f"{noun[:1].upper()}{noun[1:]} on roads · {title_of(release.header.method)}"
-    return streets_scene(release, marks, legend, key=source.key, picks=True, title=title)
+    return streets_scene(release, marks, legend, picks=True, title=title)

@@ -127,7 +127,7 @@ def grid_scene(source: SequenceSource) -> Scene:
     grid = boxes("grid", source.places, themed=60, width=0.8)
     return Scene(
         marks=[grid, *outlines(bounds)],
-        camera=Camera(bounds=bounds, key=f"{source.key}.grid"),
+        camera=Camera(bounds=bounds),
         domain=bounds,
         description="The public cells; no release has been built yet",
     )
@@ -167,7 +167,7 @@ def _scene(
     title = f"Movements between places · {title_of(view.release.header.method)}"
     seen = view.visits, view.sd
     return places_scene(
-        view.release, source.places, view.names, seen, marks, key=source.key, title=title, **options
+        view.release, source.places, view.names, seen, marks, title=title, **options
     )
 
 

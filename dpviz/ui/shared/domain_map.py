@@ -32,7 +32,7 @@ def choose_domain(prefix: str, height: int = 560) -> None:
     seen = st.session_state.get(f"{prefix}.bounds.seen")
     scene = Scene(
         marks=outlines(seen),
-        camera=Camera(bounds=seen or WORLD, key=f"area|{seen}"),
+        camera=Camera(bounds=seen or WORLD),
         tools=() if waiting else ("rect",),
         description="World map to draw the area on",
     )
@@ -49,7 +49,7 @@ def show_domain(prefix: str, source: DataSource, height: int = 560) -> None:
     bounds = domain_bounds(source.data.domain)
     scene = Scene(
         marks=[boxes("domain", [bounds], color=ACCENT, width=2.0), *outlines(bounds)],
-        camera=Camera(bounds=bounds, key=source.key),
+        camera=Camera(bounds=bounds),
         domain=bounds,
         description="The area; no release has been built yet",
     )

@@ -35,6 +35,7 @@ export class Sight {
   ask(start, refit) {
     if (this.camera && this.key === start.key && !(refit && !this.touched)) return;
     this.key = start.key;
+    this.tell.cancel(); // of the area before
     this.camera = null;
     this.start = start;
   }
