@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 import dpviz
 from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.areas.table import rank_limits
-from dpviz.render import with_noise
+from dpviz.render import half_width_words, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.nearby import area_choices, area_labels
 from dpviz.ui.server import OPENED
@@ -46,6 +46,10 @@ def test_a_release_of_areas_opens_in_the_app(release, tmp_path, monkeypatch):
     assert "**Draw a rectangle**" in texts(app)
     assert app.get("bidi_component")
     assert metrics(app)["Areas"] == f"{release.frame.leaves:,}"
+    finest = release.answers.rows(release.frame.rows_of(None))
+    half = half_width_words(np.median(finest.high - finest.low) / 2)
+    headed = f"± {half} records** in one of the {release.frame.leaves} hexagons"
+    assert headed in texts(app)  # it was the error of a rectangle that cuts areas
     app.session_state["explore.rect"] = (14.4, -24.1, 14.5, -24.0)
     app.session_state["explore.level.h3:5|h3:6"] = "h3:5"
     app.run()

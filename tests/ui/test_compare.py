@@ -13,7 +13,6 @@ from dpviz.evaluation.truth import exact_counts, exact_total
 from dpviz.exports import Presentation, map_page
 from dpviz.render import half_width_words, with_noise
 from dpviz.render.numbers import NO_BREAK
-from dpviz.ui.points.accuracy import typical_half_width
 from dpviz.ui.points.compared_maps import EXACT, exact_cells
 from dpviz.ui.points.film import FRAMES, _deviation, film_series
 from dpviz.ui.points.source_form import PointSource, built_in
@@ -351,9 +350,20 @@ def test_a_file_without_points_on_one_map_is_refused_by_the_name_of_its_side():
 def test_the_row_above_the_maps_says_which_errs_least():
     """It stood in a tab below the first screen."""
     app = opened(a__epsilon="0.1", b__method="privtree", b__epsilon="10")
-    low, high = sorted(map(typical_half_width, compared(app)))
-    words = re.search(r"\*\*B\*\* errs ([\d.]+) times less than \*\*A\*\*", texts(app))
-    assert float(words[1]) == pytest.approx(high / low, rel=0.05)
+    said = r"\*\*B\*\* errs ([\d.]+) times less than \*\*A\*\*: ± ([\d.]+), not ± ([\d.]+)"
+    times, low, high = map(float, re.search(said, texts(app)).groups())
+    assert times == pytest.approx(high / low, rel=0.05)  # of the numbers as shown
+
+
+def test_explore_and_compare_state_one_error_of_a_release_and_count_its_noun():
+    """A map of the whole period stated a larger error, and its counts were "records"."""
+    identity, noun = paid_releases(5.0, data=year())[0], Presentation(noun="visits")
+    Shelf().present(identity, "here", noun)
+    explored = re.search(r"\*\*(± [\d.]+ visits)\*\* in a", texts(opened_page(release=identity)))
+    app = chosen(opened(), identity, identity)
+    assert [label.split("\n")[1] for label in scene_of(app).labels] == [explored[1]] * 2
+    assert scene_of(app).legend.title.startswith("Visits per")
+    assert "records" not in texts(app)
 
 
 def panel():

@@ -38,9 +38,11 @@ from dpviz.ui.shared.memory import public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.navigation import page_of
 from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
+from dpviz.ui.shared.presentation import counted_noun, words_of
 from dpviz.ui.shared.releases import RELEASES, unlisted_note
 from dpviz.ui.shared.skeleton import build_choice, describe
 from dpviz.ui.shared.sources import NoRecords
+from dpviz.ui.shared.text import plain
 
 TITLE, ORDER = "Compare", 1
 KEY = "compare"
@@ -138,9 +140,11 @@ def _two_releases(frame: PageFrame) -> None:
             )
             st.page_link(page_of(publish), label="Publish one", icon=":material/publish:")
         return
-    pair = first.release, second.release
-    compared = Comparison(pair, (first.title, second.title))
-    frame.describe(badges(compared))
+    pair = first.map, second.map
+    asked = tuple((each.release, each.period) for each in (first, second))
+    compared = Comparison(pair, (first.title, second.title), asked=asked)
+    noun = counted_noun(KEY, *pair)
+    frame.describe(badges(compared, words_of(KEY, *pair).noun))
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     clear_distant_shape(KEY, source, *(release.domain for release in compared.releases))
@@ -151,7 +155,7 @@ def _two_releases(frame: PageFrame) -> None:
     panels: Panels = {}
     if not compared.of_periods:
         panels["Match their records"] = partial(owners_panel, f"{KEY}.releases", pair)
-    total = partial(st.markdown, f"{totals} {pair[0].records}", width="content", help=MARGIN)
+    total = partial(st.markdown, f"{totals} {plain(noun)}", width="content", help=MARGIN)
     maps_and_answers(KEY, compared, source, {}, lambda rect: panels, total)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from dpviz.evaluation.plots import METRICS
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow, rows_csv, summary
 from dpviz.queries.workloads import workload
-from dpviz.releases.counts import AreaRelease, PointRelease
+from dpviz.releases.areas.hexagons import level_words
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.render import half_width_words
 from dpviz.render.colors import PAIR
 from dpviz.ui.points.source_form import PointSource
@@ -21,43 +23,79 @@ from dpviz.ui.shared.charts import error_chart
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.panels import ErrorsShown, file_button, table_panel
 from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.timeline import Window
 
 EPSILONS = (0.1, 0.4, 1.6, 6.4)
 SIZE, QUERIES = "medium", 300
 METRIC = "median_relative_error"
 
 
-TYPICAL = {
+BOXES = {
     2: (10, "in a small area", "in a rectangle of 1 % of the area"),
     4: (4, *2 * ("from one sixteenth of the area to another",)),
 }
 """By axes: parts per axis of the boxes whose typical error is shown, words for a box, its size."""
 
-ABOUT_ERROR = (
+ABOUT_BOXES = (
     "Half of the 95 % interval of a typical count {0}: the noise, and the uncertainty where a "
     "rectangle cuts cells, together. Computed from the release alone."
 )
 
-
-def typical_error(release: PointRelease | AreaRelease, noun: str = "") -> tuple[str, str] | None:
-    """Error of a typical count of ``noun``, and a note; None in dimensions without a map."""
-    dims = release.domain.without_time.dims
-    if dims not in TYPICAL:
-        return None
-    _, words, size = TYPICAL[dims]
-    error = cached("typical error", release, lambda: typical_half_width(release))
-    counted = plain(noun) or release.records
-    shown = f"Typical error **± {half_width_words(error)} {counted}** {words}"
-    return shown, ABOUT_ERROR.format(size)
+ABOUT_AREAS = (
+    "Half of the 95 % interval of the count of a typical area: the noise, as areas are counted "
+    "whole. A rectangle that cuts areas has a larger error. Computed from the release alone."
+)
 
 
-def typical_half_width(release: PointRelease | AreaRelease) -> float:
-    """Median half-width of the 95 % intervals in equal boxes, see :data:`TYPICAL`."""
+@dataclass(frozen=True)
+class TypicalError:
+    """Error of a typical count of a release.
+
+    Attributes:
+        half_width: median half-width of the 95 % intervals.
+        place: words for the places that are counted.
+        about: meaning of the error.
+    """
+
+    half_width: float
+    place: str
+    about: str
+
+    def words(self, noun: str) -> str:
+        """The error of a count of ``noun``, in Markdown."""
+        return f"**± {half_width_words(self.half_width)} {plain(noun)}** {self.place}"
+
+    def head(self, noun: str) -> str:
+        """The same in two lines, for the head of a map."""
+        return f"± {half_width_words(self.half_width)} {noun}\n{self.place}"
+
+
+def typical_error(
+    release: PointRelease | AreaRelease, period: Window | None = None
+) -> TypicalError:
+    """Error of a typical count in a period: of areas in one of them, else in equal boxes.
+
+    ``release`` has a map, see :data:`BOXES`, and is as published: errors of a map of its period are
+    rougher estimates, and larger.
+    """
+    if is_areas(release):
+        return _error_of_areas(release)
     place = release.domain.without_time
-    edges = np.linspace(place.lower, place.upper, TYPICAL[place.dims][0] + 1).T
+    parts, words, size = BOXES[place.dims]
+    edges = np.linspace(place.lower, place.upper, parts + 1).T
     low, high = (np.stack(np.meshgrid(*each), -1).reshape(-1, place.dims)
                  for each in (edges[:, :-1], edges[:, 1:]))  # fmt: skip
-    return float(np.median(release.count(np.hstack([low, high])).total_error))
+    errors = release.count(np.hstack([low, high]), period).total_error
+    return TypicalError(float(np.median(errors)), words, ABOUT_BOXES.format(size))
+
+
+def _error_of_areas(release: AreaRelease) -> TypicalError:
+    """Error of the count of one of the finest areas."""
+    areas = release.frame
+    sd = float(np.sqrt(np.median(release.nodes.variance[areas.rows_of(None)])))
+    name = "areas" if areas.resolution is None else level_words(areas.levels[-1])
+    words = f"in one of the {areas.leaves:,} {name}" if areas.leaves > 1 else "in the only area"
+    return TypicalError(release.header.interval_sds * sd, words, ABOUT_AREAS)
 
 
 def accuracy_panel(prefix: str, source: PointSource, methods: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,11 +15,11 @@ from dpviz.evaluation.truth import exact_counts
 from dpviz.releases.counts import PointRelease
 from dpviz.render import Scene, density_scale, difference_scene, error_scene, with_noise
 from dpviz.render.cells import domain_bounds
-from dpviz.render.numbers import NO_BREAK, half_width_words
+from dpviz.render.numbers import NO_BREAK, half_width_words, short
 from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.points.accuracy import ABOUT_ERROR, TYPICAL, typical_error, typical_half_width
+from dpviz.ui.points.accuracy import TypicalError, typical_error
 from dpviz.ui.points.answers import (
     CUT,
     MARGIN,
@@ -47,8 +48,10 @@ from dpviz.ui.shared.frame import Panels, map_container, tabs
 from dpviz.ui.shared.memory import cached, public_release
 from dpviz.ui.shared.method_form import Choice
 from dpviz.ui.shared.panels import draw_hint, file_button
+from dpviz.ui.shared.presentation import counted_noun
 from dpviz.ui.shared.skeleton import build_choice
-from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.text import badge, half_on_screen, plain
+from dpviz.ui.shared.timeline import Window
 
 MODES = {"side": "Side by side", "swipe": "Swipe", "difference": "Difference"}
 ERRORS = "Errors"
@@ -69,11 +72,18 @@ class Comparison:
         releases: two or three of one area.
         labels: one each: what it is.
         exact: cells with exact counts; None if the records are not public.
+        asked: releases as published, with the period of each map, for counts and their errors;
+            those of the maps by default.
     """
 
     releases: tuple[PointRelease, ...]
     labels: tuple[str, ...]
     exact: PointRelease | None = None
+    asked: tuple[tuple[PointRelease, Window | None], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.asked:
+            object.__setattr__(self, "asked", tuple((each, None) for each in self.releases))
 
     @property
     def of_periods(self) -> bool:
@@ -94,15 +104,16 @@ def exact_cells(source: PointSource) -> PointRelease | None:
     return cells
 
 
-def badges(compared: Comparison) -> str:
-    """Guarantees of all releases; one for those that differ in their ε only."""
+def badges(compared: Comparison, noun: str = "") -> str:
+    """Guarantees of all releases, which count ``noun``; one for those with another ε only."""
+    headers = [release.header for release in compared.releases]
+    several = [badge(header, noun) for header in headers]
     shown = {
-        release.header.privacy_status[0]: badge(release.header) for release in compared.releases
+        header.privacy_status[0]: words for header, words in zip(headers, several, strict=True)
     }
     if len(shown) == 1 and len(compared.releases) > 2:
         (words,) = shown.values()
         return re.sub(r"at ε\W+[\d.\\]+", "at each ε", words)
-    several = [badge(release.header) for release in compared.releases]
     if len(set(several)) == 1:
         return several[0]
     return " ".join(f"**{side}** {each}" for side, each in zip("ABC", several, strict=False))
@@ -146,9 +157,15 @@ def maps_and_answers(
         if mode != "difference":
             names = _chosen_maps(prefix, names, 2 if mode == "swipe" else None)
         controls()
-        _least_error(prefix, compared)
+        errors = cached(
+            f"{prefix}.typical",
+            compared.asked,
+            lambda: list(itertools.starmap(typical_error, compared.asked)),
+        )
+        if len({period for _, period in compared.asked}) == 1:  # a month errs less than its year
+            _least_error(errors)
     with map_container():
-        scene = _scene(prefix, compared, source, mode or "side", names)
+        scene = _scene(prefix, compared, source, mode or "side", names, errors)
         map_view(scene, key=f"{prefix}.map", on_shape=partial(query_drawn_shape, prefix))
         keep_camera(prefix, scene)
     rows: list[dict[str, Any]] = []
@@ -169,21 +186,21 @@ def maps_and_answers(
         set_query(prefix, typed)
 
 
-def _least_error(prefix: str, compared: Comparison) -> None:
-    """Say in the row above the maps which release errs least, and how much less than the worst."""
-    releases = compared.releases
-    if len({str(release.header.extra.get("period")) for release in releases}) > 1:
-        return  # a month has smaller errors than its year
-    errors = cached(f"{prefix}.typical", releases, lambda: list(map(typical_half_width, releases)))
-    (least, best), *_, (most, worst) = sorted(zip(errors, "ABC", strict=False))
-    _, where, size = TYPICAL[2]
-    words = f"All err alike: ± {half_width_words(most)} {where}"
-    if most > 1.1 * least > 0:
-        times = f"{most / least:.1f}" if most < 10 * least else f"{most / least:,.0f}"
-        low, high = half_width_words(least), half_width_words(most)
-        words = f"**{best}** errs {times} times less than **{worst}**: ± {low}, not ± {high}"
+def _least_error(errors: Sequence[TypicalError]) -> None:
+    """Say in the row above the maps which release errs least, and how much less than the worst.
+
+    Their ratio is that of the numbers as shown.
+    """
+    ascending = sorted((error.half_width, side) for error, side in zip(errors, "ABC", strict=False))
+    (least, best), (most, worst) = ascending[0], ascending[-1]
+    low, high = half_on_screen(least), half_on_screen(most)
+    words = f"All err alike: ± {half_width_words(most)} {errors[0].place}"
+    if low < high:
+        times = f" {short(high / low)} times" if low else ""
+        shown = f"± {half_width_words(least)}, not ± {half_width_words(most)}"
+        words = f"**{best}** errs{times} less than **{worst}**: {shown}"
     with st.container(key="dpviz-least", width="content"):
-        st.markdown(words, help=ABOUT_ERROR.format(size))
+        st.markdown(words, help=errors[0].about)
 
 
 def _chosen_maps(prefix: str, names: Sequence[str], most: int | None) -> list[str]:
@@ -222,12 +239,13 @@ def _table(prefix: str, rows: Sequence[dict[str, Any]]) -> None:
 def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[dict[str, Any]]:
     """Show all answers and, for public data, the exact one; return rows for the download."""
     rows = []
-    for side, release, label in zip("ABC", compared.releases, compared.labels, strict=False):
+    each = zip("ABC", compared.asked, compared.labels, strict=False)
+    for side, (release, period), label in each:
         inside = in_domain(rect, release.domain)
         if inside is None:
             return []
         exact = int(exact_counts(source.data, inside)[0]) if source.public else None
-        answer = row_of(release, release.count(inside), exact)
+        answer = row_of(release, release.count(inside, period), exact)
         rows.append(dict(zip(SIDES, rect, strict=True)) | {"side": side} | answer)
         rows[-1]["method"] = label
     places = st.columns(len(rows) + source.public)
@@ -244,18 +262,26 @@ def _answers(compared: Comparison, source: PointSource, rect: Bounds) -> list[di
 
 
 def _scene(
-    prefix: str, compared: Comparison, source: PointSource, mode: Any, names: Sequence[str]
+    prefix: str,
+    compared: Comparison,
+    source: PointSource,
+    mode: Any,
+    names: Sequence[str],
+    errors: Sequence[TypicalError],
 ) -> Scene:
     """Scene of the chosen maps, cached so that a query does not compute the cells again.
 
     With exact cells the scale is theirs: it stays when ε or a method changes.
     """
+    noun = counted_noun(prefix, *compared.releases)
 
     def make() -> Scene:
         exact = compared.exact
         maps = {
-            name: (release, f"{name}: {label}\n{_error(release)}")
-            for name, release, label in zip("ABC", compared.releases, compared.labels, strict=False)
+            name: (release, f"{name}: {label}\n{error.head(noun)}")
+            for name, release, label, error in zip(
+                "ABC", compared.releases, compared.labels, errors, strict=False
+            )
         }
         if mode == "difference" and exact is None:
             scene = difference_scene(compared.releases[:2], compared.labels[:2])
@@ -267,12 +293,7 @@ def _scene(
             pairs = [maps[name] for name in names]
             scale = density_scale(*(compared.releases if exact is None else [exact]))
             scene = release_scene(*zip(*pairs, strict=True), mode=mode, scale=scale)
-        return replace(scene, title=f"{source.title} · {' and '.join(compared.labels)}")
+        title = f"{source.title} · {' and '.join(compared.labels)}"
+        return replace(scene, title=title, legend=scene.legend and scene.legend.counting(noun))
 
-    return cached_scene(prefix, (compared, mode, tuple(names)), make, source)
-
-
-def _error(release: PointRelease) -> str:
-    """Typical error of a release and what of, in two lines for the head of its map."""
-    words = typical_error(release)
-    return "" if words is None else "\n".join(words[0].split("**")[1:]).replace("\n ", "\n")
+    return cached_scene(prefix, (compared, mode, tuple(names), noun), make, source)

@@ -44,7 +44,7 @@ from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import draw_hint
 from dpviz.ui.shared.parts import rerun_fragment
-from dpviz.ui.shared.presentation import words_of
+from dpviz.ui.shared.presentation import counted_noun, words_of
 from dpviz.ui.shared.text import plain, sentence
 from dpviz.ui.shared.timeline import Window
 
@@ -268,7 +268,7 @@ def drawn_answer(
             asked = asked_rectangle(release, source, rect, window)
         else:
             if window is None:  # of a window the row above the map says it
-                noun = words_of(prefix, release).noun or release.records
+                noun = counted_noun(prefix, release)
                 kind = release.header.extra.get("kind")
                 named = f"All {noun}" if kind is None else f"{noun[:1].upper()}{noun[1:]} of {kind}"
                 st.metric(f"{plain(named)} (noisy)", total_words(release), help=MARGIN)

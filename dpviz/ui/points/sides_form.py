@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from dpviz.domain.periods import span_words, whole_words
+from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
@@ -19,6 +20,7 @@ from dpviz.ui.shared.method_form import EPSILONS as SLIDER
 from dpviz.ui.shared.method_form import Choice, linked_epsilon, method_form
 from dpviz.ui.shared.releases import Opened, newest_comparable, release_choice
 from dpviz.ui.shared.skeleton import method_link
+from dpviz.ui.shared.timeline import Window
 
 STARTS = {"a": "ladder_tree", "b": "privtree", "c": "ugrid"}
 """Sides, with the methods that they start with."""
@@ -145,13 +147,23 @@ def sides_form(prefix: str, source: PointSource) -> list[Choice]:
     return choices
 
 
-def release_side(prefix: str, side: str) -> Opened | None:
-    """Ask for the release of a side and, of one with time, for a period; return its map."""
+@dataclass(frozen=True, eq=False)
+class ReleaseSide(Opened):
+    """A release of a side, with the period that it shows, and its map."""
+
+    map: PointRelease
+    period: Window | None = None
+
+
+def release_side(prefix: str, side: str) -> ReleaseSide | None:
+    """Ask for the release of a side and, of one with time, for a period."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"dpviz-{side}"):
         st.markdown(f"**{side.upper()}**", width="content")
         chosen = release_choice(prefix, side)
-        if chosen is None or chosen.release.domain.time is None:
-            return chosen
+        if chosen is None:
+            return None
+        if chosen.release.domain.time is None:
+            return ReleaseSide(**vars(chosen), map=chosen.release)
         release, place = chosen.release, f"{prefix}.{side}.period"
         calendar, whole = release.domain.calendar, release.domain.period
         steps = itertools.pairwise(window_cuts(release.domain))
@@ -167,7 +179,8 @@ def release_side(prefix: str, side: str) -> Opened | None:
         words = st.selectbox(label, periods, key=key, label_visibility="collapsed")
     st.session_state[place] = words
     flat = cached(f"{place}.map", (release, words), lambda: during(release, periods[words]))
-    return replace(chosen, release=flat, title=f"{chosen.title}, {words}")
+    title = f"{chosen.title}, {words}"
+    return ReleaseSide(chosen.key, title, release, map=flat, period=periods[words])
 
 
 def sides_link(choices: Sequence[Choice]) -> dict[str, str | None]:

@@ -10,14 +10,15 @@ from dpviz.releases.flows.release import is_flows
 from dpviz.render.cells import domain_bounds
 from dpviz.ui.areas.areas_form import areas_link
 from dpviz.ui.flows.map_answer import pair_error
-from dpviz.ui.points.accuracy import typical_error
+from dpviz.ui.points.accuracy import BOXES, typical_error
 from dpviz.ui.points.attributes_form import sums_link
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.prior_form import with_prior
 from dpviz.ui.points.source_form import PointSource, source_form
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.domain_map import choose_domain
-from dpviz.ui.shared.presentation import words_of
+from dpviz.ui.shared.memory import cached
+from dpviz.ui.shared.presentation import counted_noun
 from dpviz.ui.shared.skeleton import Slots, build_choice
 from dpviz.ui.shared.sources import NoRecords
 
@@ -46,14 +47,25 @@ def point_slots(
         adopt=lambda opened: PointSource(data=NoRecords(), title=opened.title, key=opened.key),
         empty=partial(choose_domain, key),
         before=before,
-        error=lambda release, *_: (
-            pair_error(release)
-            if is_flows(release)
-            else typical_error(release, words_of(key, release).noun or records)
-        ),
+        error=lambda release, *_: _error(key, release, records),
         show=partial(_show_on_map, show),
         link=lambda choice: {**areas_link(choice), **sums_link(choice.sum_share)},
     )
+
+
+def _error(key: str, release: Any, records: str) -> tuple[str, str] | None:
+    """Typical error of a release in words, and a note on it; None where there is no map.
+
+    ``records`` is the page's noun, where the release has none of its own.
+    """
+    if is_flows(release):
+        return pair_error(release)
+    if release.domain.without_time.dims not in BOXES:
+        return None
+    error = cached(f"{key}.error", release, lambda: typical_error(release))
+    noun = counted_noun(key, release)
+    words = error.words(records if noun == "records" else noun)
+    return f"Typical error {words}", error.about
 
 
 def _show_on_map(show: Callable[[Any, PointSource, Any], None], release: Any, *others: Any) -> None:

@@ -31,7 +31,7 @@ from dpviz.ui.shared.access import fragment
 from dpviz.ui.shared.frame import Panels, answer_card, map_container, show_card, tabs
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import title_of
-from dpviz.ui.shared.presentation import words_of
+from dpviz.ui.shared.presentation import counted_noun
 from dpviz.ui.shared.time_window import TimeWindow, steps_timeline
 from dpviz.ui.shared.timeline import PERIOD
 
@@ -94,7 +94,7 @@ def map_and_answer(
     _refuse_unknown(prefix, source.data.graph)
     ends = _ends(prefix)
     with map_container():
-        noun = words_of(prefix, release).noun or release.records
+        noun = counted_noun(prefix, release)
         draw = partial(_scene, release, source, view, noun)
         scene = cached(f"{prefix}.scene", (view, release, noun), draw)
         picked = partial(_picked, prefix, source.data.graph)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from dpviz.exports import (
     report_page,
 )
 from dpviz.exports.presentation import MAX_LENGTHS, MAX_NOTES, PLAIN
-from dpviz.releases.counts import domain_of
+from dpviz.releases.counts import CountRelease, domain_of
 from dpviz.releases.release import Release
 from dpviz.releases.series import Series
 from dpviz.render import Camera
@@ -40,24 +40,40 @@ ABOUT_TEXTS = (
 )
 
 
-def words_of(prefix: str, release: Release | None) -> Presentation:
+def words_of(prefix: str, *releases: Release) -> Presentation:
     """Words of a release on a page: those stored with it, and what was typed since.
+
+    Of several, those that they share: the noun of what they count.
 
     Args:
         prefix: prefix of the page's keys.
-        release: the shown release; None for several.
+        releases: the shown ones.
     """
     key = f"{prefix}.share"
-    stored = None if release is None else _stored(release)
-    identity = stored and stored.id
-    if st.session_state.get(f"{key}.of", "") != identity:  # another release than before
+    stored = [_stored(each) for each in releases]
+    identity = [each.id for each in stored if each]
+    if st.session_state.get(f"{key}.of") != identity:  # other releases than before
         st.session_state[f"{key}.of"] = identity
-        st.session_state[f"{key}.words"] = stored.presentation if stored else PLAIN
+        shown = [each.presentation if each else PLAIN for each in stored]
+        noun = _shared(each.noun for each in shown)
+        st.session_state[f"{key}.words"] = shown[0] if len(shown) == 1 else Presentation(noun=noun)
         for name in FIELDS:
             st.session_state.pop(f"{key}.{name}", None)
     words: Presentation = st.session_state[f"{key}.words"]
     names = [name for name in FIELDS if f"{key}.{name}" in st.session_state]
     return replace(words, **{name: st.session_state[f"{key}.{name}"].strip() for name in names})
+
+
+def counted_noun(prefix: str, *releases: CountRelease[Any]) -> str:
+    """Plural of what releases count, as their owner or they say it; "records" if they differ."""
+    usual = _shared(each.records for each in releases)
+    return words_of(prefix, *releases).noun or usual or "records"
+
+
+def _shared(texts: Iterable[str]) -> str:
+    """The text if all are the same, else an empty one."""
+    first, *others = set(texts)
+    return "" if others else first
 
 
 def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> Presentation:
@@ -83,17 +99,17 @@ def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> 
 
 
 def presentation_form(
-    prefix: str, release: Release | None, place: tuple[float, float] | None
+    prefix: str, releases: Sequence[Release], place: tuple[float, float] | None
 ) -> Presentation:
     """Draw the form of a release's public words, and its link; store its owner's words.
 
     Args:
         prefix: prefix of the page's keys.
-        release: the shared release; None for several.
+        releases: the shared one; or several, without a link.
         place: longitude and latitude of a new note; None if the map has not been moved.
     """
-    stored = None if release is None else _stored(release)
-    key, words = f"{prefix}.share", words_of(prefix, release)
+    stored = _stored(releases[0]) if len(releases) == 1 else None
+    key, words = f"{prefix}.share", words_of(prefix, *releases)
     words = text_fields(key, tuple(FIELDS), words)
     words = replace(words, notes=_notes(key, words.notes, place))
     st.session_state[f"{key}.words"] = words
@@ -170,7 +186,7 @@ def share_page(
     """
     first, rect = releases[0], rects[0] if rects else None
     place = note_place(f"{prefix}.map", first, rect)
-    words = presentation_form(prefix, None if labels else first, place)
+    words = presentation_form(prefix, releases, place)
 
     def page() -> str:
         camera = camera_of(f"{prefix}.map")
