@@ -156,6 +156,11 @@ def test_a_rectangle_is_answered_by_the_engine_and_kept_in_the_address(app, open
 
     idle(page)  # before that, the fields show the last rectangle
     page.get_by_text("Enter coordinates").click()
+    before = map_view.get_attribute("data-shape")
+    page.get_by_label("east", exact=True).fill("13")
+    page.get_by_role("button", name="Query").press("Enter")
+    expect(page.get_by_text("East must be greater than west (")).to_be_in_viewport(ratio=1)
+    assert map_view.get_attribute("data-shape") == before  # nothing inside out is drawn
     for side, value in (("west", "14.6"), ("east", "14.8"), ("south", "-24"), ("north", "-23.9")):
         page.get_by_label(side, exact=True).fill(value)
     # A click may miss while the panel opens.

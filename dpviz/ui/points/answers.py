@@ -32,6 +32,7 @@ from dpviz.ui.map.component import Ring
 from dpviz.ui.points.attributes import ALL, attribute_answers, region_kinds
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.area_form import SIDES
+from dpviz.ui.shared.frame import show_refusal
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.parts import rerun_fragment
@@ -314,19 +315,27 @@ def as_csv(rows: Sequence[Mapping[Any, Any]]) -> str:
 
 
 def rectangle_form(prefix: str, rect: Bounds | None, domain: Bounds) -> Bounds | None:
-    """Four numbers for the rectangle; returns them when the visitor applies them."""
+    """Four numbers for the rectangle; returns them when the visitor applies valid ones.
+
+    Others are refused below the field that is to be changed.
+    """
     with (
         st.expander("Enter coordinates", icon=":material/pin:"),
         st.form(f"{prefix}.numbers", border=False),
     ):
-        start = rect or middle(domain)
-        values = [
-            st.number_input(side, value=value, format="%.5f", key=f"{prefix}.{side}.{value}")
-            for side, value in zip(SIDES, start, strict=True)
-        ]
+        values: dict[str, float] = {}
+        valid = True
+        for side, value in zip(SIDES, rect or middle(domain), strict=True):
+            key = f"{prefix}.{side}.{value}"
+            values[side] = float(st.number_input(side, value=value, format="%.5f", key=key))
+            least = {"east": "west", "north": "south"}.get(side)
+            if least is not None and values[side] <= values[least]:
+                st.error(f"{side.title()} must be greater than {least} ({values[least]:g}).")
+                valid = False
         if st.form_submit_button("Query"):
-            west, south, east, north = map(float, values)
-            return west, south, east, north
+            if valid:
+                return values["west"], values["south"], values["east"], values["north"]
+            show_refusal()
     return None
 
 

@@ -39,6 +39,12 @@ document.querySelector("[data-testid=stTabs]")?.scrollIntoView({block: "center"}
 </script>"""
 """Script that scrolls to the tabs."""
 
+TO_REFUSAL = """<script>/* %s */
+document.querySelector("[data-testid=stForm] [data-testid=stAlert]")
+  ?.scrollIntoView({block: "nearest"});
+</script>"""
+"""Script that scrolls to the message of a form that was refused."""
+
 
 @dataclass(frozen=True)
 class PageFrame:
@@ -115,6 +121,11 @@ def show_card(asked: Any) -> None:
     """Scroll a phone to the answer of a new question."""
     if is_fragment_run():
         st.html(INTO_VIEW % hash(repr(asked)), unsafe_allow_javascript=True)
+
+
+def show_refusal() -> None:
+    """Scroll to the message of the form that was sent just now, which its card may hide."""
+    st.html(TO_REFUSAL % uuid4().hex, unsafe_allow_javascript=True)
 
 
 def tabs(page: str, panels: Panels, always: Collection[str] = ()) -> dict[str, Any]:
