@@ -116,10 +116,8 @@ def map_view(
         "search": tiles and not scene.plane,
     }
     nothing = lambda: None  # noqa: E731
-    state = st.session_state.get(key) or {}
-    raw, shown = state.get("raw"), st.session_state.setdefault(f"{key}.shown", {})
-    if shown.get("area") != scene.camera.key:
-        shown |= {"area": scene.camera.key, "before": state.get("camera")}
+    raw = (st.session_state.get(key) or {}).get("raw")
+    begin_area(key, scene.camera.key)
     _map()(
         data={"spec": spec, **(tables(scene.marks, raw=True) if raw else scene.tables)},
         key=key,
@@ -130,6 +128,14 @@ def map_view(
         on_scale_change=on_scale or nothing,
     )
     return events(key)
+
+
+def begin_area(key: str, area: str) -> None:
+    """Forget the camera of a map if it shows another area from now on."""
+    shown = st.session_state.setdefault(f"{key}.shown", {})
+    if shown.get("area") != area:
+        camera = (st.session_state.get(key) or {}).get("camera")
+        shown |= {"area": area, "before": camera}
 
 
 def events(key: str) -> MapEvents:

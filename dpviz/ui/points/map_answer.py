@@ -21,7 +21,7 @@ from dpviz.render.scale import MAX_CLASSES, MIN_CLASSES, Scale
 from dpviz.render.scene import Bounds
 from dpviz.render.view import release_scene
 from dpviz.ui.map import Shape, map_overlay, map_view
-from dpviz.ui.map.component import Ring, events
+from dpviz.ui.map.component import Ring, begin_area, events
 from dpviz.ui.points.answers import (
     MARGIN,
     answered,
@@ -151,6 +151,7 @@ def at_last_camera(prefix: str, scene: Scene) -> Scene:
     """
     place, area = CAMERA.place(prefix), scene.camera.key
     seen: tuple[float, ...] | None = st.session_state.get(place)
+    begin_area(f"{prefix}.map", area)
     if seen is None:
         return scene
     areas: dict[str | None, str] = st.session_state.setdefault(f"{place}.areas", {})
