@@ -102,6 +102,12 @@ def level_titles(levels: Sequence[str]) -> list[str]:
     return ["areas"] if words == [*levels[:1]] else words
 
 
+def finest_words(areas: Areas) -> str:
+    """Number and title of the finest areas, such as "6 areas" or "25 finest areas"."""
+    title = level_titles(areas.levels)[-1]
+    return f"{areas.leaves:,} {'finest areas' if title == areas.levels[-1] else title}"
+
+
 def _cells_over(domain: Domain, resolution: int) -> NDArray[np.uint64]:
     """Ids of the cells that touch a box, ascending."""
     low, high = np.array(domain.lower), np.array(domain.upper)

@@ -12,7 +12,7 @@ from dpviz.build import build, from_points
 from dpviz.domain import Domain
 from dpviz.domain.calendar import step_words
 from dpviz.releases.answers import GAUSSIAN_SDS, INTERVAL_SDS
-from dpviz.releases.areas.hexagons import level_titles
+from dpviz.releases.areas.hexagons import finest_words, level_titles
 from dpviz.releases.areas.source import ChosenAreas
 from dpviz.releases.areas.table_steps import table_steps
 from dpviz.render import half_width_words
@@ -62,12 +62,10 @@ def areas_expectation(
     }
     words = {name: list(map(half_width_words, each)) for name, each in half.items()}
     finest = list(half.values())[-1 if choice.slots is not None else 0][-1]
-    title = columns["level"][-1]
-    finest_areas = "finest areas" if title == chosen.areas.levels[-1] else title
     of_one, of_all = _counted(domain, chosen.every, finest)
     st.info(
         f"**At ε = {choice.epsilon:g}:** ± {half_width_words(finest)}{of_one} in one of the "
-        f"{chosen.areas.leaves:,} {finest_areas}: with fewer than "
+        f"{finest_words(chosen.areas)}: with fewer than "
         f"{half_width_words(2 * finest)} records it looks like noise{of_all}.",
         icon=":material/visibility:",
     )

@@ -14,7 +14,7 @@ from dpviz.evaluation.plots import METRICS
 from dpviz.evaluation.points import PointBench
 from dpviz.evaluation.rows import MeasureRow, rows_csv, summary
 from dpviz.queries.workloads import workload
-from dpviz.releases.areas.hexagons import level_words
+from dpviz.releases.areas.hexagons import finest_words
 from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.render import half_width_words
 from dpviz.render.colors import PAIR
@@ -93,8 +93,7 @@ def _error_of_areas(release: AreaRelease) -> TypicalError:
     """Error of the count of one of the finest areas."""
     areas = release.frame
     sd = float(np.sqrt(np.median(release.nodes.variance[areas.rows_of(None)])))
-    name = "areas" if areas.resolution is None else level_words(areas.levels[-1])
-    words = f"in one of the {areas.leaves:,} {name}" if areas.leaves > 1 else "in the only area"
+    words = f"in one of the {finest_words(areas)}" if areas.leaves > 1 else "in the only area"
     return TypicalError(release.header.interval_sds * sd, words, ABOUT_AREAS)
 
 
