@@ -167,6 +167,17 @@ STRONG_EPSILON, WEAK_EPSILON = math.log(3.0), 3.0
 """Values of ε: up to the first, the guarantee is strong; beyond the second, it is weak."""
 
 
+def strength(epsilon: float) -> str:
+    """Name a guarantee by its strength.
+
+    >>> strength(1.0), strength(2.0), strength(10.0)
+    ('a strong guarantee', 'a moderate guarantee', 'a weak guarantee')
+    """
+    if epsilon <= STRONG_EPSILON:
+        return "a strong guarantee"
+    return "a moderate guarantee" if epsilon <= WEAK_EPSILON else "a weak guarantee"
+
+
 def protection(unit: str, epsilon: float, delta: float = 0.0) -> str:
     """State what ε means for a privacy unit, in words that promise no more than it gives.
 
@@ -184,7 +195,7 @@ guarantee; at ε = 1 the factor is 2.72.'
             f"{who}, can hardly tell whether {unit} {was} in the data: the odds of any conclusion "
             f"{factor}"
         )
-    weak = f" This is a weak guarantee; at ε = 1 the factor is {odds(1.0)}."
+    weak = f" This is {strength(epsilon)}; at ε = 1 the factor is {odds(1.0)}."
     return (
         f"{who}: the odds of any conclusion on whether {unit} {was} in the data {factor}"
         f"{weak if epsilon > WEAK_EPSILON else ''}"
@@ -267,10 +278,9 @@ crimes is in these data change by a factor of at most 148, a weak guarantee: ε 
         return (
             f"{wrong}, so that whether any {who} {are} in these data remains uncertain: {budget}."
         )
-    weak = "a weak guarantee" if epsilon > WEAK_EPSILON else "a moderate guarantee"
     return (
         f"{wrong}. The odds of any conclusion on whether any {who} {are} in these data change by "
-        f"a factor of at most {odds(epsilon)}, {weak}: {budget}."
+        f"a factor of at most {odds(epsilon)}, {strength(epsilon)}: {budget}."
     )
 
 

@@ -134,6 +134,7 @@ def suits_a_dark_phone(page):
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
     map_view = page.get_by_test_id("dpviz-map").first.bounding_box()
     assert map_view["y"] + map_view["height"] <= 844
+    page.wait_for_function(NO_WORD_CUT)
     assert page.locator(".st-key-learn-verdict").bounding_box()["y"] < map_view["y"]
     for words in page.locator("[class*='-aside']").all():
         charts = page.get_by_test_id("stVegaLiteChart").all()
@@ -141,6 +142,12 @@ def suits_a_dark_phone(page):
             (each.bounding_box()["y"] for each in charts), default=0
         )
 
+
+NO_WORD_CUT = """() =>
+  [...document.querySelectorAll("[data-testid=stVegaLiteChart]")].every(chart =>
+  [...chart.querySelectorAll("svg text")].every(each =>
+    each.getBoundingClientRect().right <= chart.getBoundingClientRect().right + 0.5))"""
+"""Whether all words of all charts end within their chart: a legend takes more rows on a phone."""
 
 ABOVE_AREA = """map => {
   const app = map.__dpviz, [west, , , north] = app.domain, [view] = app.sight.viewports;
@@ -204,6 +211,8 @@ def test_presenter_mode_has_large_letters_and_keeps_title_epsilon_and_take_away(
         expect(page.get_by_text(chapter.REVEAL.rpartition("$")[2])).to_be_visible()
         settled(page)
         page.wait_for_function(NOTHING_HIDDEN)
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= 720
+        assert lower(page.locator(".st-key-learn-presenting")) <= 720
         shows_high_charts(page)
         assert page.evaluate(SMALLEST, "[data-testid=stMain]") >= 20
         assert page.get_by_role("button", name="Zoom in").bounding_box()["height"] >= 48
@@ -262,7 +271,9 @@ def test_a_chapter_chosen_by_keys_is_left_by_next_and_kept_by_what_is_pressed_in
         page.keyboard.press("n")
         expect(heading(page, chapter)).to_be_visible()
     idle(page)
-    page.get_by_role("button", name="Show it without a guess").click()
+    shown_at_once = page.get_by_role("button", name="Show it without a guess")
+    expect(shown_at_once.locator("p")).to_have_css("text-decoration-line", "underline")
+    shown_at_once.click()
     expect(page.get_by_text(shown[4].TAKEAWAY)).to_be_visible()
     idle(page)
     page.keyboard.press("p")

@@ -132,7 +132,9 @@ def test_every_attack_is_run_on_all_five_publications():
     app = opened(chapter="protections")
     assert "exact counts" in texts(app)
     app.button(key=f"learn.protections.guess-{SHOWN}").click().run()
-    leaks = "**Suppression, Rounding, Jitter, k-anonymity** leak more than noise can: 73.1 of 100"
+    leaks = (
+        "**The other four exceed** the limit of noise: 73.1 of 100 (dashed), a strong guarantee."
+    )
     assert leaks in texts(app)
     table = {line.split(" | ")[0].strip("| "): line for line in texts(app).splitlines()}
     assert table["the attack made for it"].count("**100**") == 4
@@ -150,6 +152,18 @@ def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws)
     (message,) = (each.value for each in app.info if "A ratio needs" in each.value)
     assert message.endswith("lower ε." if draws > 1 else "draw more.")
     assert ("1 draw in each world" in texts(app)) == (draws == 1)
+
+
+SOOTHING = re.compile(r"nearly as likely|change little|hardly|a few more|strong guarantee|e\+0")
+"""Words that are wrong where much is revealed, and numbers that nobody reads."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_at_a_large_epsilon_no_chapter_says_that_little_is_revealed(name):
+    words = texts(opened(chapter=name, epsilon="10", at=f"guess:{SHOWN}"))
+    assert not SOOTHING.search(words)
+    graded = name in ("neighbour", "noise", "protections", "choosing")
+    assert ("a weak guarantee" in words.lower()) == graded
 
 
 @pytest.mark.parametrize(("epsilon", "sure"), [("1", "at most **73.1"), ("10", "all but certain")])

@@ -50,6 +50,8 @@ LEVELS = 10
 BEFORE = 95
 """People in the maps before the prediction: neither of the two cells is split."""
 GUESSES, TRIALS = 20, 400
+LABELS = 25
+"""Pixels of the labels above the maps."""
 
 
 def body(room: Room) -> None:
@@ -96,10 +98,7 @@ def _maps(room: Room, people: int, releases: tuple[PointRelease, PointRelease]) 
     description = f"{method(EXACT_SPLITS).title} on {labels[0]} and on {labels[1]}"
     scene = release_scene(releases, labels, mode="side", camera=camera)
     scene = replace(scene, tools=(), raw=True, description=description)
-    room.show(
-        scene,
-        "One method on two cities that differ by one person.",
-    )
+    room.show(scene, "One method on two cities that differ by one person.", above=LABELS)
 
 
 def _attack(room: Room, people: int) -> None:

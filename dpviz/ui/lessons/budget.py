@@ -16,7 +16,6 @@ from dpviz.ui.lessons.room import (
     Room,
     axis,
     layer,
-    named,
     ordinal,
 )
 from dpviz.ui.shared.charts import BLUE, ORANGE
@@ -83,7 +82,7 @@ def _chart(room: Room, seen: dict[str, Int], releases: int, exact: int) -> None:
         x=ordinal("answers above", of_all),
         xOffset={"field": "world", "sort": [WITHOUT, WITH]},
         y=axis("share", "Share of attackers", axis={"tickCount": 4}),
-        color=named("world", {WITHOUT: BLUE, WITH: ORANGE}),
+        color=room.named("world", {WITHOUT: BLUE, WITH: ORANGE}),
     )
     room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 225, bars)
 

@@ -144,8 +144,10 @@ def _verdict(room: Room, chapter: ModuleType) -> None:
     else:
         said = chapter.CHOICES[int(room.guess)].partition(":")[0]  # its reason would take a line
         words = f":orange-badge[:material/close:] You said “{said}”: not so. The answer: {right}"
+    at_epsilon = getattr(chapter, "at_epsilon", None)
+    reveal = f"{chapter.REVEAL} {at_epsilon(room.epsilon) if at_epsilon else ''}"
     with st.container(key="learn.verdict"):
-        st.markdown(f"{words} {chapter.REVEAL}")
+        st.markdown(f"{words} {reveal}")
 
 
 def _sheet(chapter: ModuleType) -> None:

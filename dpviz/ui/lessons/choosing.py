@@ -10,9 +10,10 @@ from dpviz.evaluation.experiments import Experiment, run
 from dpviz.evaluation.lesson import posterior
 from dpviz.evaluation.plots import COLOURS
 from dpviz.evaluation.points import PointBench
+from dpviz.exports.facts import strength
 from dpviz.methods import METHODS, names
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, named, rule
+from dpviz.ui.lessons.room import LIMIT, Room, axis, layer, of_100, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import DASHES, LINES
 
@@ -78,9 +79,10 @@ def body(room: Room) -> None:
     )
     if not room.revealed:
         return
-    believed = f"{posterior(0.1, room.epsilon) * 100:.2g}"
+    believed = of_100(100 * posterior(0.1, room.epsilon))
     st.markdown(
-        f"Of 100 people 10 are in the data: an attacker may believe it of at most **{believed}**."
+        f"{strength(room.epsilon).capitalize()}: a belief of 10 in 100 can grow to **{believed}** "
+        "at most."
     )
     _measure(room, size)
 
@@ -95,10 +97,7 @@ def _measure(room: Room, size: str) -> None:
     rows = [row for row in _errors(room.data, room.seed) if row["size"] == SIZES[size]]
     errors = [row["error"] for row in rows]
     titles = [_title(alias) for alias in ON_OFFER]
-    method = named("method", dict(zip(titles, COLOURS, strict=False)))
-    method["legend"] |= LINES
-    if room.presenting:
-        method["legend"]["columns"] = 3  # large letters need two lines
+    method = room.named("method", dict(zip(titles, COLOURS, strict=False)), **LINES)
     ends = [min(errors) / 1.2, max(errors) * 1.2]
     x = axis("epsilon", "ε", scale={"type": "log"}, axis={"values": EPSILONS, "grid": False})
     lines = layer(
@@ -119,7 +118,8 @@ def _measure(room: Room, size: str) -> None:
         },
     )
     caption = f"Mean relative error of questions of {SIZES[size]} of the area"
-    room.chart(caption, rows, 250, lines, rule(LIMIT, [{"epsilon": room.epsilon}], x=x))
+    height = 267 if room.presenting else 250  # large letters: all ticks have labels
+    room.chart(caption, rows, height, lines, rule(LIMIT, [{"epsilon": room.epsilon}], x=x))
     room.notes.append(
         f"One release each, {QUERIES} random rectangles; an error is divided by the exact count, "
         "or by 0.1 % of all records where that is more."

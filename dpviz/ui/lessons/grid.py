@@ -10,7 +10,7 @@ from dpviz.evaluation.lesson import ErrorParts, error_parts
 from dpviz.evaluation.truth import exact_total
 from dpviz.methods import method
 from dpviz.queries.workloads import workload
-from dpviz.ui.lessons.room import Room, axis, layer, named, rule
+from dpviz.ui.lessons.room import Room, axis, layer, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
@@ -48,7 +48,7 @@ def body(room: Room) -> None:
     scene = room.scene(release=release, raw=True, description=f"A grid of {side} by {side} cells")
     room.show(
         scene,
-        f"{side} by {side} cells as published: specks in the empty sea are noise.",
+        f"{side} by {side} cells as published: any specks in the empty sea are noise.",
     )
     if not room.revealed:
         return
@@ -106,7 +106,7 @@ def _chart(room: Room, errors: dict[int, ErrorParts], side: int) -> None:
         rule({"strokeDash": [4, 4], "color": GREY}, [{"cells per side": side}], x=x),
         {
             "transform": [{"filter": "datum.part != 'measured'"}],
-            **layer("line", {"strokeWidth": 2.5}, x=x, y=y, color=named("part", names)),
+            **layer("line", {"strokeWidth": 2.5}, x=x, y=y, color=room.named("part", names)),
         },
         {
             "transform": [{"filter": "datum.part == 'measured'"}],

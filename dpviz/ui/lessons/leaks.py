@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpviz.evaluation.lesson import records
 from dpviz.render import Legend, Swatch, boxes, density_legend, density_scale, points, with_noise
-from dpviz.ui.lessons.room import PERSON, SQUARE, SUSPECT, Room, around, axis, layer, named
+from dpviz.ui.lessons.room import PERSON, SQUARE, SUSPECT, Room, around, axis, layer
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "What leaks", 1
@@ -29,8 +29,8 @@ TAKEAWAY = (
     "private release limits what they reveal."
 )
 FORMULA = (
-    "Exact: count after − count before = 1 = the person. Private: every release is at most "
-    "$e^{\\varepsilon}$ times as likely with that person as without."
+    "Exact: count after − count before = 1, the person. Private: "
+    "$P(\\text{release with them}) \\le e^{\\varepsilon} P(\\text{without})$, and the reverse."
 )
 SOURCE = (
     "Differencing attacks on counts: D. Denning, P. Denning, M. Schwartz, The Tracker: A Threat to "
@@ -129,6 +129,6 @@ def _chart(room: Room, noisy: list[float], metres: int) -> None:
             axis={"tickMinStep": 1, "grid": False},
         ),
         y=axis("answer", "Count", scale={"domain": span}, axis={"tickMinStep": 1, "tickCount": 3}),
-        color=named("from", {"exact": ORANGE, "private release": BLUE}),
+        color=room.named("from", {"exact": ORANGE, "private release": BLUE}),
     )
     room.chart("Count against the move", rows, 230, line)

@@ -9,7 +9,7 @@ import streamlit as st
 from dpviz.evaluation.lesson import posterior
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render.numbers import odds
-from dpviz.ui.lessons.room import Room, layer, named
+from dpviz.ui.lessons.room import Room, factor_words, layer, of_100
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
 TITLE, ORDER = "One person, two worlds", 2
@@ -19,13 +19,12 @@ QUESTION = (
 )
 CHOICES = (
     "Still 10: the release says nothing about one person",
-    "A few more or fewer, and ε limits how many",
+    "More or fewer, and ε limits how many",
     "All or none: a clever attacker can find out",
 )
 ANSWER = 1
-REVEAL = (
-    "Each release is nearly as likely without this person as with them; so beliefs change little."
-)
+REVEAL = "A release changes the odds by a factor that ε limits."
+at_epsilon = factor_words
 DO = "Change ε, and what the attacker believed before: how much can one release change this belief?"
 TAKEAWAY = (
     "ε is a promise to every single person: a release changes the odds that this person is in the "
@@ -52,23 +51,10 @@ def body(room: Room) -> None:
     most, least = (posterior(before / 100, sign * room.epsilon) * 100 for sign in (1, -1))
     with st.container(horizontal=True, gap="medium"):
         st.metric("Before", f"{before} of 100", width="content")
-        st.metric("After: at most", f"{_people(most)} of 100", width="content")
-        st.metric("After: at least", f"{_people(least)} of 100", width="content")
+        st.metric("After: at most", f"{of_100(most)} of 100", width="content")
+        st.metric("After: at least", f"{of_100(least)} of 100", width="content")
         st.metric("Factor of the odds", odds(room.epsilon), width="content")
     _chart(room, before, most)
-
-
-def _people(of_100: float) -> str:
-    """Number of people as text: whole, except close to none or all.
-
-    >>> _people(23.2), _people(0.4), _people(99.9996)
-    ('23', '0.4', '99.9996')
-    """
-    if 0.995 <= of_100 <= 99:
-        return f"{of_100:.0f}"
-    if of_100 < 1:
-        return f"{of_100:.1g}"
-    return f"{of_100:.6g}" if of_100 < 99.999_99 else "nearly 100"
 
 
 def _map(room: Room) -> None:
@@ -102,7 +88,7 @@ def _chart(room: Room, before: int, most: float) -> None:
         {"filled": True, "size": 170},
         x={"field": "column", **place},
         y={"field": "row", **place},
-        color=named("belief", names),
+        color=room.named("belief", names),
         shape={
             "field": "belief",
             "scale": {"domain": list(names), "range": ["circle", "square", "circle"]},

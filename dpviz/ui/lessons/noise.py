@@ -11,7 +11,7 @@ import streamlit as st
 from dpviz.evaluation.lesson import Worlds, two_worlds
 from dpviz.evaluation.truth import exact_counts
 from dpviz.render.numbers import odds
-from dpviz.ui.lessons.room import WITH, WITHOUT, Room, axis, layer, named
+from dpviz.ui.lessons.room import WITH, WITHOUT, Room, axis, factor_words, layer
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "Noise and ε", 3
@@ -25,11 +25,12 @@ CHOICES = (
     "Only with some probability, which ε limits",
 )
 ANSWER = 2
-REVEAL = "Each number is nearly as likely in both worlds: the smaller ε is, the more nearly."
+REVEAL = "A number can be likelier in one world than in the other, by a factor that ε limits."
+at_epsilon = factor_words
 DO = "Raise the number of draws and watch both histograms fill up. Then change ε."
 TAKEAWAY = (
-    "ε is a promise about a ratio: every published number is nearly as likely without you as with "
-    "you, and the smaller ε is, the closer the two probabilities are."
+    "ε limits a ratio: how much likelier a published number can be with you than without you, or "
+    "the reverse; a smaller ε allows less."
 )
 FORMULA = (
     "$e^{-\\varepsilon} \\le P(\\text{release with you}) / P(\\text{without}) \\le "
@@ -81,7 +82,7 @@ def _histograms(room: Room, worlds: Worlds, draws: int) -> None:
         )
         for value, share, likely in zip(worlds.value, column, exact, strict=True)
     ]
-    colour = named("world", {WITHOUT: BLUE, WITH: ORANGE})
+    colour = room.named("world", {WITHOUT: BLUE, WITH: ORANGE})
     x, y = _published(), axis("share of draws", "Share of draws", axis={"tickCount": 3})
     steps = layer(
         "area",

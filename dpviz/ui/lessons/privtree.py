@@ -26,15 +26,18 @@ CHOICES = (
     "It cannot be private: it looks at the counts",
 )
 ANSWER = 1
-REVEAL = "Each level subtracts a constant, so one level up, one person counts a quarter, or less."
+REVEAL = (
+    "Each level down subtracts a constant: one person's influence at least quadruples, "
+    "up to a limit."
+)
 DO = "Follow one path down with the slider. Then choose another place, and another ε."
 TAKEAWAY = (
-    "Every level subtracts a constant before it decides, so the influence of one record shrinks "
-    "from level to level, and depth costs nothing."
+    "Each level down subtracts a constant: nearly all of a record's influence lies in the few "
+    "levels near the threshold, and depth costs nothing."
 )
 FORMULA = (
     r"Split a cell of count $c$ at depth $i$ iff $\max(\theta-\delta,\, c - i\delta) + "
-    r"\mathrm{Lap}(\lambda) > \theta$, with $\theta = 0$, $\delta = \lambda \ln 4$, "
+    r"\mathrm{Lap}(\lambda) > \theta = 0$; $\delta = \lambda \ln 4$, "
     r"$\lambda = (7/3)/(\varepsilon/2)$."
 )
 SOURCE = (

@@ -23,24 +23,25 @@ from dpviz.evaluation.disclosure import (
 )
 from dpviz.evaluation.events import clopper_pearson
 from dpviz.evaluation.lesson import NOISELESS_EPSILON
+from dpviz.exports.facts import strength
 from dpviz.releases.counts import PointRelease
 from dpviz.render import density_scale
-from dpviz.ui.lessons.room import DASHED, LIMIT, Room, axis, layer, rule
+from dpviz.ui.lessons.room import DASHED, LIMIT, Room, axis, layer, of_100, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, ORANGE
 
 TITLE, ORDER = "Who leaks at equal error?", 10
 QUESTION = (
     "One city is published in five ways, with the same average error in its districts. An attacker "
-    "tries three attacks on each of them. Which one never reveals a person?"
+    "tries three attacks on each of them. Which one puts a limit on every attack?"
 )
 CHOICES = tuple(way.name for way in PUBLICATIONS)
 ANSWER = len(CHOICES) - 1
-REVEAL = "The other four each fail against an attack; noise limits every attack, by ε."
-DO = "Find the attack that breaks each publication. Then lower ε: all errors grow. Does privacy?"
+REVEAL = "It limits every attack, as far as ε says; the other four put no limit on the best one."
+DO = "Find the best attack on each publication. Then lower ε: all errors grow. Does privacy?"
 TAKEAWAY = (
-    "At equal error the five reveal different amounts: only noise protects every person, because "
-    "its draw is secret."
+    "Equal error is not equal privacy: only noise scaled to the influence of one person limits "
+    "every attack, and ε sets this limit."
 )
 FORMULA = (
     "An attack on noise is right with probability at most "
@@ -67,6 +68,11 @@ SERVED = (
     "Suppression and rounding are attacked as a server that answers a count for any area; jitter, "
     "k-anonymity and noise as one published table."
 )
+
+
+def limit_on_noise(epsilon: float) -> float:
+    """Largest expected number of right guesses among all, by any attack on noise."""
+    return TRIES / (1 + math.exp(-epsilon))
 
 
 def body(room: Room) -> None:
@@ -197,7 +203,7 @@ def _chart(room: Room, rows: list[dict[str, Any]]) -> None:
         axis={"title": words, "titleAnchor": "end", "tickCount": 5},
         scale={"domain": [0, TRIES]},
     )
-    limit = TRIES / (1 + math.exp(-room.epsilon))
+    limit = limit_on_noise(room.epsilon)
     noise = {"test": f"datum.publication == '{rows[-1]['publication']}'", "value": BLUE}
     room.chart(
         f"The worst attack: of {TRIES} guesses who is in the data, how many are right?",
@@ -231,11 +237,16 @@ def _each_attack(rows: list[dict[str, Any]]) -> None:
 
 
 def _leaks(room: Room, rows: list[dict[str, Any]]) -> None:
-    """Name the publications that leak more than noise can."""
-    limit = TRIES / (1 + math.exp(-room.epsilon))
+    """Name the publications that leak more than noise can, as far as these attacks show it."""
+    limit = limit_on_noise(room.epsilon)
     leaks = [row["publication"].partition(":")[0] for row in rows[:-1] if row["low"] > limit]
-    names = f"**{', '.join(leaks)}**" if leaks else "None of the other four"
+    if not leaks:
+        words = "None clearly exceeds"
+    elif len(leaks) == len(rows) - 1:
+        words = "The other four exceed"
+    else:
+        words = f"{', '.join(leaks)} exceed{'s' if len(leaks) == 1 else ''}"
+    most = f"{limit:.3g}" if limit <= 99 else of_100(limit)
     st.markdown(
-        f"{names} {'leak' if len(leaks) > 1 else 'leaks'} more than noise can: {limit:.3g} of "
-        f"{TRIES} (dashed)."
+        f"**{words}** the limit of noise: {most} of {TRIES} (dashed), {strength(room.epsilon)}."
     )

@@ -11,7 +11,7 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import PointRelease
 from dpviz.render import boxes, half_width_words, with_noise
 from dpviz.render.numbers import percent
-from dpviz.ui.lessons.room import LIMIT, SQUARE, Room, axis, layer, middle, named, rule
+from dpviz.ui.lessons.room import LIMIT, SQUARE, Room, axis, layer, middle, rule
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared.charts import BLUE, GREY, ORANGE
 
@@ -29,8 +29,8 @@ ANSWER = 2
 REVEAL = "It covers the noise, not how people are spread in cut cells."
 DO = "Look at 200 possible releases. Then snap the rectangle to the cells: what disappears?"
 TAKEAWAY = (
-    "The interval covers the noise, which is known exactly; the error from cut cells can only be "
-    "estimated, and no ε makes it smaller."
+    "The interval covers the noise, whose distribution is known exactly; the error from cut cells "
+    "can only be estimated, and no ε makes it smaller."
 )
 FORMULA = (
     r"Answer = exact count + noise + uniformity error; the interval: answer ± 2.12 "
@@ -42,6 +42,8 @@ SOURCE = (
 )
 METHOD, HEIGHT = "quadtree", 5
 RESAMPLES = 200
+SMALL = {"symbolType": "square", "symbolSize": 120, "symbolStrokeWidth": 0, "rowPadding": 2}
+"""Entries of the legend, which would be as high as a band's own symbols."""
 
 
 def body(room: Room) -> None:
@@ -100,7 +102,7 @@ def _coverage(room: Room, rect: Rect, exact: int, count: float, spread: float) -
         f"{RESAMPLES} releases, in order of their answer",
         axis={"grid": False, "tickCount": 5},
     )
-    colour = named("interval", {names[True]: BLUE, names[False]: ORANGE, cut: GREY})
+    colour = room.named("interval", {names[True]: BLUE, names[False]: ORANGE, cut: GREY}, **SMALL)
     intervals = layer("rule", {"strokeWidth": 1.5}, x=x, y=y, y2={"field": "high"}, color=colour)
     share = sum(hits) / len(hits)
     caption = f"{percent(share)} of {RESAMPLES} intervals hold the exact count (dashed)"

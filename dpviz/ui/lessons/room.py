@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpviz.build import build
 from dpviz.evaluation.lesson import METRES_PER_DEGREE, IsolatedRecord, isolated_record, records
+from dpviz.exports.facts import strength
 from dpviz.releases.counts import PointRelease
 from dpviz.render import (
     Camera,
@@ -24,12 +25,13 @@ from dpviz.render import (
 )
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import domain_bounds
+from dpviz.render.numbers import odds
 from dpviz.render.scale import Scale
 from dpviz.ui.map import Shape, map_overlay, map_view
 from dpviz.ui.map.component import events
 from dpviz.ui.points.source_form import built_in
 from dpviz.ui.shared import permalink
-from dpviz.ui.shared.charts import GREY
+from dpviz.ui.shared.charts import GREY, legend_look
 
 HEIGHT, LARGE, LEGEND_HEIGHT = 380, 470, 70
 """Pixels of a chapter's map, of one beside its question, and of its legend: at 1280 by 720."""
@@ -40,7 +42,7 @@ LINE, AXIS = 23, 88
 LETTERS, PRESENTER_LETTERS = 16, 20
 """Pixels of a chart's letters at a desk, and in presenter mode."""
 
-PRESENTER_MAP, PRESENTER_CHART = 1.25, 1.15
+PRESENTER_MAP, PRESENTER_CHART = 1.2, 1.08
 """Factors of heights in presenter mode: larger letters need room."""
 
 INK = ("#3a424a", "#cdd3d8")
@@ -253,6 +255,12 @@ class Room:
             "legend": {"offset": 6, "padding": 0, "rowPadding": 4, **words},
         }
 
+    def named(self, name: str, colours: Mapping[str, str], **look: Any) -> dict[str, Any]:
+        """Nominal colour channel of a chart, with a legend that fits its width."""
+        scale = {"domain": list(colours), "range": list(colours.values())}
+        legend = legend_look(list(colours), self.letters, **look)
+        return {"field": name, "type": "nominal", "scale": scale, "legend": legend}
+
     def chart(
         self,
         caption: str,
@@ -287,6 +295,28 @@ def released(
 @st.cache_data(max_entries=8, show_spinner="Looking for somebody alone …")
 def _isolated(data: str) -> IsolatedRecord:
     return isolated_record(built_in(data))
+
+
+def factor_words(epsilon: float) -> str:
+    """State the largest factor of the odds at this ε, and how strong a guarantee that is.
+
+    >>> factor_words(10.0)
+    'At ε = 10 this factor is at most 22,026: a weak guarantee.'
+    """
+    return f"At ε = {epsilon:g} this factor is at most {odds(epsilon)}: {strength(epsilon)}."
+
+
+def of_100(number: float) -> str:
+    """Number out of a hundred as text: whole, except close to none or all.
+
+    >>> of_100(23.2), of_100(0.4), of_100(99.9996)
+    ('23', '0.4', '99.9996')
+    """
+    if 0.995 <= number <= 99:
+        return f"{number:.0f}"
+    if number < 1:
+        return f"{number:.1g}"
+    return f"{number:.6g}" if number < 99.999_99 else "nearly 100"
 
 
 def trust_session(page: str) -> None:
@@ -328,13 +358,6 @@ def axis(name: str, title: str, **more: Any) -> dict[str, Any]:
 def ordinal(name: str, title: str) -> dict[str, Any]:
     """Ordinal channel for a few whole numbers."""
     return {"field": name, "type": "ordinal", "axis": {"title": title, "labelAngle": 0}}
-
-
-def named(name: str, colours: Mapping[str, str]) -> dict[str, Any]:
-    """Nominal colour channel with a legend on top."""
-    scale = {"domain": list(colours), "range": list(colours.values())}
-    legend = {"orient": "top", "title": None, "labelLimit": 360}
-    return {"field": name, "type": "nominal", "scale": scale, "legend": legend}
 
 
 def _meets(rect: Sequence[float], bounds: Rect) -> bool:

@@ -22,6 +22,8 @@ DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 
 """Dashes of lines in the order of their colours."""
 LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 """A legend of lines."""
+SYMBOL, LETTER = 36, 0.45
+"""Pixels of a legend's symbol with its gaps, and mean width of a letter as a share of its size."""
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
 """Ticks of a logarithmic axis; those outside its range are left out."""
 FAINT: dict[str, Any] = {"grid": True, "gridOpacity": 0.4}
@@ -30,12 +32,27 @@ TIME_TICKS = 8
 """Approximate number of ticks of a time axis."""
 
 
+def legend_look(names: Sequence[str], letters: int = 14, **look: Any) -> dict[str, Any]:
+    """Look of a legend on top, in one row where the chart is wide enough, else in columns.
+
+    Args:
+        names: labels of its entries.
+        letters: pixels of its letters.
+        look: other properties, also in place of these.
+    """
+    widths = [SYMBOL + LETTER * letters * len(name) for name in names]
+    row, column = round(sum(widths)), round(max(widths))
+    wide = "(width && containerSize()[0] || width)"  # of the chart, also where its plot resizes
+    columns = {"expr": f"{wide} < {row} ? max(1, floor({wide} / {column})) : {len(names)}"}
+    return {"orient": "top", "title": None, "labelLimit": 360, "columns": columns, **look}
+
+
 def legend(field: str, names: Sequence[str], colours: Sequence[str], **look: Any) -> Any:
     """Colour channel of a nominal field, with its legend on top unless ``look`` changes it."""
     return alt.Color(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=list(colours)),
-        legend=alt.Legend(**{"orient": "top", "title": None, **look}),
+        legend=alt.Legend(**legend_look(names, **look)),
     )
 
 
@@ -44,7 +61,7 @@ def dashes(field: str, names: Sequence[str], **look: Any) -> Any:
     return alt.StrokeDash(
         f"{field}:N",
         scale=alt.Scale(domain=list(names), range=DASHES[: len(names)]),
-        legend=alt.Legend(**{"orient": "top", "title": None, **look}),
+        legend=alt.Legend(**legend_look(names, **look)),
     )
 
 
@@ -142,14 +159,14 @@ def deviation_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
     base = alt.Chart(table).encode(
         x=alt.X("ε:N", sort=order, axis=alt.Axis(title="ε", labelAngle=0)),
         xOffset=alt.XOffset("method:N", sort=names),
-        color=legend("method", names, (*PAIR, GREY)[: len(names)], labelLimit=320),
+        color=legend("method", names, (*PAIR, GREY)[: len(names)]),
         tooltip=["method", "ε", alt.Tooltip("in words:N", title="answer − exact")],
     )
     bars = base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q", **errors), y2="high:Q")
     shape = alt.Shape(
         "method:N",
         scale=alt.Scale(domain=names, range=["circle", "square", "triangle-up"][: len(names)]),
-        legend=alt.Legend(orient="top", title=None, labelLimit=320),
+        legend=alt.Legend(**legend_look(names)),
     )
     points = base.mark_point(filled=True, opacity=1, size=60).encode(
         y=alt.Y("error:Q", **errors), shape=shape
@@ -175,7 +192,7 @@ def error_chart(
         colours: colours of the methods.
     """
     names, range_ = list(colours), list(colours.values())
-    look = {"orient": "bottom", "columns": 2, "labelLimit": 160, **LINES}
+    look = {"orient": "bottom", **LINES}
     plain = alt.Color("method:N", scale=alt.Scale(domain=names, range=range_), legend=None)
     base = alt.Chart(pd.DataFrame(list(rows))).encode(
         x=alt.X(**log_axis("epsilon", "ε", values=list(epsilons)))
