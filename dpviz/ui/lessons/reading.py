@@ -89,7 +89,7 @@ def _coverage(room: Room, rect: Rect, exact: int, count: float, spread: float) -
         (float(each.count[0]), float(each.low[0]), float(each.high[0])) for each in answers
     )
     hits = [low <= exact <= high for _, low, high in middles]
-    names = {True: "covers the exact count", False: "misses it"}
+    names = {True: "holds it", False: "misses it"}
     cut = f"± {half_width_words(spread)} from cut cells"
     band = {"low": count - spread, "high": count + spread, "interval": cut}
     rows = [

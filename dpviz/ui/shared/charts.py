@@ -22,6 +22,8 @@ DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [12, 4], [4, 4], [1, 3], [6, 2, 
 """Dashes of lines in the order of their colours."""
 LINES = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}
 """A legend of lines."""
+NAMED = 12
+"""Pixels of height for each line's name, so that a phone's one column leaves room for lines."""
 SYMBOL, LETTER = 36, 0.45
 """Pixels of a legend's symbol with its gaps, and mean width of a letter as a share of its size."""
 TICKS = [step * 10.0**power for power in range(-5, 10) for step in (1, 2, 5)]
@@ -42,8 +44,8 @@ def legend_look(names: Sequence[str], letters: int = 14, **look: Any) -> dict[st
     """
     widths = [SYMBOL + LETTER * letters * len(name) for name in names]
     row, column = round(sum(widths)), round(max(widths))
-    wide = "(width && containerSize()[0] || width)"  # of the chart, also where its plot resizes
-    columns = {"expr": f"{wide} < {row} ? max(1, floor({wide} / {column})) : {len(names)}"}
+    # ``width`` is the plot's, at whose left end the legend begins.
+    columns = {"expr": f"width < {row} ? max(1, floor(width / {column})) : {len(names)}"}
     return {"orient": "top", "title": None, "labelLimit": 360, "columns": columns, **look}
 
 
@@ -214,4 +216,5 @@ def error_chart(
     )
     # Independent legends: otherwise the legend takes the band's faint colour.
     alone = {"color": "independent", "strokeDash": "independent"}
-    return (band + line).resolve_legend(**alone).properties(height=HEIGHT)
+    height = HEIGHT + NAMED * len(names)
+    return (band + line).resolve_legend(**alone).properties(height=height)
