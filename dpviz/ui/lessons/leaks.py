@@ -30,7 +30,7 @@ TAKEAWAY = (
 )
 FORMULA = (
     "Exact: count after − count before = 1, the person. Private: "
-    "$P(\\text{release with them}) \\le e^{\\varepsilon} P(\\text{without})$, and the reverse."
+    "$P(\\text{release with them}) \\le e^{\\varepsilon} P(\\text{without})$."
 )
 SOURCE = (
     "Differencing attacks on counts: D. Denning, P. Denning, M. Schwartz, The Tracker: A Threat to "
