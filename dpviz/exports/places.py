@@ -21,7 +21,7 @@ def findable(release: PointRelease | AreaRelease) -> dict[str, Any] | None:
     if is_areas(release) and release.frame.resolution is None:
         names = release.frame.labels
         return {"noun": "an area", "names": names, "rows": list(range(len(names)))}
-    squares = place_squares(domain_bounds(release.domain))
+    squares = place_squares(domain_bounds(release.domain), None if is_areas(release) else release)
     found: dict[str, Any] = {"noun": "a place", "names": [name for name, _, _ in squares]}
     boxes = [box for _, _, box in squares]
     if not boxes:

@@ -174,7 +174,8 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
             head = tuple(name.capitalize() for name in rows[0])
             texts = [tuple(row.values()) for row in rows]
             note = FROM_CUT_CELLS if is_mostly_from_cut_cells(each) else ""
-            yield Table(f"{title}, densest first", head, texts, len(rows), note=note)
+            title = f"{title}, chosen and sorted by noisy density"
+            yield Table(title, head, texts, len(rows), note=note)
 
 
 def _areas(release: AreaRelease) -> list[Table]:

@@ -24,15 +24,19 @@ from dpviz.render.cells import density_scale, domain_bounds
 from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.legend import Surface, surface_of
 from dpviz.render.numbers import short, with_noise
+from dpviz.render.projection import EARTH_RADIUS_KM, from_degrees, home_zoom, is_degrees, to_degrees
 from dpviz.render.projection import areas as square_km_of
-from dpviz.render.projection import from_degrees, is_degrees, to_degrees
 from dpviz.render.scene import Bounds
-from dpviz.trees.lattice import Float
+from dpviz.trees.lattice import Float, Int
 
 MAX_PLACES = 20
 """Most named places of one table."""
+MAX_ZOOMS = 8.0
+"""Zooms, beyond that of the whole area, within which its map names the places of a table."""
 MIN_DISTANCE_SHARE = 0.02
 """Least distance between two of them, as a share of the area's shorter side."""
+MAX_DISTANCE_KM = 100.0
+"""Largest such distance, in kilometres."""
 MAX_SIDE_KM = 20.0
 """Longest side of the square around a place, in kilometres."""
 MAX_CITY_KM = 300.0
@@ -44,11 +48,11 @@ COMPASS = ("E", "NE", "N", "NW", "W", "SW", "S", "SE")
 
 
 def place_rows(release: PointRelease) -> list[dict[str, str]]:
-    """Noisy counts in squares around the named places of a map, densest first."""
+    """Noisy counts in squares around the named places where a release is densest, sorted by it."""
     rows: list[tuple[float, dict[str, str]]] = []
     # A release with time has no map of its own, whose unit the table could share.
     surface = Surface() if release.domain.time else surface_of(density_scale(release))
-    places = place_squares(domain_bounds(release.domain))
+    places = place_squares(domain_bounds(release.domain), release)
     answers = _counts_around(release, places)
     for (name, side, _), count, error in zip(
         places, answers.count.tolist(), answers.total_error.tolist(), strict=True
@@ -66,7 +70,7 @@ def place_rows(release: PointRelease) -> list[dict[str, str]]:
 
 def is_mostly_from_cut_cells(release: PointRelease) -> bool:
     """Return whether most of the errors of :func:`place_rows` is from cells that a square cuts."""
-    answers = _counts_around(release, place_squares(domain_bounds(release.domain)))
+    answers = _counts_around(release, place_squares(domain_bounds(release.domain), release))
     return bool(np.median(answers.total_error**2 - 2 * answers.half_width**2) > 0)
 
 
@@ -78,30 +82,67 @@ def _counts_around(
     return release.count(np.array(boxes).reshape(-1, 4))
 
 
-def place_squares(bounds: Bounds) -> list[tuple[str, float, Bounds]]:
-    """Names of the largest places in an area, with sides in km and boxes of disjoint squares.
+def place_squares(
+    bounds: Bounds, release: PointRelease | None = None
+) -> list[tuple[str, float, Bounds]]:
+    """Names of places in an area, with sides in km and boxes of disjoint squares around them.
 
-    The squares depend on the public area alone. Each reaches halfway to the nearest other place.
+    Places are those where a ``release`` is densest, which is post-processing; without one the
+    largest, which depend on the public area alone. Each square reaches halfway to the nearest other
+    place at most.
     """
     west, south, east, north = bounds
-    scale = _kilometres(bounds)
-    shorter = float((np.array([east - west, north - south]) * scale).min())
-    names: list[str] = []
-    middle = np.empty((0, 2))
-    for name, at in zip(*named_places(bounds), strict=True):
-        away = np.abs((middle - at) * scale).max(axis=1)
-        if len(names) < MAX_PLACES and (away >= MIN_DISTANCE_SHARE * shorter).all():
-            names.append(name)
-            middle = np.vstack([middle, at])
-    away = np.abs((middle[:, None] - middle) * scale).max(axis=2)
+    shorter = float((np.array([east - west, north - south]) * _kilometres(bounds)).min())
+    least = min(MIN_DISTANCE_SHARE * shorter, MAX_DISTANCE_KM)
+    names, middle = named_places(bounds, zooms=MAX_ZOOMS)
+    rows = np.arange(len(names))
+    if release is not None:
+        rows = _densest(release, middle, min(least, MAX_SIDE_KM))
+    chosen = np.empty(0, dtype=np.int64)
+    for row in rows:
+        if len(chosen) < MAX_PLACES and (_away(middle[row], middle[chosen]) >= least).all():
+            chosen = np.append(chosen, row)
+    away = _away(middle[chosen][:, None], middle[chosen])
     np.fill_diagonal(away, np.inf)
     sides = np.minimum(away.min(axis=1, initial=np.inf), min(MAX_SIDE_KM, shorter / 4))
-    half = sides[:, None] / 2 / scale
-    boxes = np.hstack([middle - half, middle + half]).tolist()
+    boxes = _squares(middle[chosen], sides).tolist()
     return [
-        (name, side, (low, bottom, high, top))
-        for name, side, (low, bottom, high, top) in zip(names, sides.tolist(), boxes, strict=True)
+        (names[row], side, (low, bottom, high, top))
+        for row, side, (low, bottom, high, top) in zip(chosen, sides.tolist(), boxes, strict=True)
     ]
+
+
+def _densest(release: PointRelease, middle: Float, side: float) -> Int:
+    """Rows of places by the noisy count in squares of one side in km, the densest first.
+
+    ``middle``: of the places, the largest first; those within a side of a larger one are left out.
+    Places whose count is within its error come last, the largest first.
+    """
+    if not len(middle):
+        return np.empty(0, dtype=np.int64)
+    apart = np.ones(len(middle), dtype=np.bool_)
+    lon, lat = np.radians(middle).T
+    sphere = np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
+    close = scipy.spatial.cKDTree(EARTH_RADIUS_KM * sphere).query_pairs(side, output_type="ndarray")
+    for larger, smaller in close[np.argsort(close[:, 0], kind="stable")].tolist():
+        apart[smaller] &= not apart[larger]
+    rows = np.flatnonzero(apart)
+    boxes = _squares(middle[rows], np.full(len(rows), side)).tolist()
+    answers = release.count([from_degrees(box, release.domain.crs) for box in boxes])
+    score = np.where(answers.count > answers.total_error, answers.count, -np.inf)
+    return np.asarray(rows[np.argsort(-score, kind="stable")])
+
+
+def _squares(middle: Float, sides: Float) -> Float:
+    """Boxes in degrees around places, of sides in km, (n, 4)."""
+    half = sides[:, None] / 2 / _degree_km(middle[:, 1])
+    return np.hstack([middle - half, middle + half])
+
+
+def _away(one: Float, other: Float) -> Float:
+    """Sides in km of the largest disjoint squares around two places each."""
+    scale = np.minimum(_degree_km(one[..., 1]), _degree_km(other[..., 1]))
+    return np.asarray((np.abs(one - other) * scale).max(axis=-1))
 
 
 def cell_names(release: SequenceRelease) -> tuple[str, ...]:
@@ -230,17 +271,27 @@ def nearest_places(
     ]
 
 
-def named_places(bounds: Bounds, source: str = "") -> tuple[list[str], Float]:
-    """Names of the places in an area, the largest first, and their middles (n, 2) in degrees."""
+def named_places(
+    bounds: Bounds, source: str = "", zooms: float = np.inf
+) -> tuple[list[str], Float]:
+    """Names of the places in an area, the largest first, and their middles (n, 2) in degrees.
+
+    ``zooms``: of those that its map names within so many zooms; all by default.
+    """
     if is_city(bounds, source):
         order = sorted(TOWNS, key=lambda town: -town.share)
         return [town.name for town in order], to_lonlat(np.array([[t.x, t.y] for t in order]))
-    named = towns(bounds, np.inf)
+    named = towns(bounds, home_zoom(bounds) + zooms)
     middles = np.array([[town.lon, town.lat] for town in named]).reshape(-1, 2)
     return [town.name for town in named], middles
 
 
 def _kilometres(bounds: Bounds) -> Float:
     """Kilometres of one degree to the east and to the north in the middle of an area."""
-    across = np.cos(np.radians((bounds[1] + bounds[3]) / 2))
-    return np.asarray(KM_PER_DEGREE * np.array([across, 1.0]))
+    return _degree_km(np.float64((bounds[1] + bounds[3]) / 2))
+
+
+def _degree_km(latitude: Float | np.float64) -> Float:
+    """Kilometres of one degree to the east and to the north at latitudes, (..., 2)."""
+    across = np.cos(np.radians(latitude))
+    return np.asarray(KM_PER_DEGREE * np.stack([across, np.ones_like(across)], axis=-1))

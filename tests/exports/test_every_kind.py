@@ -128,7 +128,9 @@ def test_pages_of_points_have_a_table_of_named_places_with_rounded_counts():
     rows = place_rows(release)
     assert len(rows) > 5
     for page in (release_page(release, WORDS), report_page([release], presentation=WORDS)):
-        table = page.partition("<summary>Named places, densest first")[2].partition("</table>")[0]
+        table = page.partition("<summary>Named places, chosen and sorted by noisy density")[
+            2
+        ].partition("</table>")[0]
         cells = re.findall(r"<(?:th scope=\"row\"|td)[^>]*>([^<]*)", table)
         assert cells == [text for row in rows for text in row.values()]
 
@@ -140,6 +142,20 @@ def test_named_places_say_whether_their_errors_are_noise_or_cut_cells(cells, cut
     page = release_page(dpviz.build(data, "ugrid", 0.1, cells=cells, seed=0), WORDS)
     assert ("; around named places most of it is not noise but from cut cells" in page) == cut
     assert "grey: not larger than its ±" in page
+
+
+def test_named_places_are_those_where_the_release_is_densest_not_the_most_populous():
+    """A world map listed Lahore and Wuhan at 0.0, and left out London, which was coloured."""
+    rng = np.random.default_rng(0)
+    visited = {"Lisbon": (-9.13, 38.72), "London": (-0.13, 51.51), "Oslo": (10.75, 59.91)}
+    spots = np.repeat([*visited.values()], [9_000, 6_000, 3_000], axis=0)
+    rows = pd.DataFrame(rng.normal(spots, 0.02), columns=["lon", "lat"])
+    domain = dpviz.Domain.from_bounds([-180, -60, 180, 80])
+    release = dpviz.build(dpviz.load(rows, domain, public=True), "privtree", 1.0, seed=0)
+    table = release_page(release, WORDS).partition("<summary>Named places")[2]
+    names = re.findall(r"<th scope=\"row\"[^>]*>([^<]*)", table.partition("</table>")[0])
+    assert names[:3] == [*visited]
+    assert "Camden" not in " ".join(names)  # one name for each square
 
 
 def test_a_page_of_areas_by_month_has_each_month_of_each_area_in_table_and_file(table, tmp_path):
