@@ -18,6 +18,12 @@ EQUATOR_METRES = 40_075_017.0
 VERBATIM: dict[str, Any] = {"parse_math": False}
 """Options for untrusted text: two dollar signs in it do not make a formula."""
 
+SAME_SCALE = 1.2
+"""Largest ratio of the scales in view of which one bar says enough."""
+
+LETTER = 8.0
+"""Pixels of a letter of the scale bar's words, about."""
+
 MAX_NAMES = 12
 """Names in a picture at most."""
 
@@ -91,9 +97,11 @@ def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 def draw_scale_bar(panel: Any, middle: Float, zoom: float, theme: Theme, unit: float) -> None:
     """A bar of 1, 2 or 5 times a power of ten metres, lower right."""
-    latitude = np.arctan(np.sinh(2 * np.pi * middle[1] / WORLD - np.pi))
+    (west, east), (south, north) = panel.get_xlim(), panel.get_ylim()
+    low_latitude, latitude, high_latitude = np.arctan(
+        np.sinh(2 * np.pi * np.array([south, middle[1], north]) / WORLD - np.pi)
+    )
     metres_per_unit = float(np.cos(latitude)) * EQUATOR_METRES / WORLD
-    (west, east), (south, _) = panel.get_xlim(), panel.get_ylim()
     pixel = 2.0**-zoom
     metres, words = scale_bar(metres_per_unit * min(pixel * 180, 0.45 * (east - west)))
     long, right, low = metres / metres_per_unit, east - 18 * pixel, south + 18 * pixel
@@ -102,8 +110,23 @@ def draw_scale_bar(panel: Any, middle: Float, zoom: float, theme: Theme, unit: f
     x = [right - long, right - long, right, right]
     y = [low + 8 * pixel, low, low, low + 8 * pixel]
     panel.plot(x, y, linewidth=1.5 * unit, **line)
-    place = (right - long / 2, low + 14 * pixel)
-    panel.text(*place, words, fontsize=15 * unit * 0.72, **look)
+    words += _latitude_words(*np.degrees([low_latitude, latitude, high_latitude]).tolist())
+    half = max(long, LETTER * len(words) * pixel) / 2  # the words end with the bar at the latest
+    panel.text(right - half, low + 14 * pixel, words, fontsize=15 * unit * 0.72, **look)
+
+
+def _latitude_words(south: float, middle: float, north: float) -> str:
+    """The latitude at which a scale holds, where others in view differ by more than a fifth.
+
+    >>> _latitude_words(-60, 18.4, 80), _latitude_words(-60, 0.2, 60), _latitude_words(40, 45, 48)
+    (' at 18° N', ' at the equator', '')
+    """
+    least, most = sorted(np.cos(np.radians([south, north])).tolist())
+    if (1.0 if south < 0 < north else most) <= SAME_SCALE * least:
+        return ""
+    if abs(middle) < 0.5:
+        return " at the equator"
+    return f" at {abs(middle):.0f}° {'N' if middle > 0 else 'S'}"
 
 
 def scale_bar(most: float) -> tuple[float, str]:

@@ -13,6 +13,7 @@ const LINE = 15; // pixels from one line of a name to the next
 const EARLIER = 1; // zooms before its own from which a name is drawn where there is room
 const MAX_BOLD = 3; // with more large places in view, no name is bold; so many towns are named beside areas
 const DEGREES_ZOOM = 9; // from here on the bundled coast is hidden, and degrees replace it
+const SAME_SCALE = 1.2; // largest ratio of scales in view of which one bar says enough
 const NICE = [1, 2, 5];
 
 /** A bar of 1, 2 or 5 times a power of ten metres, at most 130 pixels long. */
@@ -28,6 +29,13 @@ export function scaleBar(metresPerPixel, text = 1) {
 export function degreesText(value, [positive, negative], digits) {
   const turned = value - 360 * (Math.abs(value) > 180 ? Math.sign(value) : 0); // beyond the meridian of 180°
   return `${Math.abs(turned).toFixed(digits)}° ${turned < 0 ? negative : positive}`;
+}
+
+/** Latitude at which a scale holds, where it differs by more than a fifth between others in view: " at 48° N". */
+export function latitudeWords(latitude, [north, south]) {
+  const [most, least] = [north, south].map(each => Math.cos(each * Math.PI / 180)).sort((a, b) => b - a);
+  if ((north > 0 && south < 0 ? 1 : most) <= SAME_SCALE * least) return '';
+  return Math.abs(latitude) < 0.5 ? ' at the equator' : ` at ${degreesText(latitude, 'NS', 0)}`;
 }
 
 export class Surround {
@@ -221,6 +229,7 @@ export class Surround {
     const metres = Math.cos(viewport.latitude * Math.PI / 180) * 40_075_017 / (WORLD * 2 ** viewport.zoom);
     const k = this.text;
     const {pixels, words} = scaleBar(metres, k);
+    const text = words + latitudeWords(viewport.latitude, [0, viewport.height].map(y => viewport.unproject([0, y])[1]));
     const right = viewport.width - 14 * k;
     const y = viewport.height - 14 * k;
     pen.font = this.sized(11.5);
@@ -234,7 +243,8 @@ export class Surround {
       pen.lineTo(right, y - 6 * k);
       pen.stroke();
     }
-    pen.textAlign = 'center';
-    this.words(pen, words, right - pixels / 2, y - 5 * k);
+    pen.textAlign = 'right'; // in the middle of the bar, but no further right than its end
+    const over = pixels - pen.measureText(text).width;
+    this.words(pen, text, right - Math.max(over, 0) / 2, y - (over < 0 ? 9 : 5) * k);
   }
 }

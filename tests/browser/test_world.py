@@ -1,0 +1,53 @@
+"""A page of the whole world: its scale, and its buttons on a phone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+import dpviz
+from dpviz.exports import release_page
+from tests.browser.test_explore import the_map
+
+pytestmark = pytest.mark.browser
+SCALE = r"""map => {
+  const {prototype} = CanvasRenderingContext2D, {fillText} = prototype, words = [];
+  prototype.fillText = function (text, ...rest) { words.push(text); fillText.call(this, text, ...rest); };
+  map.__dpviz.surround.draw();
+  prototype.fillText = fillText;
+  return words.find(each => /\d k?m\b/.test(each));
+}"""
+
+
+@pytest.fixture
+def world():
+    spots = np.random.default_rng(0).normal([(2.35, 48.86)] * 5_000, 5.0)
+    rows = pd.DataFrame(spots, columns=["lon", "lat"])
+    domain = dpviz.Domain.from_bounds([-180, -60, 180, 80])
+    return dpviz.build(dpviz.load(rows, domain, public=True), "privtree", 1.0, seed=0)
+
+
+def test_the_scale_of_a_world_map_states_its_latitude_and_that_of_a_country_does_not(
+    open_file, world
+):
+    map_view = the_map(open_file(release_page(world)))
+    latitude = map_view.evaluate("map => map.__dpviz.camera.latitude")
+    assert map_view.evaluate(SCALE).endswith(f"000 km at {latitude:.0f}° N")
+    map_view.evaluate("map => map.__dpviz.sight.moved({longitude: 2, latitude: 48.9, zoom: 6})")
+    assert map_view.evaluate(SCALE).endswith("0 km")
+
+
+def test_a_phone_has_the_buttons_of_a_readers_map_in_one_row(open_file, world):
+    page = open_file(release_page(world), {"width": 360, "height": 740}, has_touch=True)
+    map_view = the_map(page)
+    buttons = map_view.locator(".bar :is(button, summary):visible")
+    expect(buttons).to_have_count(5)
+    tops = [each.bounding_box()["y"] for each in buttons.all()]
+    assert max(tops) - min(tops) < 2
+    page.get_by_test_id("dpviz-view").click()
+    home = page.get_by_test_id("dpviz-home").bounding_box()
+    assert home["x"] + home["width"] <= 360  # beside the open panel
+    page.get_by_role("button", name="Map alone").click()  # on a phone this has no button of its own
+    expect(page.locator(".frame.presenting")).to_be_visible()
+    page.get_by_test_id("dpviz-present").click()
+    expect(page.locator(".frame.presenting")).to_have_count(0)
