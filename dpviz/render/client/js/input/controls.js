@@ -6,6 +6,7 @@ import {Finder} from './finder.js';
 const HOME = 'M2 8 8 2.5 14 8M4 6.5v7h8v-7';
 const STREETS = 'M2 5h12M2 11h12M6 2v12M11 5v9';
 const CORNERS = 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4';
+const PRESENT = 'Present: the map alone (F on the map)';
 const LENS = 'M11.5 7A4.5 4.5 0 1 1 2.5 7a4.5 4.5 0 0 1 9 0ZM10.3 10.3 14 14';
 const PENTAGON = 'M8 2 14 6.5 11.7 13.5H4.3L2 6.5Z';
 const TOOLS = {
@@ -30,13 +31,14 @@ export class Controls {
       this.button('−', 'Zoom out', () => app.sight.zoomBy(-1)),
       this.button(icon(HOME), 'Back to the whole area', () => app.sight.home(), 'dpviz-home'),
       this.streetButton = this.button(icon(STREETS), 'Street map (online)', () => this.street(), 'dpviz-tiles'),
-      this.presentButton = this.button(icon(CORNERS), 'Present: the map alone (F on the map)', () => app.present.toggle(), 'dpviz-present'));
+      this.presentButton = this.button(icon(CORNERS), PRESENT, () => app.present.toggle(), 'dpviz-present'));
+    this.presentButton.className = 'present';
     this.panel = h('details', {class: 'panel', 'data-control': '', 'data-testid': 'dpviz-view'});
     this.search = h('details', {class: 'panel search', 'data-control': '', 'data-testid': 'dpviz-search', ontoggle: () => this.offer(),
       onchange: () => { if (!this.finder.missing.textContent) this.fold(app.root); }});
     this.consent = h('div', {class: 'consent', role: 'dialog', 'aria-label': 'Street map', 'data-control': '', hidden: true});
     this.card = h('div', {class: 'card'}); // room that the page leaves for an answer
-    app.root.append(h('div', {class: 'left'}, this.tools, this.panel, this.search), this.camera, this.card, this.consent);
+    app.root.append(h('div', {class: 'bar'}, h('div', {class: 'left'}, this.tools, this.panel, this.search), this.camera), this.card, this.consent);
     app.root.addEventListener('pointerdown', ({target}) => { for (const each of this.panels) if (!each.contains(target)) each.open = false; }); // a press outside closes a panel, which covers the map
   }
 
@@ -88,7 +90,8 @@ export class Controls {
         onclick: () => app.setTool(app.tool === name ? null : name)}, sign && icon(sign), text);
     }));
     if (spec.tools?.length) {
-      this.clearButton = this.button('✕ Clear', 'Clear the drawn shape (Delete)', () => app.clear(), 'dpviz-clear');
+      this.clearButton = this.button('✕', 'Clear the drawn shape (Delete)', () => app.clear(), 'dpviz-clear');
+      this.clearButton.append(h('span', {}, ' Clear'));
       this.tools.append(this.clearButton);
     }
     const levels = spec.levels ?? 0;
@@ -100,6 +103,7 @@ export class Controls {
       levels > 0 && this.check('Raw cells', 'raw', 'Show every cell of the release, even if its count is within the noise'),
       this.depthRow,
       palettes && this.choice('Colours', 'palette', PALETTE_NAMES),
+      h('button', {type: 'button', class: 'alone', title: PRESENT, onclick: () => app.present.toggle()}, 'Map alone'), // on a phone
       this.button('Save picture', 'Save picture: what the map shows, as a PNG file', () => savePicture(app), 'dpviz-save'),
     ].filter(Boolean);
     this.panel.replaceChildren(h('summary', {title: 'View settings'}, 'View'), ...rows);
