@@ -12,7 +12,7 @@ from tests.browser.test_explore import the_map
 pytestmark = pytest.mark.browser
 SCALE = r"""map => {
   const {prototype} = CanvasRenderingContext2D, {fillText} = prototype, words = [];
-  prototype.fillText = function (text, ...rest) { words.push(text); fillText.call(this, text, ...rest); };
+  prototype.fillText = function (...args) { words.push(args[0]); fillText.apply(this, args); };
   map.__dpviz.surround.draw();
   prototype.fillText = fillText;
   return words.find(each => /\d k?m\b/.test(each));
