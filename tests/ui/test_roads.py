@@ -155,7 +155,7 @@ def test_own_events_at_places_count_on_their_nearest_streets():
     release = app.session_state["roads.built"][1]
     assert (release.records, release.limit) == ("events", 1)
     assert release.answers.count.round(-2).tolist() == [0, 500]
-    assert "Streets counted per trip (L)" not in metrics(app)
+    assert "Streets counted per trip" not in metrics(app)
     assert metrics(app)["Noise of a typical query"].endswith("events")
 
 

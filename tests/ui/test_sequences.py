@@ -39,6 +39,7 @@ def test_the_page_shows_the_built_in_sequences_at_once(release):
     assert "Port Meridian: centre → 4 km S" in wanted
     assert len({*names}) == len(names) == 144
     assert "Only the first 20 places of each sequence are counted" in texts(app)
+    assert "l_top" not in texts(app)  # the parameter's name in files
 
 
 def test_a_permalink_chooses_a_cell_and_tells_where_it_goes(release):
@@ -160,7 +161,7 @@ def test_a_table_of_the_most_frequent_symbols_says_that_there_are_more():
     app.text_area(key="sequences.alphabet").set_value("1..300").run()
     assert "(noisy, the 30 most frequent of 300 symbols)" in texts(app)
     assert "Only the first 20 symbols of each sequence are counted" in texts(app)
-    assert "choose a smaller alphabet, or lower l_top" in app.warning[0].value
+    assert "choose a smaller alphabet, or lower the bound on the events" in app.warning[0].value
 
 
 @pytest.mark.parametrize("alphabet", ["a", __file__], ids=["a letter", "a file of the server"])

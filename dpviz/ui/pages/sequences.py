@@ -73,8 +73,8 @@ def _show(release: SequenceRelease, source: SequenceSource, choice: Choice | Non
     if view.below_noise:
         st.warning(
             "Most moves are within their noise, and so are synthetic trips. Raise ε, choose "
-            f"{'a smaller alphabet' if source.places is None else 'fewer cells'}, or lower l_top "
-            "among the parameters.",
+            f"{'a smaller alphabet' if source.places is None else 'fewer cells'}, or lower "
+            "the bound on the events of a sequence.",
             icon=":material/waves:",
         )
     panels = release_tabs(KEY, view, source)
@@ -88,6 +88,6 @@ def _truncation_note(release: SequenceRelease, source: SequenceSource) -> None:
     if isinstance(first, int):  # an opened file is untrusted
         what = "symbols" if source.places is None else "places"
         st.caption(
-            f"Only the first {first:,} {what} of each sequence are counted (l_top among the "
-            "parameters): longer sequences are truncated, and the rest is not counted."
+            f"Only the first {first:,} {what} of each sequence are counted; the rest of longer "
+            "sequences is not."
         )

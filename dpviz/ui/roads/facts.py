@@ -47,10 +47,10 @@ def _summary(release: RoadRelease, workload: Paths) -> None:
         if each:
             least, most = min(each), max(each)
             st.metric(
-                "Streets counted per trip (L)",
+                "Streets counted per trip",
                 f"{least:,}" if least == most else f"{least:,} to {most:,}",
-                help="Longer trips are cut to a random window of L streets, so that one trip moves "
-                "at most L counts.",
+                help="Longer trips are cut to so many streets in a row, chosen at random, so that "
+                "one trip moves so many counts at most.",
                 width="content",
             )
         if any("lengths" in step for step in facts_of_each_step(release)):
