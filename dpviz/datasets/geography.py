@@ -140,9 +140,12 @@ def habitable(xy: Array) -> Mask:
     return np.asarray(inside & ~park & ~in_river(xy) & ~in_sea(xy))
 
 
-def river_outline() -> Array:
-    """The river as a closed ring (n, 2) of longitude and latitude, for a backdrop on the map."""
-    x = np.linspace(-21.7, plane_bounds()[1, 0], 400)
+def river_outline(east: float = BOUNDS[2]) -> Array:
+    """The river as a closed ring (n, 2) of longitude and latitude, for a backdrop on the map.
+
+    ``east``: longitude at which it begins.
+    """
+    x = np.linspace(-21.7, to_plane(np.array([[east, CENTRE[1]]]))[0, 0], 400)
     offset = _river_half_width(x) * np.hypot(1.0, _river_slope(x))
     bank = np.column_stack([x, river_y(x) + offset])
     other = np.column_stack([x, river_y(x) - offset])[::-1]

@@ -76,7 +76,7 @@ def outlines(bounds: Bounds | None = None, source: str = "") -> tuple[Mark, ...]
         named = any(mark.id == NAMES for mark in ground)
         return ground if named else (*ground, *_names(bounds, _around(bounds)[0]))
     if bounds is not None and is_city(bounds, source):
-        return city_ground()
+        return city_ground(bounds[2])
     wider, tolerance = _around(bounds)
     fine = bounds is not None and max(bounds[2] - bounds[0], bounds[3] - bounds[1]) <= FINE_DEGREES
     shapes: dict[str, list[Float]] = {kind: [] for kind in (*FILLED, *LINES)}
@@ -173,28 +173,24 @@ def _places(
             yield each.name, each.lon + turn, each.lat, each.rank, each.start
 
 
-@lru_cache(maxsize=1)
-def city_ground() -> tuple[Mark, ...]:
-    """Sea, river, main roads and towns of the invented city."""
+def city_ground(east: float = BOUNDS[2]) -> tuple[Mark, ...]:
+    """Sea, river, main roads and towns of the invented city.
+
+    The river begins at the ``east`` of the area that is shown, or with the easternmost main road.
+    """
     shore, streets = sea_outline(), city_graph()
     lines = list(streets.lines()[streets.main])
+    banks = river_outline(max(east, *(float(line[:, 0].max()) for line in lines)))
+    half = len(banks) // 2
     roads = paths("main-roads", lines, color=ROAD, width=1.6, ground=True)
     return (
         _ground("sea", [shore], WATER),
-        _ground("river-water", [river_outline()], WATER),
+        _ground("river-water", [banks], WATER),
         roads,
         paths("shore", [shore[1:-2]], color=SHORE, width=1.0),
-        river(),
+        paths("river", [banks[:half], banks[half : 2 * half]], color=SHORE, width=1.0),
         town_names(),
     )
-
-
-@lru_cache(maxsize=1)
-def river() -> Mark:
-    """The banks of the invented city's river."""
-    ring = river_outline()
-    half = len(ring) // 2
-    return paths("river", [ring[:half], ring[half : 2 * half]], color=SHORE, width=1.0)
 
 
 @lru_cache(maxsize=1)

@@ -20,6 +20,7 @@ from dpviz.releases.roads.graph_file import read_graph
 from dpviz.render.basemap import city_ground
 from dpviz.render.roads import (
     answer_marks,
+    bounds,
     degrees,
     domain_marks,
     ground,
@@ -268,7 +269,11 @@ def test_a_plane_of_its_own_is_laid_on_the_map(odd_plane):
 def test_the_built_in_city_is_on_its_own_ground(release):
     """Files too: the Earth has a coast where the release lies."""
     marks = [mark.id for mark in city_ground()]
-    assert [mark.id for mark in ground(release.frame.graph, "city")] == marks
+    shown = ground(release.frame.graph, "city")
+    assert [mark.id for mark in shown] == marks
+    (banks,) = (mark.table["path"].to_pylist() for mark in shown if mark.id == "river")
+    east = max(lon for line in banks for lon, _ in line)
+    assert east == pytest.approx(bounds(release.frame.graph)[2])  # it ended in the country beyond
     page = scene_page(release)
     layers = json.loads(re.search(r'id="scene"[^>]*>(.*?)</script>', page, re.DOTALL)[1])["layers"]
     assert {*marks} < {each["id"] for each in layers}
