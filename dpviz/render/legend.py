@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,8 @@ from dpviz.render.colors import ACCENT, Color, Themed
 from dpviz.render.numbers import short
 from dpviz.render.scale import Scale
 
+MAX_CIRCLE = 32
+"""Widest circle of a legend, in pixels."""
 LEAST_LABEL = 0.1
 """Lowest bound of classes that is easy to say; of smaller ones the unit of surface is larger."""
 
@@ -44,6 +47,35 @@ class Swatch:
     width: float = 0
 
 
+@dataclass(frozen=True)
+class Circles:
+    """Circles on a map whose surface is a count.
+
+    Attributes:
+        label: what is counted.
+        color: of all of them.
+        radius: that of a count of one, in world units of Web Mercator.
+        most: the largest count.
+    """
+
+    label: str
+    color: Themed
+    radius: float
+    most: float
+
+    def sizes(self, zoom: float) -> list[tuple[float, float]]:
+        """Round counts, the largest first, and the diameters in pixels of their circles at a zoom.
+
+        >>> Circles("trips", ACCENT, 0.1, 700).sizes(2)
+        [(500, 17.9), (100, 8.0), (20, 3.6)]
+        """
+        powers = range(int(math.log10(max(self.most, 1))), -1, -1)
+        counts = [k * 10**power for power in powers for k in (5, 2, 1)]
+        wide = {count: round(2 * self.radius * count**0.5 * 2**zoom, 1) for count in counts}
+        small = [each for each in counts if each <= self.most and wide[each] <= MAX_CIRCLE]
+        return [(each, wide[each]) for each in small[:5:2]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Legend:
     """A strip: title with its unit, what blank means, classes with the bounds between them.
@@ -56,6 +88,7 @@ class Legend:
         widths: pixels of the classes that are lines.
         blank: meaning of a blank place; "" where nothing is blank.
         swatches: beside the classes.
+        circles: circles of several sizes, beside them too.
         empty: no class is on the map, unless its cells are shown raw.
         noun: plural of what is counted, as in the title.
         surface: unit of the densities of cells, for their tooltips too.
@@ -68,6 +101,7 @@ class Legend:
     widths: Sequence[float] = ()
     blank: str = ""
     swatches: Sequence[Swatch] = ()
+    circles: Circles | None = None
     empty: bool = False
     noun: str = "records"
     surface: Surface = Surface()
@@ -102,6 +136,13 @@ class Legend:
             "palettes": self.palettes,
             "blank": self.blank,
             "empty": self.empty,
+            "circles": self.circles
+            and {
+                "label": self.circles.label,
+                "radius": self.circles.radius,
+                "most": self.circles.most,
+                **_both(self.circles.color),
+            },
             "swatches": [
                 {"label": s.label, **_both(s.color)}
                 | {"hatch": s.hatch, "raw": s.raw, "width": s.width}

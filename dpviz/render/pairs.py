@@ -11,18 +11,20 @@ from dpviz.lazy import shapely
 from dpviz.releases.answers import Answers, RangeAnswers, interval
 from dpviz.releases.flows.frame import Flows
 from dpviz.releases.flows.release import FlowRelease
+from dpviz.render.cells import domain_bounds
 from dpviz.render.colors import ACCENT, TEXT
 from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.flow_legends import move_legend
-from dpviz.render.flowlines import discs
+from dpviz.render.flowlines import cell_side, discs
 from dpviz.render.flows import above_noise, move_marks
-from dpviz.render.legend import Swatch
+from dpviz.render.legend import Circles
 from dpviz.render.marks import paths, polygons
 from dpviz.render.nearby import area_labels
+from dpviz.render.projection import WORLD
 from dpviz.render.scene import Mark, Row, Scene
 from dpviz.render.view import domain_scene
 from dpviz.sequences.moves import Strings
-from dpviz.trees.lattice import Int
+from dpviz.trees.lattice import Float, Int
 
 MAX_ARROWS = 30
 """Most arrows of a map: those of the largest counts. More of them hide each other."""
@@ -98,14 +100,14 @@ def flow_scene(release: FlowRelease, level: str, area: int | None = None) -> Sce
 
     every, (moves, clear, hidden) = drawn(None)[0], drawn(area)
     marks, rings, owner = _outlines(flows, shapes, names)
-    marks += _circles(release, level, shapes, starts, names, area)
+    circles, sizes = _circles(release, level, shapes, starts, names, area)
+    marks += circles
     marks += move_marks(
         shapely.bounds(np.concatenate(shapes)), names, moves, among=every, noun="trips"
     )
     shown = f", the {MAX_ARROWS} largest of {clear:,}" if clear > MAX_ARROWS else ""
     legend = move_legend(every, hidden, title=f"Trips between areas{shown}")
-    circle = Swatch("larger circles: more trips from and to the area", TEXT.faint(CIRCLE_ALPHA))
-    legend = replace(legend, swatches=(circle, *legend.swatches))
+    legend = replace(legend, circles=sizes)
     if area is not None:
         chosen = [ring for ring, row in zip(rings, owner, strict=True) if row == area - starts[0]]
         marks.append(paths("chosen", chosen, color=ACCENT, width=2.5))
@@ -129,19 +131,25 @@ def _circles(
     starts: list[int],
     names: list[str],
     area: int | None,
-) -> list[Mark]:
-    """Circles on areas, as large as the trips that begin or end there.
+) -> tuple[list[Mark], Circles | None]:
+    """Circles on areas, as large as the trips that begin or end there, and their sizes.
 
     Their tooltips begin with the trips from and to the chosen ``area``, the row of one.
     """
     *pairs, answers = pairs_of(release, level)
-    marks = list[Mark]()
-    for ends in [(0, 1)] if release.frame.to is None else [(0,), (1,)]:
-        first, outlines = ends[0], shapes[ends[0]]
-        sums = [np.bincount(pairs[end] - starts[end], answers.count, len(outlines)) for end in ends]
+    every: list[tuple[tuple[int, ...], Int, dict[str, RangeAnswers], Float]] = []
+    sides: list[tuple[int, ...]] = [(0, 1)] if release.frame.to is None else [(0,), (1,)]
+    for ends in sides:
+        many = len(shapes[ends[0]])
+        sums = [np.bincount(pairs[end] - starts[end], answers.count, many) for end in ends]
         rows = np.argsort(-np.sum(sums, axis=0), kind="stable")[:MAX_CIRCLES]
         trips = {WAYS[end]: trips_of(release, rows + starts[end], end) for end in ends}
-        total = np.sum([each.count for each in trips.values()], axis=0)
+        every.append((ends, rows, trips, np.sum([each.count for each in trips.values()], axis=0)))
+    most = max(1e-9, *(float(total.max(initial=0.0)) for *_, total in every))
+    places = shapely.bounds(np.concatenate(shapes))
+    marks = list[Mark]()
+    for ends, rows, trips, total in every:
+        first = ends[0]
         sd = np.sum([each.noise_sd for each in trips.values()], axis=0)  # both may err together
         shown = np.flatnonzero(above_noise(total, sd, len(names)))
         labels = {way: f"trips {way} (noisy)" for way in trips}
@@ -159,9 +167,9 @@ def _circles(
         circles = polygons(
             f"circles.{first}",
             discs(
-                shapely.bounds(outlines),
-                rows[shown],
-                CIRCLE * np.sqrt(total[shown] / total.max(initial=1e-9)),
+                places,
+                rows[shown] + first * len(shapes[0]),
+                CIRCLE * np.sqrt(total[shown] / most),
             ),
             color=TEXT.faint(CIRCLE_ALPHA),
             rows=(
@@ -175,7 +183,14 @@ def _circles(
             },
         )
         marks += [circles] if len(shown) else []
-    return marks
+    if not marks:
+        return [], None
+    (_, south, _, north), (across, up) = domain_bounds(release.domain), cell_side(places)
+    widest = CIRCLE * min(across, up / np.cos(np.radians((south + north) / 2))) * WORLD / 360
+    ways = " and " if release.frame.to is None else ", or "
+    label = f"trips {ways.join(WAYS)} the area"
+    color = TEXT.faint(CIRCLE_ALPHA)
+    return marks, Circles(label, color, float(widest) / most**0.5, most)
 
 
 def frame_scene(flows: Flows) -> Scene:

@@ -164,7 +164,7 @@ def sheet(
     for k, each in enumerate(panels):
         left = edge + k * (across + 32)
         axes = figure.add_axes(place.box(left, head, across, place.high - head - foot))
-        _draw(axes, each, THEME, unit)
+        zoom = _draw(axes, each, THEME, unit)
         _draw_pins(axes, words.pins, THEME, unit)
         above = place.at(left, head - (20 if small else 34))
         figure.text(*above, each.label, fontsize=20 * point, weight="bold", **look)
@@ -175,7 +175,7 @@ def sheet(
             figure.text(*below, each.status, fontsize=15 * point, **look)
     if small:
         return render_figure(figure, "png", metadata=MADE_BY)
-    _draw_legend(figure, place, legend, THEME, raw, unit)
+    _draw_legend(figure, place, legend, THEME, raw, unit, zoom)
     source = " · ".join(filter(None, ("dpviz", credit(panels[0].ground))))
     corner = place.at(place.wide - 48, place.high - 14)
     figure.text(*corner, source, fontsize=14 * point, ha="right", **look)
@@ -197,8 +197,8 @@ class _Place:
         return x / self.wide, 1 - (y + high) / self.high, wide / self.wide, high / self.high
 
 
-def _draw(axes: Any, panel: Panel, theme: Theme, unit: float) -> None:
-    """One map in Web Mercator world units, as on the screen."""
+def _draw(axes: Any, panel: Panel, theme: Theme, unit: float) -> float:
+    """Draw one map in Web Mercator world units, as on the screen, and return its zoom."""
     bounds = panel.bounds
     (west, south), (east, north) = world(bounds[:2]), world(bounds[2:])
     shape = axes.get_position()
@@ -226,6 +226,7 @@ def _draw(axes: Any, panel: Panel, theme: Theme, unit: float) -> None:
             axes.add_patch(_outline(panel.rect, zorder=4, **line))
     for spine in axes.spines.values():
         spine.set(color=TEXT.rgb(theme, 0.3), linewidth=thin)
+    return zoom
 
 
 def _draw_pins(
@@ -315,8 +316,9 @@ def _draw_legend(
     theme: Theme,
     raw: bool,
     unit: float,
+    zoom: float,
 ) -> None:
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import Ellipse, Rectangle
 
     ink = TEXT.rgb(theme)
     words: dict[str, Any] = {"color": ink, "va": "center", **VERBATIM}
@@ -352,6 +354,16 @@ def _draw_legend(
         patch(x, 36, facecolor="none", edgecolor=color, hatch="////", linewidth=0)
         write(x + 46, top + 12, swatch.label)
     x, y = left, top + 64
+    if circles := legend.circles:
+        color = tuple(np.array(circles.color.of(theme)) / 255)
+        for count, across in circles.sizes(zoom):
+            size = place.box(0, 0, across, across)[2:]
+            disc = Ellipse(place.at(x + across / 2, y), *size, facecolor=color, linewidth=0)
+            figure.add_artist(disc)
+            write(x + across + 6, y, f"{count:,}", 14)
+            x += across + 24 + 8 * len(f"{count:,}")
+        write(x, y, circles.label, 14)
+        x += 30 + 7.5 * len(circles.label)
     for swatch in () if legend.blank else legend.swatches:  # legends of lines have no blank class
         wide = 46 + 7.5 * len(swatch.label)
         if x + wide > place.wide - left:

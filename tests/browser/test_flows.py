@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 import dpviz
 from dpviz.private.flows import FlowData
+from dpviz.render.pairs import flow_scene
 from tests.browser.conftest import (
     choose,
     downloaded,
@@ -17,6 +18,7 @@ from tests.browser.conftest import (
     pay,
     segment,
     serving,
+    until,
     upload,
 )
 from tests.browser.test_explore import over
@@ -44,6 +46,7 @@ def test_an_opened_release_draws_arrows_and_a_clicked_area_has_its_ins_and_outs(
         assert everything == 30
         legend = page.get_by_test_id("dpviz-legend")
         expect(legend).to_contain_text("Trips between areas, the 30 largest of")
+        circles_of_the_legend_are_as_large_as_those_of_the_map(page, map_view, release)
         idle(page)
         assert not violations(page)
         leaf = int(np.bincount(ends[:, 1]).argsort()[-5])
@@ -54,6 +57,34 @@ def test_an_opened_release_draws_arrows_and_a_clicked_area_has_its_ins_and_outs(
             expect(page.get_by_text(f"Trips {way} {name}", exact=True)).to_be_visible()
         frames(page)
         assert 0 < marks(map_view, "moves") < everything
+
+
+def circles_of_the_legend_are_as_large_as_those_of_the_map(page, map_view, release):
+    """It showed a grey square, for "larger circles: more trips"."""
+    scene = flow_scene(release, release.frame.levels[-1])
+    (circles,) = (mark.table for mark in scene.marks if mark.id == "circles.0")
+    largest = np.array(circles["polygon"][0].as_py())
+    trips = circles["from"][0].as_py() + circles["to"][0].as_py()
+    for press in (None, "Zoom in"):
+        if press:
+            before = legend_circles(page)
+            page.get_by_role("button", name=press).click()
+            until(lambda before=before: legend_circles(page) != before)
+        zoom = map_view.evaluate("e => e.__dpviz.camera.zoom")
+        across = np.ptp(largest[:, 0]) / 360 * 512 * 2**zoom
+        shown = legend_circles(page)
+        assert len(shown) == 3
+        for count, diameter in shown:
+            assert diameter == pytest.approx(across * (count / trips) ** 0.5, rel=0.03)
+    page.get_by_role("button", name="Back to the whole area").click()
+
+
+def legend_circles(page):
+    """Counts and diameters of the circles in the legend."""
+    shown = page.locator(".circles i").evaluate_all(
+        "all => all.map(i => [i.nextSibling.textContent, i.getBoundingClientRect().width])"
+    )
+    return [(float(count.replace(",", "")), wide) for count, wide in shown]
 
 
 @pytest.fixture

@@ -161,11 +161,17 @@ export class MapApp {
     return this.view.smooth && legend?.palettes ? {...legend, blank: `${legend.blank}; smoothed for display`} : legend;
   }
 
+  /** Zoom for which the legend has circles: the paper's while it prints. */
+  get legendZoom() {
+    return this.paper.zoom ?? this.camera?.zoom;
+  }
+
   showLegend() {
+    this.legendFor = this.legendZoom;
     const {legend} = this;
     const {lock} = this.sceneSpec ?? {};
     const {palette, raw} = this.view;
-    const element = legendElement(legend, {palette, mode: this.themeName, raw, land: this.theme.land});
+    const element = legendElement(legend, {palette, mode: this.themeName, raw, land: this.theme.land, zoom: this.legendZoom});
     const box = typeof lock === 'boolean' && !this.overlayLegend ? [lockBox(lock, on => this.emit('scale', on ? this.scene.find(isClassed).props.bounds : false))] : [];
     this.attribution.textContent = this.tiles.shown ? this.tiles.spec.attribution : this.credit;
     this.strip.replaceChildren(...element ? [element, ...box] : []);
@@ -315,6 +321,7 @@ export class MapApp {
     this.labels.update(this.mode, this.names, panes);
     this.controls.refresh();
     this.moveHandles();
+    if (this.legend?.circles && this.legendFor !== this.legendZoom && !this.saving) this.showLegend();
   }
 
   /** True if a viewport shows a layer; one without a side belongs to all viewports. */

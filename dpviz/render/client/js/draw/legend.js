@@ -2,6 +2,8 @@
 import {h} from '../core/dom.js';
 import {css} from '../core/palette.js';
 
+const MAX_CIRCLE = 32; // pixels across
+
 /** The classes of a legend that occur on the map, as [{color, label, width}] in a palette and a theme. */
 export function legendClasses({classes = [], palettes, empty}, palette, mode, raw) {
   if (empty && !raw) return [];
@@ -17,10 +19,20 @@ export function legendSwatches({swatches = [], palettes}, raw, mode) {
 /** The meaning of blank cells, which raw ones are not. */
 export const blankWords = ({blank}, raw) => raw ? '' : blank;
 
+/** The circles of a legend at a zoom: round counts, the largest first, with diameters in pixels; as in legend.py. */
+export function legendCircles({circles}, zoom) {
+  if (!circles || zoom === undefined) return [];
+  const {radius, most} = circles;
+  const powers = Array.from({length: Math.floor(Math.log10(Math.max(most, 1))) + 1}, (_, i) => 10 ** i).reverse();
+  return powers.flatMap(power => [5, 2, 1].map(k => k * power))
+    .map(count => ({count: count.toLocaleString('en'), wide: 2 * radius * Math.sqrt(count) * 2 ** zoom, within: count <= most}))
+    .filter(({wide, within}) => within && wide <= MAX_CIRCLE).slice(0, 5).filter((_, i) => i % 2 === 0);
+}
+
 /** CSS of a colour square, or of a line that is `width` pixels thick. */
 const look = (shown, width) => width ? `background:linear-gradient(${shown},${shown}) center/100% ${width}px no-repeat;border-color:transparent` : `background:${shown}`;
 
-export function legendElement(legend, {palette, mode, raw, land}) {
+export function legendElement(legend, {palette, mode, raw, land, zoom}) {
   if (!legend?.title) return null; // such a one only names what its map counts
   const classes = legendClasses(legend, palette, mode, raw);
   const blank = blankWords(legend, raw);
@@ -35,14 +47,17 @@ export function legendElement(legend, {palette, mode, raw, land}) {
     const style = hatch ? `background:repeating-linear-gradient(135deg,${shown} 0 2px,transparent 2px 6px)` : look(shown, width);
     return h('div', {class: 'swatch'}, h('i', {style}), label);
   });
-  return h('div', {class: 'legend', role: 'img', 'aria-label': legendText(legend, raw, mode), 'data-testid': 'dpviz-legend'},
+  const circles = legendCircles(legend, zoom).flatMap(({count, wide}) => [h('i', {style: `background:${css(legend.circles[mode])};width:${wide}px;height:${wide}px`}), h('span', {}, count)]);
+  if (legend.circles) swatches.unshift(h('div', {class: 'swatch circles'}, ...circles, h('span', {}, legend.circles.label)));
+  return h('div', {class: 'legend', role: 'img', 'aria-label': legendText(legend, raw, mode, zoom), 'data-testid': 'dpviz-legend'},
     h('b', {}, legend.title), keys || null, ...swatches, blank ? h('small', {}, blank) : null);
 }
 
-function legendText(legend, raw, mode) {
+function legendText(legend, raw, mode, zoom) {
   const labels = legendClasses(legend, '', mode, raw).map(each => each.label).filter(Boolean);
   const ends = labels.length ? `, classes from ${labels.join(', ')}` : '';
   const rest = [blankWords(legend, raw), ...legendSwatches(legend, raw, mode).map(s => s.label)].filter(Boolean);
+  if (legend.circles) rest.unshift(`circles for ${legendCircles(legend, zoom).map(({count}) => count).join(', ')} ${legend.circles.label}`);
   return [`Legend: ${legend.title}${ends}`, ...rest].join('; ');
 }
 

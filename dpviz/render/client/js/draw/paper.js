@@ -12,6 +12,7 @@ import {css} from '../core/palette.js';
 const PAPER = {width: 1660, height: 937}; // dots of a map on A4, 186 mm × 105 mm at most
 const DOTS = PAPER.width / 703; // per pixel of the page, which is 186 mm wide
 const CREDIT = {right: 150, above: 24, letters: 8}; // pixels from the edges to the ground's credit, as in the style sheet
+const PRINTED = {width: 703, height: 397}; // the same in pixels of a page
 const LETTERS = 2; // dots per pixel of words: names of 7 pt
 
 export class Paper {
@@ -30,6 +31,7 @@ export class Paper {
     if (this.on === on) return;
     this.on = on;
     this.copy?.remove();
+    this.zoom = undefined;
     this.app.takeTheme();
     this.drawn();
   }
@@ -51,6 +53,8 @@ export class Paper {
     const size = {width, height: width / shape};
     app.root.style.setProperty('--drawn', shape);
     const camera = app.sight.fitted(bounds, size, []);
+    this.zoom = camera.zoom + Math.log2(Math.min(PRINTED.width, PRINTED.height * shape) / size.width);
+    if (app.legend?.circles) app.showLegend();
     const viewports = panes.map(pane => new FlatView(pane).seen(size, camera));
     const sheet = h('canvas', {width: size.width * ratio, height: size.height * ratio});
     const pen = sheet.getContext('2d');

@@ -3,7 +3,7 @@
  * drawn again at that size with names and scale bar, legend, source.
  */
 import {h} from '../core/dom.js';
-import {blankWords, legendClasses, legendSwatches} from './legend.js';
+import {blankWords, legendCircles, legendClasses, legendSwatches} from './legend.js';
 import {css} from '../core/palette.js';
 
 const WIDTH = 1920;
@@ -26,7 +26,7 @@ export async function savePicture(app) {
   const wide = size.width - 2 * EDGE;
   const high = size.height - head - foot;
   const zoom = wide / Math.max(app.root.clientWidth, 1);
-  const canvas = await enlarged();
+  const {canvas, zoom: shown} = await enlarged();
   const page = getComputedStyle(app.root);
   const paper = page.getPropertyValue('--st-background-color').trim() || '#fff';
   const picture = h('canvas', size);
@@ -43,7 +43,7 @@ export async function savePicture(app) {
   const named = app.mode === 'side' ? app.panes().map(pane => app.names[pane.id]) : app.names.slice(0, 2);
   const each = wide / Math.max(named.length, 2);
   named.forEach((text, i) => write(pen, text.replace('\n', ' · '), EDGE + i * each, head - 12, each - 20, `500 20px ${type.font}`, type.ink));
-  drawLegend(pen, app, EDGE, head + high + 18, wide, type);
+  drawLegend(pen, app, EDGE, head + high + 18, wide, type, shown);
   const source = ['dpviz', app.attribution.textContent].filter(Boolean).join(' · ');
   pen.textAlign = 'right';
   write(pen, source, size.width - EDGE, size.height - 20, wide, `15px ${type.font}`, type.ink);
@@ -72,13 +72,14 @@ export async function savePicture(app) {
     brush.fillStyle = css(app.theme.land);
     brush.fillRect(0, 0, wide, high);
     brush.drawImage(host.querySelector('canvas'), 0, 0, wide, high);
+    const {zoom: larger} = app.sight.camera;
     const scale = Math.min(Math.max(zoom, 1.4), 2); // names must be legible and not hide the map
     app.surround.paint(brush, app.sight.viewports, ratio, scale / ratio);
     app.root.setAttribute('style', before.style ?? '');
     app.saving = false;
     Object.assign(app.sight, {camera: before.camera, touched: before.touched, start: before.start, before: before.before});
     app.render();
-    return copy;
+    return {canvas: copy, zoom: larger + Math.log2(ratio)};
   }
 }
 
@@ -104,7 +105,7 @@ function inTwo(pen, text, most, font) {
 }
 
 /** The legend, as on the page. */
-function drawLegend(pen, app, left, top, wide, {ink, font}) {
+function drawLegend(pen, app, left, top, wide, {ink, font}, zoom) {
   const {legend} = app;
   if (!legend?.title) return;
   const {palette, raw} = app.view;
@@ -132,6 +133,15 @@ function drawLegend(pen, app, left, top, wide, {ink, font}) {
     x += each;
   }
   x += 24;
+  for (const {count, wide: across} of legendCircles(legend, zoom)) {
+    pen.beginPath();
+    pen.arc(x + across / 2, top + 14, across / 2, 0, 7);
+    pen.fillStyle = css(legend.circles[app.themeName]);
+    pen.fill();
+    x += across + 6;
+    x += write(pen, count, x, top + 20, 120, `16px ${font}`, ink) + 14;
+  }
+  if (legend.circles) x += write(pen, legend.circles.label, x, top + 20, left + wide - x, `16px ${font}`, ink) + 20;
   for (const {label, color, hatch, width} of legendSwatches(legend, raw, app.themeName)) {
     if (hatch) {
       pen.save();
