@@ -278,6 +278,19 @@ def test_for_a_finger_every_door_is_wide_and_no_table_s_buttons_cover_anything(a
         assert choice.first.bounding_box()["height"] >= 40
 
 
+def test_the_frame_of_a_focus_has_room_around_the_signs_of_change(app, open_page):
+    page = open_page(app)
+    settled(page)
+    button = page.get_by_role("button", name="Change", exact=True)
+    button.focus()
+    expect(button).to_be_focused()
+    frame = button.bounding_box()
+    signs = [each.bounding_box() for each in button.get_by_test_id("stIconMaterial").all()]
+    assert len(signs) == 2
+    assert min(each["x"] for each in signs) - frame["x"] >= 4
+    assert max(each["x"] + each["width"] for each in signs) + 4 <= frame["x"] + frame["width"]
+
+
 def test_the_name_leads_home(app, open_page):
     page = open_page(f"{app}/help")
     idle(page)
