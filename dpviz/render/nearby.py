@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from dpviz.datasets.basemap import KM_PER_DEGREE, towns
 from dpviz.datasets.geography import TOWNS, to_lonlat
 from dpviz.domain import Domain
+from dpviz.files.arrow import numbers
 from dpviz.lazy import scipy, shapely
 from dpviz.releases.answers import RangeAnswers
 from dpviz.releases.areas.hexagons import level_words
@@ -26,13 +28,15 @@ from dpviz.render.legend import Surface, surface_of
 from dpviz.render.numbers import short, with_noise
 from dpviz.render.projection import EARTH_RADIUS_KM, from_degrees, home_zoom, is_degrees, to_degrees
 from dpviz.render.projection import areas as square_km_of
-from dpviz.render.scene import Bounds
+from dpviz.render.scene import PLACES, Bounds, Mark
 from dpviz.trees.lattice import Float, Int
 
 MAX_PLACES = 20
 """Most named places of one table."""
 MAX_ZOOMS = 8.0
 """Zooms, beyond that of the whole area, within which its map names the places of a table."""
+EARLIER_ZOOMS = 2.0
+"""Zooms by which a map names a place earlier that stands out of the noise."""
 MIN_DISTANCE_SHARE = 0.02
 """Least distance between two of them, as a share of the area's shorter side."""
 MAX_DISTANCE_KM = 100.0
@@ -53,7 +57,7 @@ def place_rows(release: PointRelease) -> list[dict[str, str]]:
     # A release with time has no map of its own, whose unit the table could share.
     surface = Surface() if release.domain.time else surface_of(density_scale(release))
     places = place_squares(domain_bounds(release.domain), release)
-    answers = _counts_around(release, places)
+    answers = _counts_around(release, [box for *_, box in places])
     for (name, side, _), count, error in zip(
         places, answers.count.tolist(), answers.total_error.tolist(), strict=True
     ):
@@ -70,16 +74,15 @@ def place_rows(release: PointRelease) -> list[dict[str, str]]:
 
 def is_mostly_from_cut_cells(release: PointRelease) -> bool:
     """Return whether most of the errors of :func:`place_rows` is from cells that a square cuts."""
-    answers = _counts_around(release, place_squares(domain_bounds(release.domain), release))
+    places = place_squares(domain_bounds(release.domain), release)
+    answers = _counts_around(release, [box for *_, box in places])
     return bool(np.median(answers.total_error**2 - 2 * answers.half_width**2) > 0)
 
 
-def _counts_around(
-    release: PointRelease, places: Sequence[tuple[str, float, Bounds]]
-) -> RangeAnswers:
-    """Noisy counts of the squares around places."""
-    boxes = [from_degrees(box, release.domain.crs) for _, _, box in places]
-    return release.count(np.array(boxes).reshape(-1, 4))
+def _counts_around(release: PointRelease, boxes: Sequence[Bounds]) -> RangeAnswers:
+    """Noisy counts of squares in degrees."""
+    in_crs = [from_degrees(box, release.domain.crs) for box in boxes]
+    return release.count(np.array(in_crs).reshape(-1, 4))
 
 
 def place_squares(
@@ -91,9 +94,7 @@ def place_squares(
     largest, which depend on the public area alone. Each square reaches halfway to the nearest other
     place at most.
     """
-    west, south, east, north = bounds
-    shorter = float((np.array([east - west, north - south]) * _kilometres(bounds)).min())
-    least = min(MIN_DISTANCE_SHARE * shorter, MAX_DISTANCE_KM)
+    shorter, least = _lengths(bounds)
     names, middle = named_places(bounds, zooms=MAX_ZOOMS)
     rows = np.arange(len(names))
     if release is not None:
@@ -105,10 +106,10 @@ def place_squares(
     away = _away(middle[chosen][:, None], middle[chosen])
     np.fill_diagonal(away, np.inf)
     sides = np.minimum(away.min(axis=1, initial=np.inf), min(MAX_SIDE_KM, shorter / 4))
-    boxes = _squares(middle[chosen], sides).tolist()
+    boxes = _squares(middle[chosen], sides)
     return [
-        (names[row], side, (low, bottom, high, top))
-        for row, side, (low, bottom, high, top) in zip(chosen, sides.tolist(), boxes, strict=True)
+        (names[row], side, box)
+        for row, side, box in zip(chosen.tolist(), sides.tolist(), boxes, strict=True)
     ]
 
 
@@ -127,16 +128,60 @@ def _densest(release: PointRelease, middle: Float, side: float) -> Int:
     for larger, smaller in close[np.argsort(close[:, 0], kind="stable")].tolist():
         apart[smaller] &= not apart[larger]
     rows = np.flatnonzero(apart)
-    boxes = _squares(middle[rows], np.full(len(rows), side)).tolist()
-    answers = release.count([from_degrees(box, release.domain.crs) for box in boxes])
-    score = np.where(answers.count > answers.total_error, answers.count, -np.inf)
-    return np.asarray(rows[np.argsort(-score, kind="stable")])
+    score = _clear_counts(release, middle[rows], side)
+    order = np.argsort(-score, kind="stable")
+    return np.asarray(rows[order[score[order] >= 0]])
 
 
-def _squares(middle: Float, sides: Float) -> Float:
-    """Boxes in degrees around places, of sides in km, (n, 4)."""
-    half = sides[:, None] / 2 / _degree_km(middle[:, 1])
-    return np.hstack([middle - half, middle + half])
+def names_by_density(marks: Sequence[Mark], release: PointRelease) -> list[Mark]:
+    """Marks of a map; names of places that stand out of the release's noise come earlier.
+
+    They have the rank of places with ten times as many people, and are shown from
+    :data:`EARLIER_ZOOMS` further away, so that coloured cells have names.
+    """
+    return [_by_density(mark, release) if mark.id == PLACES else mark for mark in marks]
+
+
+def _by_density(mark: Mark, release: PointRelease) -> Mark:
+    bounds = domain_bounds(release.domain)
+    middle = np.array(mark.table["position"].to_pylist())
+    rows = np.flatnonzero(((middle > bounds[:2]) & (middle < bounds[2:])).all(axis=1))
+    if not len(rows):
+        return mark
+    side = min(_lengths(bounds)[1], MAX_SIDE_KM)
+    clear = rows[_clear_counts(release, middle[rows], side) > 0]
+    table = mark.table
+    for name, less in {"rank": 1.0, "from": EARLIER_ZOOMS}.items():
+        values = np.array(table[name].to_pylist(), dtype=np.float32)
+        values[clear] -= less
+        table = table.set_column(table.column_names.index(name), name, numbers(values))
+    return replace(mark, table=table)
+
+
+def _clear_counts(release: PointRelease, middle: Float, side: float) -> Float:
+    """Noisy counts in squares around places; 0 if within the error, -1 outside the domain."""
+    domain = release.domain.without_time
+    boxes = np.array([from_degrees(box, domain.crs) for box in _squares(middle, side)])
+    within = ((boxes[:, 2:] > domain.lower) & (boxes[:, :2] < domain.upper)).all(axis=1)
+    score = np.full(len(middle), -1.0)
+    if within.any():
+        answers = release.count(boxes[within])
+        score[within] = np.where(answers.count > answers.total_error, answers.count, 0.0)
+    return score
+
+
+def _lengths(bounds: Bounds) -> tuple[float, float]:
+    """Kilometres of the shorter side of an area, and between two places at least."""
+    west, south, east, north = bounds
+    shorter = float((np.array([east - west, north - south]) * _kilometres(bounds)).min())
+    return shorter, min(MIN_DISTANCE_SHARE * shorter, MAX_DISTANCE_KM)
+
+
+def _squares(middle: Float, sides: Float | float) -> list[Bounds]:
+    """Boxes in degrees around places, of sides in km."""
+    half = np.reshape(sides, (-1, 1)) / 2 / _degree_km(middle[:, 1])
+    low, high = middle - half, middle + half
+    return [(*one, *other) for one, other in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def _away(one: Float, other: Float) -> Float:

@@ -28,6 +28,7 @@ from dpviz.render.detail import QUIET
 from dpviz.render.districts import Choropleth, choropleth
 from dpviz.render.fonts import render_figure
 from dpviz.render.legend import Legend
+from dpviz.render.nearby import names_by_density
 from dpviz.render.projection import areas, rings_of, world, world_boxes
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Bounds, Mark, credit
@@ -111,7 +112,10 @@ def comparison_png(
         shown = None if rect is None else on_map(rect, release.domain)
         bounds = domain_bounds(release.domain)
         status = release.header.privacy_status[1]
-        return Panel(label, status, bounds, content, outlines(bounds), shown)
+        ground: Sequence[Mark] = outlines(bounds)
+        if not is_areas(first):
+            ground = names_by_density(ground, first)
+        return Panel(label, status, bounds, content, ground, shown)
 
     return sheet(list(map(panel, releases, titles)), legend, words, size, raw=raw)
 

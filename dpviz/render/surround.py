@@ -25,7 +25,7 @@ LETTER = 8.0
 """Pixels of a letter of the scale bar's words, about."""
 
 MAX_NAMES = 12
-"""Names in a picture at most."""
+"""Names of countries, or of towns, in a picture at most."""
 
 
 def draw_ground(panel: Any, marks: Sequence[Mark], zoom: float, theme: Theme) -> None:
@@ -48,9 +48,10 @@ def draw_shores(panel: Any, marks: Sequence[Mark], zoom: float, theme: Theme, un
     """Lines above the cells, and names above all, the larger first and none over another."""
     from matplotlib.collections import LineCollection
 
+    taken: list[tuple[float, ...]] = []
     for mark in marks:
         if mark.layer.type == "PlaceLayer":
-            _draw_names(panel, mark, zoom, theme, unit)
+            _draw_names(panel, mark, zoom, theme, unit, taken)
         elif not getattr(mark.layer, "ground", False) and (alpha := _opacity(mark, zoom)):
             lines = _lines(mark, "path")
             color = _color(mark, theme, alpha)
@@ -58,7 +59,10 @@ def draw_shores(panel: Any, marks: Sequence[Mark], zoom: float, theme: Theme, un
             panel.add_collection(LineCollection(lines, colors=[color], linewidths=width, zorder=3))
 
 
-def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) -> None:
+def _draw_names(
+    panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float, taken: list[tuple[float, ...]]
+) -> None:
+    """Draw the names of a mark clear of boxes that are taken, and add theirs to these."""
     at = world(np.array(mark.table["position"].to_pylist()).reshape(-1, 2))
     rank, start = (np.array(mark.table[name].to_pylist()) for name in ("rank", "from"))
     (west, east), (south, north) = panel.get_xlim(), panel.get_ylim()
@@ -66,8 +70,11 @@ def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) 
     figure = panel.figure
     pixel = (east - west) / (panel.get_position().width * figure.get_figwidth() * figure.dpi)
     corner = 190 * unit * pixel  # place of the scale bar
-    taken = [(east - corner, south, east, south + 0.25 * corner)]
+    taken += [] if taken else [(east - corner, south, east, south + 0.25 * corner)]
+    most = len(taken) + MAX_NAMES - 1
     words = _words(theme, 2.4 * unit)
+    lift = 0.0 if mark.layer.fixed else 12.0 * unit * pixel  # the cell of a place stays in sight
+    at = at + np.array([0.0, lift])
     for row in np.flatnonzero(inside)[np.argsort(rank[inside], kind="stable")].tolist():
         name, size = mark.table["name"][row].as_py(), (20 if rank[row] <= 1 else 16) * unit
         half = np.array([0.3 * size * len(name) + 4 * unit, 0.7 * size]) * pixel
@@ -78,7 +85,7 @@ def _draw_names(panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float) 
         taken.append(box)
         weight = "bold" if rank[row] <= 1 else "normal"
         panel.text(*at[row], name, fontsize=size * 0.72, weight=weight, **words, **VERBATIM)
-        if len(taken) >= MAX_NAMES:
+        if len(taken) >= most:
             break
 
 

@@ -1,5 +1,7 @@
 """A page of the whole world: its scale, and its buttons on a phone."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,13 +12,17 @@ from dpviz.exports import release_page
 from tests.browser.test_explore import the_map
 
 pytestmark = pytest.mark.browser
-SCALE = r"""map => {
+WORDS = """map => {
   const {prototype} = CanvasRenderingContext2D, {fillText} = prototype, words = [];
   prototype.fillText = function (...args) { words.push(args[0]); fillText.apply(this, args); };
   map.__dpviz.surround.draw();
   prototype.fillText = fillText;
-  return words.find(each => /\d k?m\b/.test(each));
+  return words;
 }"""
+
+
+def scale(map_view):
+    return next(each for each in map_view.evaluate(WORDS) if re.search(r"\d k?m\b", each))
 
 
 @pytest.fixture
@@ -32,9 +38,9 @@ def test_the_scale_of_a_world_map_states_its_latitude_and_that_of_a_country_does
 ):
     map_view = the_map(open_file(release_page(world)))
     latitude = map_view.evaluate("map => map.__dpviz.camera.latitude")
-    assert map_view.evaluate(SCALE).endswith(f"000 km at {latitude:.0f}° N")
+    assert scale(map_view).endswith(f"000 km at {latitude:.0f}° N")
     map_view.evaluate("map => map.__dpviz.sight.moved({longitude: 2, latitude: 48.9, zoom: 6})")
-    assert map_view.evaluate(SCALE).endswith("0 km")
+    assert scale(map_view).endswith("0 km")
 
 
 def test_a_phone_has_the_buttons_of_a_readers_map_in_one_row(open_file, world):
@@ -51,3 +57,14 @@ def test_a_phone_has_the_buttons_of_a_readers_map_in_one_row(open_file, world):
     expect(page.locator(".frame.presenting")).to_be_visible()
     page.get_by_test_id("dpviz-present").click()
     expect(page.locator(".frame.presenting")).to_have_count(0)
+
+
+def test_a_map_names_the_places_whose_cells_are_coloured_before_larger_ones(open_file):
+    """Saint Petersburg and Kyiv had names, where nothing was coloured; Stockholm had none."""
+    spots = np.random.default_rng(0).normal([(18.07, 59.33)] * 9_000, 0.05)
+    domain = dpviz.Domain.from_bounds([-12, 35, 35, 66])
+    data = dpviz.load(pd.DataFrame(spots, columns=["lon", "lat"]), domain, public=True)
+    page = open_file(release_page(dpviz.build(data, "privtree", 1.0, seed=0)))
+    names = the_map(page).evaluate(WORDS)
+    assert "Stockholm" in names
+    assert "Madrid" in names  # elsewhere the largest have theirs

@@ -10,9 +10,9 @@ import {worldOf} from '../core/mercator.js';
 import {css} from '../core/palette.js';
 
 const PAPER = {width: 1660, height: 937}; // dots of a map on A4, 186 mm × 105 mm at most
-const DOTS = PAPER.width / 703; // per pixel of the page, which is 186 mm wide
+const PRINTED = {width: 703, height: 397}; // the same in pixels of the page
+const DOTS = PAPER.width / PRINTED.width; // per pixel of the page
 const CREDIT = {right: 150, above: 24, letters: 8}; // pixels from the edges to the ground's credit, as in the style sheet
-const PRINTED = {width: 703, height: 397}; // the same in pixels of a page
 const LETTERS = 2; // dots per pixel of words: names of 7 pt
 
 export class Paper {

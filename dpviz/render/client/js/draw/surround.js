@@ -157,7 +157,7 @@ export class Surround {
   around(pen, {name, at: [x, y], dot, fixed}) {
     const k = this.text;
     const half = pen.measureText(name).width / 2;
-    const gap = (dot ? 7 : 0) * k;
+    const gap = (dot ? 7 : 5) * k; // its cell stays in sight
     const aside = half + (dot ? 8 : 14) * k;
     const tries = fixed ? [4, 13, -5].map(down => [x, y + down * k])
       : [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
