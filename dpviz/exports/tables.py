@@ -174,7 +174,7 @@ def _named_places(release: PointRelease) -> Iterator[Table]:
             head = tuple(name.capitalize() for name in rows[0])
             texts = [tuple(row.values()) for row in rows]
             note = FROM_CUT_CELLS if is_mostly_from_cut_cells(each) else ""
-            title = f"{title}, chosen and sorted by noisy density"
+            title = f"{title}, densest first"
             yield Table(title, head, texts, len(rows), note=note)
 
 

@@ -35,7 +35,7 @@ def tables_of_map(release: PointRelease) -> None:
         "table", release, lambda: (place_rows(release), *_columns(release))
     )
     if places:
-        st.markdown("**Named places**, chosen and sorted by noisy density")
+        st.markdown("**Named places**, densest first")
         table_of_places(places)
         st.markdown("**Cells**")
     looks = sortable(*columns) | sortable(*SIDES, form="%.5f")

@@ -159,7 +159,7 @@ def ends_table(release: PointRelease) -> None:
         lambda: [place_rows(marginal(release, axes, None, CELLS)) for _, _, axes in ENDS],
     )
     for (_, title, _), rows in zip(ENDS, tables, strict=True):
-        st.markdown(f"**{title}** by named place, chosen and sorted by noisy density")
+        st.markdown(f"**{title}** by named place, densest first")
         if rows:
             table_of_places(rows)
         else:
