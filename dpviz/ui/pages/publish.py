@@ -29,12 +29,11 @@ from dpviz.ui.shared.account import account_summary, over_budget_message
 from dpviz.ui.shared.area_form import NO_AREA, sides_in_words
 from dpviz.ui.shared.domain_map import choose_domain, show_domain
 from dpviz.ui.shared.method_form import EPSILON, Choice
-from dpviz.ui.shared.panels import csv_of, file_button, missing_words, refusals
+from dpviz.ui.shared.panels import csv_of, file_button, missing_words, refusals, refuse
 from dpviz.ui.shared.releases import PARAMETER, opened, your_releases
 from dpviz.ui.shared.same_people import ask_about_likely
 from dpviz.ui.shared.skeleton import method_link
 from dpviz.ui.shared.steps import STEPS, next_step, steps
-from dpviz.ui.shared.text import sentence
 from dpviz.ui.shared.unit_form import UNIT_FIELDS
 from dpviz.ui.shared.upload_form import UPLOAD
 
@@ -50,6 +49,8 @@ WAY = """
 3. **Budget**: choose how exact the map is. More exact is less private.
 4. **Publish**: read what becomes public, then press. You get a page, a link and files.
 """
+NO_DATA = "Choose your file, and what its columns are."
+NO_CHOICE = "Choose the budget."
 UNSPENT = (
     "Nothing is published, and no budget spent, before step 4. Your file stays on this server."
 )
@@ -101,11 +102,12 @@ def page() -> None:
             with refusals() as refused:
                 source = source_form(KEY, 2, start, owner=owner, more=True)
             described = st.session_state[f"{KEY}.data"] != UPLOAD or owner.complete
+            no_data = "" if described else missing_words(refused[:1], NO_DATA)  # last: of the area
         with right:
             if not described:
                 _way()
             your_releases(KEY)
-        words = UNSPENT if described else missing_words(refused, UNSPENT)
+        words = UNSPENT if described else missing_words(refused[:1], UNSPENT)
         next_step(KEY, 0, ready=described, words=words)
     with area:
         with form[1]:
@@ -121,21 +123,20 @@ def page() -> None:
         with form[0], refusals() as refused_prior:
             source = with_prior(KEY, source)
             refused += refused_prior
-        words = UNSPENT if source is not None else missing_words(refused, NO_AREA)
-        next_step(KEY, 1, ready=source is not None, words=words)
+        no_area = "" if source is not None else missing_words(refused, NO_AREA)
+        next_step(KEY, 1, ready=source is not None, words=no_area or UNSPENT)
     with budget:
         with refusals() as refused:
-            choice, affordable, price = (None, False, "")
+            choice, unpayable, price = (None, no_data or no_area, "")
             if source is not None:
-                choice, affordable, price = _budget(source, shown=at == 2)
-        words = price if choice is not None else missing_words(refused, price)
-        next_step(KEY, 2, ready=affordable, words=words)
+                choice, unpayable, price = _budget(source, shown=at == 2)
+        if choice is None:
+            unpayable = price = missing_words(refused, unpayable)
+        next_step(KEY, 2, ready=not unpayable, words=price)
     with last:
-        if source is None or choice is None:
-            st.info("Choose data and area first.", icon=":material/arrow_back:")
-        elif (made := publication(KEY, source)) is not None:
+        if (made := publication(KEY, source)) is not None and source is not None:
             published(KEY, made, source, shown=at == 3)
-        else:
+        elif source is not None and choice is not None:  # else a line above the step says why
             if source.name is None:
                 ask_about_likely(f"{KEY}.dataset", "publish")
             (payment if _once(source) else series_panel)(KEY, source, choice)
@@ -144,7 +145,7 @@ def page() -> None:
     others["data"] = chosen if chosen != UPLOAD or described else None
     others[PARAMETER] = st.session_state.get(f"{KEY}.own") if done else None
     permalink.write_address(KEY, FIELDS, others)
-    head(described, source is not None, affordable and at >= 2, done)
+    head(no_data, no_area, unpayable if at >= 2 else NO_CHOICE, "" if done else UNSPENT)
 
 
 def _often(data: str) -> None:
@@ -189,18 +190,18 @@ def _way() -> None:
     st.caption(f"A week of 500 invented persons, from 2030-01-07 to 2030-01-14, in {sides}.")
 
 
-def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, str]:
-    """Draw the plan; return the choice, whether the lifetime budget covers it, and the price.
+def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, str, str]:
+    """Draw the plan; return the choice, why it cannot be paid (empty: it can), and the price.
 
     Expected errors are computed only while the step is ``shown``: they take seconds.
     """
     left, right = st.columns([4, 5], gap="large")
-    domain, once, missing = source.data.domain, _once(source), None
+    domain, once, unpayable = source.data.domain, _once(source), ""
     try:
         account = Ledger().account(source.account)
     except LedgerError as error:
-        st.error(sentence(error), icon=":material/error:")
-        return None, False, ""
+        refuse(str(error))
+        return None, NO_CHOICE, ""
     with left:
         if source.name is None:
             ask_about_likely(f"{KEY}.dataset", "budget")
@@ -214,7 +215,8 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
             if choice is not None and once:
                 choice, offered = guarantee_form(KEY, source, choice)
             elif choice is not None and (missing := missing_for_series(source, choice)):
-                st.info(f"{EVERY_DAY} needs {missing[0]}.", icon=":material/event_repeat:")
+                unpayable = f"{EVERY_DAY} needs {missing[0]}."
+                st.info(unpayable, icon=":material/event_repeat:")
         paid = choice is None or publication(KEY, source) is not None
         cost = (0.0, 0.0) if choice is None or paid else (choice.epsilon, choice.delta)
         account_form(KEY, account, *cost)
@@ -228,8 +230,8 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, bool, s
                 st.caption(f"Of ε = {choice.epsilon:g}, a single day has {expected.epsilon:g}.")
             expectation_panel(KEY, domain, expected, bound, offered, people=people, shown=shown)
     each_day = account.frame.startswith("day ")  # a series may be paid, which checks it by itself
-    affordable = each_day or not over_budget_message(account, *cost)
+    unpayable = unpayable or ("" if each_day else over_budget_message(account, *cost))
     price = account_summary(account)
     if not paid:
         price = f"This release: **{price_words(*cost)}**. {price}"
-    return choice, choice is not None and affordable and missing is None, price
+    return choice, unpayable if choice is not None else NO_CHOICE, price

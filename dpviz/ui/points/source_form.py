@@ -138,14 +138,16 @@ def _described(dims: int, more: bool, owner: InSteps | None, upload: Upload) -> 
     without = (*(chosen or ()), when.get("time"))
     unit, name = upload.unit_and_name(names, without=without)
     pane = nullcontext() if owner is None else owner.pane
-    with pane, st.container():
-        free = public and dims == 2 and name is not None
-        extent = partial(public_extent, upload.path, **how)
-        bounds = public_box(prefix, crs, extent if free else None)
+    with pane:
+        area = st.container()
     losses: dict[Fact, Any] = {}
     with st.container():  # keeps panels below it open when the period is missing
         clock = period_form(upload, names, losses) if more else {}
     beside = attributes_form(prefix, names, upload.key, losses) if more else {}
+    with area:  # its refusal is the last, as its step is after this one
+        free = public and dims == 2 and name is not None
+        extent = partial(public_extent, upload.path, **how)
+        bounds = public_box(prefix, crs, extent if free else None)
     # Once the sides are typed, the facts of the area show the survey.
     if not public and (owner is not None or sides_of(prefix) is None):
         read = {**how, **(when if clock is None else clock), **(beside or {}), **unit}

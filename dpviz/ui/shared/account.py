@@ -21,7 +21,7 @@ from dpviz.releases.header import WEAKER, longer_words, price_words
 from dpviz.ui.shared.access import may_publish, with_user_name
 from dpviz.ui.shared.presentation import text_fields
 from dpviz.ui.shared.releases import visitor
-from dpviz.ui.shared.same_people import Trace, propose, remember, trace_of
+from dpviz.ui.shared.same_people import Trace, paid_unit, propose, remember, trace_of
 from dpviz.ui.shared.shelf import kept_release
 from dpviz.ui.shared.text import plain
 
@@ -96,7 +96,7 @@ def _same_people(field: str, name: str, trace: Trace, unit: str) -> None:
     if own is not None:
         remember(own.dataset, trace, lasting=lasting)
         st.caption(account_summary(own))
-        paid = next((each.unit.partition("'s records of one ")[0] for each in own.spends), unit)
+        paid = paid_unit(own) or unit
         if paid != unit:
             one = paid.removeprefix("one ")
             same = f"“Each {one} is another person”" if paid in RECORDS else f"the column “{one}”"

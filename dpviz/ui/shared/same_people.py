@@ -63,13 +63,20 @@ def propose(
         accounts: the visitor's, by the names that they typed.
         lasting: where their files are remembered, see :func:`remember`.
     """
+    units = {each: paid_unit(account).removeprefix("one ") for each, account in accounts.items()}
+    columns = {each: unit for each, unit in units.items() if unit in trace[2]}
+
+    def use_same() -> None:
+        same = st.session_state[f"{field}.same"]
+        _use(field, same, columns.get(same))
+
     st.selectbox(
         "Same people as …?",
         list(accounts),
         index=None,
         placeholder="None of these: a new account",
         key=f"{field}.same",
-        on_change=lambda: _use(field, st.session_state[f"{field}.same"]),
+        on_change=use_same,
         help="ε adds up over all files about the same people, if they share one account.",
     )
     likely, files, question = None, _files(lasting), ""
@@ -83,12 +90,12 @@ def propose(
         if likely is None and (alike or any(any(map(operator.eq, trace, e)) for e in traces)):
             likely, question = other, f"Have you published these people before, as {of_it}?"
     if likely is not None:
-        st.session_state[f"{field}.likely"] = likely, question
+        st.session_state[f"{field}.likely"] = likely, question, columns.get(likely)
 
 
 def ask_about_likely(field: str, step: str) -> None:
     """Ask, in a step of the page, about the likely account of a file, if there is one."""
-    likely, question = st.session_state.get(f"{field}.likely", (None, ""))
+    likely, question, unit = st.session_state.get(f"{field}.likely", (None, "", None))
     if likely is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -98,12 +105,20 @@ def ask_about_likely(field: str, step: str) -> None:
             key=f"{field}.likely.{step}",
             help="A second account does not count the ε spent in the first.",
             on_click=_use,
-            args=(field, likely),
+            args=(field, likely, unit),
         )
 
 
-def _use(field: str, account: str) -> None:
+def _use(field: str, account: str, unit: str | None) -> None:
+    """Take an account, and the column of the persons by whom it is accounted."""
     st.session_state[field] = account
+    if unit is not None:
+        st.session_state[f"{field.removesuffix('.dataset')}.unit"] = unit
+
+
+def paid_unit(account: Account) -> str:
+    """Privacy unit of an account, without the time of a calendar; empty if nothing is spent."""
+    return next((each.unit.partition("'s records of one ")[0] for each in account.spends), "")
 
 
 def name_root(name: str) -> str:

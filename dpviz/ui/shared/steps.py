@@ -33,10 +33,12 @@ def move_focus(place: str, label: str) -> None:
 def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None], list[Any]]:
     """The visible step, a function that draws the navigation, and the steps' containers.
 
-    The function takes one bool a step: whether it is done. Call it last.
+    The function takes, for each step, why it is not done: empty if it is. Of the steps before the
+    visible one it shows the first reason, with a button that leads there. Call it last.
     """
     at = min(int(st.session_state.setdefault(f"{prefix}.step", 0)), len(titles) - 1)
     way = st.container(horizontal=True, gap="small", key=f"{prefix}-way")
+    notice = st.container(horizontal=True, vertical_alignment="center")
     places = [st.container(key=f"{prefix}-step-{row}") for row in range(len(titles))]
     hidden = ", ".join(f".st-key-{prefix}-step-{row}" for row in range(len(titles)) if row != at)
     # Hide the wrapper's gap as well.
@@ -48,17 +50,22 @@ def steps(prefix: str, titles: Sequence[str]) -> tuple[int, Callable[..., None],
     with st.container(key="dpviz-step"):  # a script runs if its text changed: at a new step
         st.html(f"{style}<script>{{{script}}}</script>", unsafe_allow_javascript=True)
 
-    def draw(*done: bool) -> None:
-        for row, (title, ready) in enumerate(zip(titles, done, strict=True)):
+    def draw(*missing: str) -> None:
+        for row, (title, why) in enumerate(zip(titles, missing, strict=True)):
             with way:
                 st.button(
-                    f"{row + 1} {title}{' ✓' if ready and row != at else ''}",
+                    f"{row + 1} {title}{'' if why or row == at else ' ✓'}",
                     key=f"{prefix}.way.{row}",
                     type="primary" if row == at else "secondary",
-                    disabled=row > at and not all(done[:row]),
+                    disabled=row > at and any(missing[:row]),
                     on_click=go,
                     args=(prefix, row),
                 )
+        for row in [row for row in range(at) if missing[row]][:1]:
+            with notice:
+                st.warning(missing[row], icon=":material/rule:")
+                to_it = f"Go to step {titles[row]}"
+                st.button(to_it, key=f"{prefix}.back", on_click=go, args=(prefix, row))
 
     return at, draw, places
 
