@@ -169,9 +169,13 @@ def map_overlay(
         legend: in place of the scene's, where the marks hide what that one explains or need more
             words.
     """
-    memory = st.session_state.setdefault(f"{key}.shape", {"seq": 0, "seen": None})
-    if shape != events(key).shape and shape != memory["seen"]:
-        memory["seq"] += 1  # a map that already has this number keeps its shape
+    drawn = events(key).shape
+    first = {"seq": 0, "seen": None, "drawn": None, "shown": None}
+    memory = st.session_state.setdefault(f"{key}.shape", first)
+    if drawn != memory["drawn"]:  # since the last shape that was sent
+        memory |= {"drawn": drawn, "shown": drawn}
+    if shape not in (memory["shown"], memory["seen"]):
+        memory |= {"seq": memory["seq"] + 1, "shown": shape}  # a map keeps its shape at a known seq
     memory["seen"] = shape
     spec = layers_json(marks) | {
         "target": key,

@@ -40,8 +40,8 @@ def choose_domain(prefix: str, height: int = 560) -> None:
     map_view(scene, key=name, height=height, on_shape=partial(_drawn, prefix))
     sides = sides_of(prefix)
     rect = None if sides is None else on_map(sides, _crs(prefix))
-    if rect is not None:
-        map_overlay(name, shape=Shape(rect=rect))
+    if rect is not None or f"{name}.shape" in st.session_state:  # one that was typed may be gone
+        map_overlay(name, shape=rect and Shape(rect=rect))
 
 
 def show_domain(prefix: str, source: DataSource, height: int = 560) -> None:
