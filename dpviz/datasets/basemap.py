@@ -8,6 +8,8 @@ them; `data/README.md` gives the command. Nothing is fetched at run time.
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
@@ -39,6 +41,9 @@ MIN_TOWN_PEOPLE = 60_000
 """Smallest population of a place in the list of areas; :func:`town_area` finds smaller ones."""
 TOWN_RADIUS_KM = {5_000_000: 30.0, 1_000_000: 20.0, 200_000: 12.0, MIN_TOWN_PEOPLE: 8.0, 0: 4.0}
 """Kilometres from a town's centre to the sides of its box, by minimum population."""
+PLAIN = str.maketrans(dict(zip("ØøŁłĐđÐðıß", (*"OoLlDdDdi", "ss"), strict=True)))
+"""Letters that no mark can be taken from."""
+UMLAUTS = str.maketrans({"Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ä": "ae", "ö": "oe", "ü": "ue"})
 POLYGON = 3
 """Shapely's number of the type."""
 
@@ -154,6 +159,8 @@ def towns(bounds: Bounds, zoom: float) -> list[Place]:
 def named_areas() -> dict[str, Bounds]:
     """West, south, east and north by name: of countries, of states of four large ones, of towns.
 
+    The last names are spellings of others in plain letters, as a list finds what it shows.
+
     A country's box is wider than what is drawn of it, as small islands are not. Of a town only the
     centre is known: its box reaches :data:`TOWN_RADIUS_KM` kilometres.
     """
@@ -174,18 +181,48 @@ def named_areas() -> dict[str, Bounds]:
         if name in states:
             name = f"{town['name']} (city), {town['within']}"
         areas.setdefault(name, _town_box(row))
+    for name in list(areas):
+        for spelling in sorted(ascii_spellings(name)):
+            areas.setdefault(spelling, areas[name])
     return {name: _outwards(box) for name, box in areas.items()}
 
 
 def town_area(name: str) -> Bounds | None:
     """West, south, east and north of the largest place of this name; None if no map names one."""
     table, columns = _towns()
-    wanted = name.partition(",")[0].strip().casefold()
-    names = table["name"].to_pylist()
-    rows = [row for row, each in enumerate(names) if each.casefold() == wanted]
+    wanted, names = name.partition(",")[0].strip(), table["name"].to_pylist()
+    rows = [row for row, each in enumerate(names) if each.casefold() == wanted.casefold()]
+    if not rows:
+        wanted = folded(wanted)
+        rows = [row for row, each in enumerate(names) if folded(each) == wanted]
     if not rows:
         return None
     return _outwards(_town_box(max(rows, key=columns["population"].__getitem__)))
+
+
+def ascii_spellings(name: str) -> set[str]:
+    """A name without marks on its letters, and with the German ae, oe, ue and ss in their place.
+
+    >>> sorted(ascii_spellings("Göttingen")), ascii_spellings("Łódź"), ascii_spellings("Bonn")
+    (['Goettingen', 'Gottingen'], {'Lodz'}, set())
+    """
+    return {_unmarked(name), _unmarked(name.translate(UMLAUTS))} - {name}
+
+
+def folded(name: str) -> str:
+    """Key that all spellings of a name share; `finder.js` has the same rule.
+
+    >>> {folded(name) for name in ("Göttingen", "gottingen", "GOETTINGEN")}
+    {'gottingen'}
+    """
+    return re.sub("([aou])e", r"\1", _unmarked(name.casefold()))
+
+
+def _unmarked(name: str) -> str:
+    if name.isascii():
+        return name
+    letters = unicodedata.normalize("NFKD", name.translate(PLAIN))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _town_box(row: int) -> Bounds:

@@ -1,5 +1,6 @@
 """A file over the limit is refused in one clear line, by the page and by the server itself."""
 
+import re
 import tomllib
 
 import pytest
@@ -93,6 +94,23 @@ def an_area_inside_out_is_refused_where_it_is_typed(page):
     sides.press("Enter")
     alert = page.get_by_role("alert").locator("visible=true").first
     expect(alert).to_contain_text("No area from 15 to 14")
+    an_area_is_found_in_plain_letters_and_leaves_the_map_with_its_text(page, sides)
     sides.fill("14, -24, 15, -23")
     sides.press("Enter")
     onward(page, 1)
+
+
+def an_area_is_found_in_plain_letters_and_leaves_the_map_with_its_text(page, sides):
+    search = page.get_by_role("combobox", name="Search a country, state or place")
+    for spelling in ("gottingen", "goettingen"):
+        idle(page)
+        search.click()
+        search.fill(spelling)
+        expect(page.get_by_role("option", name=f"{spelling}, germany")).to_be_visible()
+    search.press("Enter")
+    expect(sides).to_have_value("9.81, 51.46, 10.05, 51.61")
+    map_view = page.locator("[data-shape]")
+    expect(map_view).to_have_attribute("data-shape", re.compile("9.81,51.46,10.05,51.61"))
+    sides.fill("")
+    sides.press("Enter")
+    expect(map_view).to_have_attribute("data-shape", "null")

@@ -1,8 +1,11 @@
 /** Search field for places or areas of a map by name. */
 import {h} from '../core/dom.js';
 
-/** Text in lower case without accents. */
-const plain = text => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
+const UNMARKED = {ø: 'o', ł: 'l', đ: 'd', ð: 'd', ı: 'i', ß: 'ss'};
+
+/** Key that all spellings of a name share, with or without accents or German ae, oe, ue; as `folded` in `basemap.py`. */
+const plain = text => text.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '').replace(/[øłđðıß]/g, letter => UNMARKED[letter])
+  .replace(/([aou])e/g, '$1').trim();
 
 export class Finder {
   /** `names` to search; `noun` says what they are; `choose(at)` shows one, `choose(null)` clears. */
@@ -18,15 +21,14 @@ export class Finder {
 
   /** Choose the name that equals the text, else the first that begins with it, else the first that contains it. */
   find() {
-    const text = plain(this.input.value);
-    if (text === this.text) return;
-    this.text = text;
-    const tests = [each => each === text, each => each.startsWith(text), each => each.includes(text)];
+    const {value} = this.input, text = plain(value);
+    if (value === this.text) return;
+    this.text = value;
+    const tests = [(_, row) => this.names[row].toLowerCase() === value.trim().toLowerCase(), each => each === text, each => each.startsWith(text), each => each.includes(text)];
     const at = text ? tests.map(test => this.texts.findIndex(test)).find(row => row >= 0) ?? -1 : null;
-    this.missing.textContent = at === -1 ? `no “${this.input.value}” here` : '';
+    this.missing.textContent = at === -1 ? `no “${value}” here` : '';
     if (at === -1) return;
-    if (at !== null) this.input.value = this.names[at];
-    this.text = plain(this.input.value);
+    if (at !== null) this.text = this.input.value = this.names[at];
     this.choose(at);
   }
 
