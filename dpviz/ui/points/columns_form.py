@@ -244,6 +244,9 @@ def period_form(
             start = _checked_field("From", f"{prefix}.from", "2024-01-01", moment, WRITTEN, **dates)
         with last:
             end = _checked_field("To", f"{prefix}.to", "2025-01-01", moment, WRITTEN, **dates)
+        if start and end and moment(end) <= moment(start):
+            refuse(f"The period from {start} to {end} is empty: To must be after From.")
+            end = None
         steps = TRIP_STEPS if trips else sorted(POINT_STEPS, key=fixed_step)
         _set_offered(f"{prefix}.every", steps, "1d" if trips else None)
         every = st.segmented_control(
