@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -30,6 +31,21 @@ def known_crs(name: str) -> pyproj.CRS:
         raise DomainError(
             f"CRS {name[:60]!r} is unknown: give a code such as {DEGREES} or EPSG:32631"
         ) from error
+
+
+def earth_limits(name: str) -> tuple[float, float]:
+    """Largest longitude and latitude, without signs, of a place on the Earth, in the CRS's unit.
+
+    Both are infinite if the CRS is not geographic.
+
+    >>> earth_limits("EPSG:4326"), earth_limits("EPSG:4807"), earth_limits("EPSG:3857")
+    ((360.0, 90.0), (400.0, 100.0), (inf, inf))
+    """
+    crs = known_crs(name)
+    if not crs.is_geographic:
+        return math.inf, math.inf
+    turn = round(math.tau / crs.axis_info[0].unit_conversion_factor, 6)
+    return turn, turn / 4
 
 
 def axis_names(domain: Domain) -> tuple[str, ...]:

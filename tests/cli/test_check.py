@@ -106,6 +106,12 @@ def test_check_states_exact_facts_of_places_in_time(tmp_path):
     }
 
 
+def test_places_that_are_not_on_the_earth_are_apart_from_those_outside_the_area(tmp_path):
+    (tmp_path / "a.csv").write_text("lon,lat\n0.5,0.5\n9,9\n0.5,999\n")
+    facts = as_json("check", tmp_path / "a.csv", BOX)["facts"]
+    assert facts["not on the Earth: dropped"] == facts["outside the area: dropped"] == 1
+
+
 def test_another_time_format_is_advised_where_the_declared_one_reads_fewer(tmp_path):
     """Judged by the form of a time, never by its value; no advice once all times can be read."""
     (tmp_path / "a.csv").write_text("t,lon,lat\n03/31/2024 10:00 AM,0.5,0.5\n")

@@ -82,6 +82,9 @@ def test_a_date_that_cannot_be_read_is_refused_at_once_beside_its_field():
     app.text_input(key="publish.from").set_value("2024-03-01").run()
     assert not app.error
     assert "Give the period: fill in From and To." in footer(app)
+    app.text_input(key="publish.to").set_value("2024-02-01").run()
+    (error,) = app.error
+    assert "The period from 2024-03-01 to 2024-02-01 is empty" in error.value.replace("\\", "")
     app.text_input(key="publish.to").set_value("2024-03-02").run()
     assert "No record lies in the period: check From and To" in footer(app)
     assert not goes_on(app)
@@ -181,8 +184,17 @@ def test_places_beyond_the_earth_are_a_warning_and_others_are_on_a_small_map():
     assert ">Chicago<" in app.session_state["publish.extent.figure"][1]
     app.text_input(key="publish.crs").set_value("EPSG:2278").run()
     assert "look like degrees, not like places in EPSG:2278" in texts(app).replace("\\", "")
+
+
+def test_places_that_are_not_on_the_earth_are_dropped_with_their_number():
+    """Regression: they were reported as kept, below a warning without a number."""
+    app = published("a.csv", "lon,lat\n" + GOOD + "-87.62,999\n" * 6)
+    assert "100 records read, 94 kept" in exact_facts(app)
+    assert "- 6 not on the Earth: usually a missing place or a slip" in exact_facts(app)
+    assert len(app.get("image")) == 1
     app = published("a.csv", "lon,lat\n530000,180000\n")
-    assert "Some places cannot be on the Earth in EPSG:4326" in texts(app).replace("\\", "")
+    assert "- 1 not on the Earth" in exact_facts(app)
+    assert not goes_on(app)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +215,30 @@ def test_every_step_asks_whether_a_file_is_that_of_an_account(name, content, ste
     app.button(key=f"publish.dataset.likely.{step}").click().run()
     assert app.text_input(key="publish.dataset").value == "visits"
     assert question not in texts(app)
+
+
+def test_a_choice_that_breaks_an_earlier_step_is_told_at_the_visible_one_with_the_way_there():
+    """Regression: the third step was empty, and its way on closed without a reason."""
+    dpviz.Ledger().spend("visits", 0.5, what="privtree", unit="one person_id")
+    rows = "person_id,lon,lat\n" + "a,-87.62,41.88\n" * 9
+    published("visits.csv", rows)
+    app = bounded(published("others.csv", rows), "publish", (-88, 41, -87, 42))
+    for step in (0, 1):
+        app.button(key=f"publish.next.{step}").click().run()
+    app.button(key="publish.dataset.likely.budget").click().run()
+    assert app.selectbox(key="publish.unit").value == "person_id"  # as the account counts
+    assert not app.button(key="publish.next.2").disabled
+    assert not any(each.label.startswith("Go to step") for each in app.button)
+    for kind, field, value, words, step in (
+        ("text_input", "bounds", "", "Choose the area: type it", 1),
+        ("selectbox", "unit", "one record", "is accounted for one person_id, not one record", 0),
+    ):
+        app.session_state["publish.step"] = 2
+        getattr(app, kind)(key=f"publish.{field}").set_value(value).run()
+        assert any(words in each.value.replace("\\", "") for each in app.warning)
+        app.button(key="publish.back").click().run()
+        assert app.session_state["publish.step"] == step
+        assert "publish.back" not in {each.key for each in app.button}
 
 
 def test_a_file_is_proposed_the_account_of_an_earlier_visit():

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpviz.domain import Domain
+from dpviz.domain.crs import earth_limits
 from dpviz.errors import DataError, ShapesError
 from dpviz.files import arrow
 from dpviz.private.index import Layers, PointIndex
@@ -126,10 +127,12 @@ def clipped_blocks(
                 count_unreadable(counts, Fact.NO_TIME, lost, block.columns, [str(how.time)])
                 readable &= ~np.isnan(time)
             placed = domain.without_time.contains(points)
-            outside = readable & ~placed
+            away = readable & ~placed & off_earth(points, domain)
+            counts.add(Fact.OFF_EARTH, np.count_nonzero(away))
+            outside = readable & ~placed & ~away
             counts.add(Fact.OUTSIDE, np.count_nonzero(outside))
             counts.add(Fact.OUTSIDE_AT_ZERO, np.count_nonzero(outside & zero))
-            zero &= ~outside
+            zero &= ~outside & ~away
             counts.add(Fact.OUTSIDE_PERIOD, np.count_nonzero(readable & placed & ~inside))
         counts.add(Fact.AT_ZERO, np.count_nonzero(zero))
         kind = None if kinds is None else kind_numbers(block.columns[kinds.column], kinds)
@@ -260,6 +263,14 @@ def at_zero(places: NDArray[np.float64]) -> NDArray[np.bool_]:
     return zero
 
 
+def off_earth(points: NDArray[np.float64], domain: Domain) -> NDArray[np.bool_]:
+    """Mask (n,) of records of a domain's CRS with an end that is nowhere on the Earth."""
+    places = points[:, : domain.without_time.dims]
+    beyond = np.abs(places) > np.resize(earth_limits(domain.crs), places.shape[1])
+    away: NDArray[np.bool_] = ~finite_rows(places) | beyond.any(axis=1)
+    return away
+
+
 def encoded(domain: Domain, points: NDArray[np.float64]) -> Codes:
     """Morton codes of points inside the domain, uint64 (n,), in cache-sized strips."""
     codes = np.empty(len(points), dtype=np.uint64)
@@ -293,7 +304,7 @@ def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) ->
             f"{table.name}: no record has a readable place: give numbers such as 52.5 and 13.4, "
             "or points; for numbers such as 52,5 give decimal=… (--decimal)"
         )
-    outside = counts[Fact.OUTSIDE] + counts.without_place
+    outside = counts[Fact.OUTSIDE] + counts[Fact.OFF_EARTH] + counts.without_place
     if domain.dims != 2 or outside == 0 or placed - outside > 0.01 * placed:
         return
     turned = Domain(domain.lower[::-1], domain.upper[::-1], domain.columns[::-1], domain.crs)
@@ -302,7 +313,7 @@ def _suspect_places(table: Table, how: Layout, domain: Domain, counts: Tally) ->
         table, replace(how, unit=None, time=None, kinds=None, values=None), turned, swapped
     ):
         pass
-    if swapped[Fact.OUTSIDE] + swapped.without_place < 0.5 * placed:
+    if swapped[Fact.OUTSIDE] + swapped[Fact.OFF_EARTH] + swapped.without_place < 0.5 * placed:
         first, second = domain.columns
         raise DataError(
             f"{table.name}: {first} and {second} look swapped; name the columns the other way round"

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpviz.domain import Domain
 from dpviz.domain.attributes import Kinds
+from dpviz.domain.crs import earth_limits
 from dpviz.domain.zones import ZONE
 from dpviz.errors import DataError
 from dpviz.lazy import pc
@@ -71,11 +72,14 @@ def survey(
         **declared: notation, times, kinds and values; without a period, all times are in it.
     """
     dims = 4 if columns is not None and len(columns) == 4 else 2
-    sides, given = (*(-1e9,) * dims, *(1e9,) * dims), with_notation(declared)
+    high, given = np.resize(np.minimum(earth_limits(crs), 1e9), dims), with_notation(declared)
     how = {"table": table, "notation": given.pop("notation", PLAIN)}
     if "time" in given:
         given = {"period": ("0001-01-01", "9999-12-31"), **given}
-    everywhere, opened = Domain.from_bounds(sides, crs=crs, **given), open_table(source, table)
+    everywhere, opened = (
+        Domain.from_bounds((*-high, *high), crs=crs, **given),
+        open_table(source, table),
+    )
     stated = None if opened.crs and columns is None else crs
     chosen = Selection(everywhere, columns, stated, unit, max_per_unit, **how)
     records = read_records(source, chosen)

@@ -21,6 +21,7 @@ class Fact(StrEnum):
     EMPTY_PLACE = "with an empty place: dropped"
     NO_PLACE = "without a readable place: dropped"
     AT_ZERO = "at 0, 0: usually a missing place"
+    OFF_EARTH = "not on the Earth: dropped"
     OUTSIDE = "outside the area: dropped"
     OUTSIDE_AT_ZERO = "at 0, 0, of those outside the area"
     OUTSIDE_PERIOD = "outside the period: dropped"
@@ -50,6 +51,7 @@ REMEDIES = {
     Fact.QUOTED: "write line breaks in a field as spaces",
     Fact.EMPTY_PLACE: "nothing to mend, unless other columns hold it",
     Fact.NO_PLACE: "check the columns, the decimal mark, the order of coordinates",
+    Fact.OFF_EARTH: "usually a missing place or a slip; if many, check the columns and CRS",
     Fact.OUTSIDE: "check the area, the order of the coordinates (longitude first) and CRS",
     Fact.OUTSIDE_PERIOD: "check the period; its end is not part of it",
     Fact.NOT_INSIDE: "check the columns, the area, CRS and period; a file says more",

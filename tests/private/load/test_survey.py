@@ -49,18 +49,19 @@ def test_a_column_of_timestamps_is_read_without_a_proposal(tmp_path):
 @pytest.mark.parametrize("unread", ["", "x,2\n"])
 def test_a_survey_counts_every_record_and_spans_all_places(tmp_path, unread):
     """Empty cells are told apart, beside unreadable ones and without any."""
-    (tmp_path / "a.csv").write_text(f"lon,lat\n1,2\n700,-3\n{unread},\n1\n")
+    (tmp_path / "a.csv").write_text(f"lon,lat\n1,2\n300,-3\n700,-3\n5,91\n{unread},\n1\n")
     surveyed = survey(tmp_path / "a.csv")
     unreadable = {"without a readable place: dropped": 1} if unread else {}
     assert surveyed.tally.facts == {
-        "records read": 4 + len(unreadable),
+        "records read": 6 + len(unreadable),
         "lines with another number of fields than the header: dropped": 1,
         "with an empty place: dropped": 1,
         **unreadable,
+        "not on the Earth: dropped": 2,
         "kept": 2,
     }
-    assert surveyed.extent == (1, -3, 700, 2)
-    assert public_extent(tmp_path / "a.csv") == pytest.approx((-5.99, -3.05, 706.99, 2.05))
+    assert surveyed.extent == (1, -3, 300, 2)
+    assert public_extent(tmp_path / "a.csv") == pytest.approx((-1.99, -3.05, 302.99, 2.05))
     (tmp_path / "b.csv").write_text("lon,lat\n")
     assert survey(tmp_path / "b.csv").extent is None
     with pytest.raises(DataError, match="no records with coordinates"):
