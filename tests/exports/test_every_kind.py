@@ -128,9 +128,7 @@ def test_pages_of_points_have_a_table_of_named_places_with_rounded_counts():
     rows = place_rows(release)
     assert len(rows) > 5
     for page in (release_page(release, WORDS), report_page([release], presentation=WORDS)):
-        table = page.partition("<summary>Named places, densest first")[
-            2
-        ].partition("</table>")[0]
+        table = page.partition("<summary>Named places, densest first")[2].partition("</table>")[0]
         cells = re.findall(r"<(?:th scope=\"row\"|td)[^>]*>([^<]*)", table)
         assert cells == [text for row in rows for text in row.values()]
 
