@@ -116,6 +116,12 @@ class AreaData(Handle[AreaRelease]):
             sums[kind] = np.bincount(slots[inside], index.weights[inside], minlength=self._size)
         return self._by_part(sums)
 
+    @property
+    def _outside(self) -> int:
+        """Exact number of records in none of the areas: private."""
+        indexes = zip(self.__points._layers.counts, self._occupied, strict=True)
+        return sum(int(index.weights[rows < 0].sum()) for index, rows in indexes)
+
     @cached_property
     def _occupied(self) -> tuple[Int, ...]:
         """Slots of the cells of each kind, which counts and sums share: private."""
@@ -157,6 +163,11 @@ class AreaData(Handle[AreaRelease]):
     def _frame(self) -> str:
         parts = "" if self.by is None else f", {len(self.by):,} parts by {self.by}"
         return f"{len(self.areas):,} areas{parts}"
+
+
+def records_in_no_area(data: AreaData) -> int:
+    """Exact number of records in none of the areas: for their owner's eyes only, never kept."""
+    return data._outside
 
 
 def exact_areas(data: AreaData) -> Int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -14,6 +15,8 @@ from dpviz.domain.crs import DEGREES
 from dpviz.errors import DomainError, DpvizError
 from dpviz.lazy import h3
 from dpviz.methods import of_kind
+from dpviz.methods.request import by_area
+from dpviz.private.areas import records_in_no_area
 from dpviz.releases.areas.area_file import area_columns
 from dpviz.releases.areas.hexagons import FINEST_RESOLUTION
 from dpviz.releases.areas.partition import MAX_LEVELS, Areas
@@ -27,6 +30,7 @@ from dpviz.ui.shared.area_form import checked_area, public_box
 from dpviz.ui.shared.memory import cached
 from dpviz.ui.shared.method_form import Choice, parameters_form
 from dpviz.ui.shared.panels import ErrorsShown, refuse
+from dpviz.ui.shared.preflight import OWNER_ONLY, switched_on
 from dpviz.ui.shared.text import sizes_in_words
 from dpviz.ui.shared.uploads import chosen_layer, upload_path
 
@@ -39,6 +43,9 @@ EVERY = ("1h", "6h", "1d", "1w", "1mo")
 """Steps of time that a table may have, if they fit the period."""
 
 STEP_LABEL = "Count in steps of"
+
+UNCOUNTED = "records in none of them are left out"
+"""Words on areas that need not fill their box."""
 
 DEFAULT_COUNTS = 400
 """Least number of hexagons, or of pairs of them, that the form starts with."""
@@ -119,7 +126,25 @@ def _counted(prefix: str) -> str:
 
 def _describe(areas: Areas) -> None:
     """Levels of areas, with their numbers."""
-    st.caption(sizes_in_words(areas.levels, areas.sizes))
+    st.caption(f"{sizes_in_words(areas.levels, areas.sizes)}; {UNCOUNTED}")
+
+
+def show_uncounted(prefix: str, source: Any, chosen: ChosenAreas) -> None:
+    """Number of the records of a file that are in none of the areas, for their owner only."""
+    if source.name is not None or not switched_on(prefix):
+        return
+    number, asked = 0, (source.key, chosen.areas, chosen.every)
+
+    def count() -> int:
+        return records_in_no_area(by_area(source.data, chosen.areas, chosen.every))
+
+    with suppress(DpvizError):  # a step that does not fit is refused where it is chosen
+        number = cached(f"{prefix}.uncounted", asked, count)
+    if number:
+        st.warning(
+            f"{OWNER_ONLY}: {number:,} records are in none of the areas, and left out.",
+            icon=":material/fact_check:",
+        )
 
 
 def _step(prefix: str, domain: Domain) -> str | None:

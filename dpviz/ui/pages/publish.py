@@ -12,7 +12,7 @@ from dpviz.lazy import pd
 from dpviz.private.ledger import Ledger
 from dpviz.releases.header import price_words
 from dpviz.releases.series import prices
-from dpviz.ui.areas.areas_form import areas_link
+from dpviz.ui.areas.areas_form import areas_link, show_uncounted
 from dpviz.ui.points.attributes_form import KIND_FIELDS
 from dpviz.ui.points.choice_form import points_choice
 from dpviz.ui.points.columns_form import TIME_FIELDS
@@ -212,6 +212,8 @@ def _budget(source: PointSource, *, shown: bool) -> tuple[Choice | None, str, st
         choice, offered = planned, None
         if choice is None:
             choice = points_choice(KEY, source, more=True, asks=True, daily=not once)
+            if choice is not None and choice.areas is not None:
+                show_uncounted(KEY, source, choice.areas)
             if choice is not None and once:
                 choice, offered = guarantee_form(KEY, source, choice)
             elif choice is not None and (missing := missing_for_series(source, choice)):
