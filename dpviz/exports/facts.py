@@ -76,7 +76,7 @@ class ReleaseFacts:
         sizes: names and sizes of the release in words.
         promises: accuracy promises of the header, each with its probability.
         curve: its privacy profile; None if it is not private.
-        command, python: code that repeats the build; empty if the header lacks the facts.
+        command, python, note: code that repeats the build; empty if the header lacks the facts.
     """
 
     label: str
@@ -92,6 +92,7 @@ class ReleaseFacts:
     curve: PrivacyCurve | None = None
     command: str = ""
     python: str = ""
+    note: str = ""
 
 
 def facts(release: Release, label: str) -> ReleaseFacts:
@@ -113,7 +114,7 @@ def facts(release: Release, label: str) -> ReleaseFacts:
         total, wishes = count_words(release.count(release.domain.bounds)), promises(release)
     try:
         script = code_of(release)
-        code = {"command": script.command(), "python": script.python()}
+        code = {"command": script.command(), "python": script.python(), "note": script.note}
     except DpvizError:  # a window of a longer release, or a header of another version
         code = {}
     kind, words = release.header.privacy_status
@@ -157,7 +158,7 @@ def statement(header: Header) -> tuple[str, ...]:
     return (
         f"This map is {header.guarantee}.",
         protection(header.unit, header.epsilon, header.delta),
-        *filter(None, [header.persons]),
+        *([f"{header.persons} Such a count is a slot."] if header.persons else []),
         "The guarantee holds whatever is done with this file: zooming, asking and copying cost "
         "nothing more. Another release of the same records adds its ε to this one's.",
     )
@@ -245,6 +246,8 @@ def guarantee_sentence(
         if weaker and len(headers) > 1:
             weaker = "WEAKER for longer than a release's unit of time: each states its numbers."
         unit = person_words(first.unit, column=False)
+        if first.persons:  # which states the bound
+            unit = unit.partition(" with at most ")[0]
         plain = plain_guarantee(unit, epsilon, delta, noun)
         return "private", " ".join(filter(None, (plain, first.persons, weaker)))
     if len(headers) == 1:

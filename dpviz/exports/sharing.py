@@ -12,6 +12,9 @@ from dpviz.render.legend import with_noun
 PLACES = {"areas": "areas", "flows": "areas", "roads": "streets", "sequences": "places"}
 """Public places of a release by its kind; of others, the area."""
 
+OUTSIDE = "Records outside all areas are not counted."
+"""Line on areas, which need not fill their box."""
+
 MODEL = "It hides nothing: it shows what a private map looks like."
 SYNTHETIC = ("You may share this page with anyone: its records are invented.", MODEL)
 PUBLIC = (
@@ -42,6 +45,7 @@ def sharing(releases: Sequence[Release], noun: str = "", *, timed: bool = False)
         f"Not hidden: the {', the '.join(choices)} and the settings, which are public choices; and "
         "what is true of many people at once.",
         *_less_hidden(first.header, noun),
+        *([OUTSIDE] if first.kind == "areas" else []),
     )
 
 
@@ -53,8 +57,8 @@ def _less_hidden(header: Header, noun: str) -> tuple[str, ...]:
     weaker = [] if unit == "one person" else [f"of a person {with_noun(several, noun)}"]
     less = ", and ".join([*weaker, "of people who are in other releases too: their ε adds up"])
     lines = (f"Less is hidden {less}.",)
-    if not bound:
-        return lines
+    if header.persons or not bound:
+        return *lines, *filter(None, [header.persons])
     each = f"{who} and {day}" if day else who
     are = "is" if bound.startswith("1 ") else "are"
     most = f"At most {with_noun(bound, noun)} of each {each} {are} counted; any others are missing."

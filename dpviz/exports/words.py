@@ -42,6 +42,7 @@ def words_of_page(
         "kind": kind,
         "sentence": sentence,
         "totals": [each.total for each in described if each.total],
+        "repeated": one[0].header.repeated,
         "period": period,
         "facts": described,
         "together": joint_cost(releases),

@@ -21,7 +21,7 @@ from dpviz.errors import ReleaseError
 from dpviz.lists import join_list
 from dpviz.methods import method_with
 from dpviz.methods.points.declared import Declared
-from dpviz.planning.code import Code, arguments
+from dpviz.planning.code import NO_DELTA, Code, arguments
 from dpviz.planning.flows import code_for_flows
 from dpviz.private.budget import SUMS
 from dpviz.private.ledger import account_key
@@ -91,7 +91,9 @@ def code_of(release: Release, source: str | None = None) -> Code:
         building["weighted"] = True
     if simulated:
         building["simulate"] = True
+    free = "delta" in building and header.private and not header.delta
     made: dict[str, Any] = {
+        "note": NO_DELTA if free else "",
         "method": header.method,
         "epsilon": header.epsilon,
         "parameters": parameters,

@@ -22,6 +22,10 @@ FLAGS = {"neighbours": ["--steps"], "simulate": ["--seed", "0"]}
 """Command-line flags for arguments that are True."""
 
 
+NO_DELTA = "Its delta asks to count persons; none of it is spent: the release is pure ε-DP."
+"""Note on code whose delta costs nothing."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Code:
     """One call of :func:`dpviz.load` and one of :func:`dpviz.build`.
@@ -37,6 +41,7 @@ class Code:
         building: arguments of build that are also options of the command.
         options: options of the command only.
         question: Python that queries the release.
+        note: sentence to show beside the code.
     """
 
     method: str
@@ -52,6 +57,7 @@ class Code:
     building: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     question: str = ""
+    note: str = ""
 
     def command(self, output: str = "release.parquet") -> str:
         """``dpviz build`` as a shell command; a file that starts with a minus gets ``./``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +59,36 @@ def longer_words(longer: dict[str, float | None]) -> str:
     )
 
 
+REPEATED = "One person can be counted several times."
+"""Note beside every total of a release that counts a person in several places."""
+
+
+def repeated(extra: Mapping[str, Any]) -> str:
+    """Note on totals of a release with these facts; empty unless persons are counted repeatedly."""
+    many = extra.get("counts") == "persons" and int(extra.get("slots", 1)) > 1
+    return REPEATED if many else ""
+
+
+def counted_persons(extra: Mapping[str, Any]) -> str:
+    """Sentences on how often a person is counted, from the facts; empty for counts of records.
+
+    >>> counted_persons({"counts": "persons", "slots": 10, "mechanism": "geometric"})
+    'Counts are of persons, not of records: each person counts once per cell or area, step and \
+category, at most 10 times; more are left out. One person can be counted several times.'
+    """
+    if extra.get("counts") != "persons":
+        return ""
+    most, calendar = int(extra.get("slots", 1)), extra.get("calendar")
+    each = f" of each {calendar.get('unit')}" if isinstance(calendar, dict) else ""
+    # Noise on slots names its mechanism; a category's tree has that of its method.
+    once = "cell or area, step and category" if extra.get("mechanism") else "category"
+    limit = f"at most {most:,} times; more are left out" if most > 1 else "and only once in all"
+    if extra.get("weighted"):
+        limit = f"with weight √({most:,}/n) instead of 1 if these are n > {most:,}"
+    words = f"Counts are of persons{each}, not of records: each person counts once per {once}"
+    return f"{words}, {limit}. {repeated(extra)}".strip()
+
+
 @dataclass(frozen=True)
 class Header:
     """Public metadata of a release: method, parameters, guarantee, budget.
@@ -104,25 +135,13 @@ class Header:
 
     @property
     def persons(self) -> str:
-        """Sentence on counts of persons, to show beside every answer; empty for counts of records.
+        """Sentences on counts of persons, to show beside every answer; else empty."""
+        return counted_persons(self.extra)
 
-        A release says ``counts: persons`` if each person is counted at most once in a slot.
-        """
-        if self.extra.get("counts") != "persons":
-            return ""
-        slots, calendar = int(self.extra.get("slots", 1)), self.extra.get("calendar")
-        each = f" of each {calendar.get('unit')}" if isinstance(calendar, dict) else ""
-        if self.extra.get("weighted"):
-            return (
-                f"Counts are of persons{each}, not of records: with weight 1 in each slot (an "
-                f"area, in a step, of a category) of a person who has up to {slots:,}, and "
-                f"√({slots:,}/n) of one who has n. A sum of slots counts a person once for each."
-            )
-        return (
-            f"Counts are of persons{each}, not of records: each in at most {slots:,} "
-            f"slot{'s' if slots > 1 else ''} (a cell or area, in a step, of a category), and once "
-            "in each. A sum of slots counts a person once for each of them."
-        )
+    @property
+    def repeated(self) -> str:
+        """Note beside every total, see :func:`repeated`."""
+        return repeated(self.extra)
 
     @property
     def synthetic(self) -> bool:

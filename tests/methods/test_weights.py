@@ -71,7 +71,7 @@ def test_release_says_what_weights_mean(tmp_path):
     curve = privacy_curve(header)
     assert 9.9e-7 < dict(curve.points)[1.0] <= 1e-6
     assert curve.mu is None, "no theorem states it for weights"
-    assert any("√(10/n) of one who has n" in each for each in statement(header))
+    assert any("weight √(10/n) instead of 1" in each for each in statement(header))
     assert release.nodes.variance[release.nodes.leaf] == pytest.approx(variance)
     sd = pytest.approx(math.sqrt(2 * variance))
     difference = release.compare(*release.frame.names[:2])

@@ -1,6 +1,7 @@
 """Kinds, values and areas chosen on a page: paid for, and rebuilt."""
 
 import io
+import re
 import shlex
 
 import geopandas
@@ -10,8 +11,13 @@ import shapely
 from streamlit.testing.v1 import AppTest
 
 import dpviz
+from dpviz.exports import Presentation, release_page
+from dpviz.planning.calls import code_of
+from dpviz.planning.code import NO_DELTA
 from dpviz.releases.answers import INTERVAL_SDS
+from dpviz.releases.header import REPEATED
 from dpviz.ui.points.wishes import TITLE
+from dpviz.ui.shared.preflight import OWNER_ONLY
 from dpviz.ui.shared.shelf import receipt_of
 from tests.commands import run
 from tests.geojson import collection, feature
@@ -34,13 +40,13 @@ def rides():
     return "\n".join(["lon,lat,mode,fare,start,rider", *rows]).encode()
 
 
-def wards(*, overlap=0.0):
+def wards(*, overlap=0.0, sides=(0, 2)):
     def square(x, y):
         right = x + 2 + (0 if x else overlap)
         shape = shapely.box(x, y, right, y + 2)
         return feature(shape, ward=f"w{x}{y}", side="east" if x else "west")
 
-    return collection(square(x, y) for x in (0, 2) for y in (0, 2)).encode()
+    return collection(square(x, y) for x in sides for y in (0, 2)).encode()
 
 
 def opened(page, name="rides.csv", content=None, sheet=None):
@@ -177,6 +183,8 @@ def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_
     assert "areas (4)" in texts(app).replace("\\", "")
     at_budget(app)  # a column's name is no title of areas
     assert "in one of the 4 areas: with fewer than" in texts(app)
+    assert "areas (4); records in none of them are left out" in texts(app).replace("\\", "")
+    assert f"{OWNER_ONLY}:" not in " ".join(each.value for each in app.warning)  # they fill the box
     assert list(tables(app, "noise ± (95 %)")[0]["level"]) == ["areas"]
     levels.set_value(["side", "ward"]).run()
     assert errors(app) == []
@@ -188,6 +196,21 @@ def test_areas_of_a_file_are_checked_paid_for_and_made_again_by_the_command(tmp_
     assert made.release.frame.levels == again.frame.levels == ("side", "ward")
     assert made.release.frame.names == again.frame.names
     assert made.release.header.budget == again.header.budget
+
+
+def test_records_in_no_area_are_left_out_and_every_page_says_so():
+    app = opened("publish")
+    counted_by_districts(app, "publish")
+    uploaded(app, "publish.areas.file", "west.geojson", wards(sides=(0,)))
+    outside = sum(float(row.partition(",")[0]) >= 2 for row in rides().decode().split()[1:])
+    (owner,) = [each.value for each in app.warning if OWNER_ONLY in each.value]
+    assert owner == f"{OWNER_ONLY}: {outside} records are in none of the areas, and left out."
+    assert "areas (2); records in none of them are left out" in texts(app)
+    release = published(app).release
+    app.session_state["publish.step"] = 3
+    app.run()
+    assert {"All areas (noisy)"} <= {*metrics(app)}
+    assert "<li>Records outside all areas are not counted.</li>" in release_page(release)
 
 
 def test_sums_of_areas_are_expected_paid_for_and_shown_on_map_and_table(tmp_path):
@@ -230,7 +253,8 @@ def test_a_delta_for_persons_of_many_records_is_recommended_paid_for_and_made_ag
     app.number_input(key="publish.total.value").set_value(3.0)
     app.checkbox(key="publish.total.sure").check()
     named(app.button, "Set the budget").click().run()
-    assert r"Hides:** one person \(column rider\) with at most 30 slots" in texts(app)
+    assert "Hides:** one person (column rider). " in texts(app).replace("\\", "")
+    assert "slot" not in texts(app)
     assert price(app).label == "Publish: spend ε = 1, δ = 1e-06"
     release = (made := published(app)).release
     account = dpviz.Ledger().account("rides")
@@ -238,6 +262,36 @@ def test_a_delta_for_persons_of_many_records_is_recommended_paid_for_and_made_ag
     assert release.header.persons.startswith("Counts are of persons")
     assert receipt_of(release)["delta"] == 1e-6
     assert made_again(made, tmp_path).header.guarantee == release.header.guarantee
+
+
+def test_persons_of_few_categories_are_counted_without_a_delta_and_every_total_says_how(tmp_path):
+    """A release of 5,000 persons read "5,860 people", and offered "ε and δ" that it did not use."""
+    app = opened("publish")
+    app.selectbox(key="publish.unit").set_value("rider").run()
+    app.number_input(key="publish.bound").set_value(30).run()
+    chosen(app, "selectbox", "kinds.column").set_value("mode").run()
+    app.text_area(key="publish.kinds.names").set_value("bike, walk").run()
+    assert "count persons, for 15 times less noise. With these choices pure ε" in texts(app)
+    assert "ε and δ" not in texts(app)
+    app.button(key="publish.delta.take").click().run()
+    assert "ε and δ" not in " ".join(app.selectbox(key="publish.delta").options)
+    noun = app.text_input(key="publish.noun")
+    assert (noun.placeholder, price(app).label) == ("visits", "Publish: spend ε = 1")
+    assert texts(app).replace("\\", "").count(REPEATED) == 3  # guarantee, decisions, noun
+    assert "slot" not in texts(app)
+    noun.set_value("people").run()
+    release = (made := published(app)).release
+    assert release.header.delta == 0.0
+    assert made.note.note == code_of(release).note == NO_DELTA
+    app.session_state["publish.step"] = 3
+    app.run()
+    assert "All people (noisy)" in metrics(app)
+    assert REPEATED in [each.value for each in app.caption]
+    page = release_page(release, Presentation(noun="people"))
+    total = page.partition('id="total"')[2]
+    assert re.match(rf"[^\n]*</strong> people</p><p class=\"soft\">{REPEATED}</p>", total)
+    assert "slot" not in page.partition('id="map"')[0]
+    assert page.count(NO_DELTA) == 1
 
 
 @pytest.mark.parametrize("delta", ["0", "1"])

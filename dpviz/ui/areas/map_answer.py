@@ -21,10 +21,10 @@ from dpviz.releases.counts import AreaRelease
 from dpviz.render import Scene, with_noise
 from dpviz.render.areas import areas_scene
 from dpviz.render.nearby import area_choices, area_labels
-from dpviz.ui.points.answers import window_total
+from dpviz.ui.points.answers import note_repeated, window_total
 from dpviz.ui.points.attributes import kinds_view
 from dpviz.ui.points.comparing import compare_panel
-from dpviz.ui.points.map_answer import ask_on_map, drawn_answer
+from dpviz.ui.points.map_answer import WHOLE, ask_on_map, drawn_answer
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.access import fragment
@@ -42,9 +42,6 @@ from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.text import plain
 from dpviz.ui.shared.time_window import TimeWindow, chosen_window, steps_timeline, window_part
 from dpviz.ui.shared.timeline import PERIOD
-
-WHOLE = "All areas"
-"""Choice of all areas together."""
 
 
 @fragment
@@ -119,6 +116,7 @@ def _summary(prefix: str, release: AreaRelease, source: PointSource | None) -> N
             "Areas", f"{areas.leaves:,}", help=f"{len(areas):,} on all levels", width="content"
         )
         st.metric("Levels", len(areas.levels), width="content")
+    note_repeated(release)
     show_promises(release)
 
 

@@ -11,7 +11,7 @@ from dpviz.releases.counts import AreaRelease, PointRelease, is_areas
 from dpviz.render.cells import domain_bounds
 from dpviz.render.numbers import count_words
 from dpviz.ui.areas.map_answer import show_areas
-from dpviz.ui.points.answers import middle
+from dpviz.ui.points.answers import middle, note_repeated
 from dpviz.ui.points.map_answer import FIELDS, clear_distant_shape
 from dpviz.ui.points.slots import point_slots
 from dpviz.ui.points.source_form import PointSource
@@ -87,4 +87,5 @@ def _summary(release: PointRelease, source: PointSource) -> None:
         inside = f"{len(nodes):,} cells of all sizes"
         st.metric("Cells", f"{int(nodes.leaf.sum()):,}", help=inside, width="content")
         st.metric("Levels", nodes.depth, width="content")
+    note_repeated(release)
     show_promises(release)

@@ -173,7 +173,14 @@ def window_total(
     when: str = "in the window",
 ) -> None:
     """Show the noisy count of the whole area in a window of time, in the row above the map."""
-    st.markdown(f"**{total_words(release, window)}** {when}", width="content", help=MARGIN)
+    note = f"  \n:small[{release.header.repeated}]" if release.header.repeated else ""
+    st.markdown(f"**{total_words(release, window)}** {when}{note}", width="content", help=MARGIN)
+
+
+def note_repeated(*releases: Release) -> None:
+    """Show beside a total that one person can be counted several times, where this is so."""
+    if words := next(filter(None, (each.header.repeated for each in releases)), ""):
+        st.caption(words, width="content")
 
 
 def show_answer(
@@ -192,6 +199,7 @@ def show_answer(
     row = asked.place | row_of(release, asked.answers, exact)
     noun = "area" if release.kind == "areas" else "cell"
     st.metric("Noisy count", with_noise(row["count"], errors_of(row)[2]), help=MARGIN)
+    note_repeated(release)
     st.markdown(error_lines(row, noun) + (" (outlined)" if outlined else ""), help=CUT.format(noun))
     if source.public:
         st.metric("Exact count (public data)", f"{row['exact']:,}")

@@ -140,7 +140,7 @@ def expectation_panel(
         st.info(more)
     whole = "the area" if domain.time is None else "area × period"
     rows = [row for row in expected.rows if row.size in SHOWN]
-    other = "ε and δ ±" if choice.slots is None else "pure ε ±"
+    other = "with persons counted ±" if choice.slots is None else "with records counted ±"
     middles = _middles(domain)
     st.info(
         f"**At ε = {choice.epsilon:g}:** {_look(domain, expected, middles['medium'], parts)}.",

@@ -10,6 +10,7 @@ from dpviz.errors import DpvizError
 from dpviz.methods import method
 from dpviz.methods.request import by_area
 from dpviz.private.slots import PersonNoise, slot_noise
+from dpviz.releases.header import counted_persons
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared import permalink
 from dpviz.ui.shared.memory import cached
@@ -23,6 +24,9 @@ DELTAS = {
     "1e-12": "ε and δ = one in a trillion",
 }
 """Titles of the deltas on offer, by their text."""
+
+RECORDS, PERSONS = f"{PURE}, records are counted", f"{PURE}, persons are counted"
+"""Titles where counting persons costs no delta."""
 
 DELTA = permalink.choice("delta", DELTAS, "")
 
@@ -44,7 +48,8 @@ def guarantee_form(
     if bound == 1:
         return choice, None
     st.session_state.setdefault(place, "")
-    delta, offered = float(st.session_state[place] or next(filter(None, DELTAS))), None
+    text: str = st.session_state[place] or next(filter(None, DELTAS))
+    titles, delta, offered = DELTAS, float(text), None
     try:
         asked = (source.key, repr(choice), delta)
         noise = cached(f"{prefix}.slots", asked, lambda: _noise(source, choice, delta))
@@ -56,11 +61,13 @@ def guarantee_form(
     else:
         words = f"{PURE} has the least noise with {bound:,} records of each person."
         if noise.gain > 1.0:
-            offered, paid = noise, "" if noise.spent_delta else " So few categories cost no δ."
+            offered, what, free = noise, "ε and δ", ""
+            if not noise.spent_delta:
+                titles, what = {"": RECORDS, text: PERSONS}, "count persons"
+                free = " With these choices pure ε suffices: no δ is spent."
             words = (
-                f"Recommended with {bound:,} records of each person: ε and δ, for {noise.gain:.2g} "
-                f"times less noise. Persons are counted, each once in a cell or area, step and "
-                f"category.{paid}"
+                f"Recommended with {bound:,} records of each person: {what}, for {noise.gain:.2g} "
+                f"times less noise.{free} {counted_persons(noise.facts)}"
             )
     if offered is None:
         st.session_state[place] = ""
@@ -68,8 +75,8 @@ def guarantee_form(
         return choice, None
     chosen = st.selectbox(
         "Guarantee",
-        list(DELTAS),
-        format_func=DELTAS.__getitem__,
+        list(titles),
+        format_func=titles.__getitem__,
         key=place,
         help="δ: the probability that the guarantee of ε fails. It must be far smaller than one "
         "over the number of persons, and has a lifetime budget of its own.",

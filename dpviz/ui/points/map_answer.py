@@ -13,7 +13,7 @@ import streamlit as st
 from dpviz.domain import Domain
 from dpviz.errors import DpvizError
 from dpviz.exports.views import maps_of
-from dpviz.releases.counts import AreaRelease, PointRelease, is_points
+from dpviz.releases.counts import AreaRelease, PointRelease, is_areas, is_points
 from dpviz.releases.points.window import during
 from dpviz.render import Camera, Mark, Scene, density_scale
 from dpviz.render.cells import domain_bounds
@@ -29,6 +29,7 @@ from dpviz.ui.points.answers import (
     asked_rectangle,
     covered_cells,
     history_table,
+    note_repeated,
     overlaps,
     rectangle_form,
     show_answer,
@@ -47,6 +48,9 @@ from dpviz.ui.shared.parts import rerun_fragment
 from dpviz.ui.shared.presentation import counted_noun, words_of
 from dpviz.ui.shared.text import plain, sentence
 from dpviz.ui.shared.timeline import Window
+
+WHOLE = "All areas"
+"""Name of all areas together."""
 
 
 @dataclass(frozen=True)
@@ -271,8 +275,10 @@ def drawn_answer(
             if window is None:  # of a window the row above the map says it
                 noun = counted_noun(prefix, release)
                 kind = release.header.extra.get("kind")
-                named = f"All {noun}" if kind is None else f"{noun[:1].upper()}{noun[1:]} of {kind}"
+                every = WHOLE if is_areas(release) else f"All {noun}"
+                named = every if kind is None else f"{noun[:1].upper()}{noun[1:]} of {kind}"
                 st.metric(f"{plain(named)} (noisy)", total_words(release), help=MARGIN)
+                note_repeated(release)
             draw_hint(prefix, then, title)
             return []
     except DpvizError as error:

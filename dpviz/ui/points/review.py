@@ -14,10 +14,11 @@ from dpviz.domain.periods import period_words
 from dpviz.exports.facts import person_words, protection
 from dpviz.methods import method
 from dpviz.planning.calls import code_of_places, notation_of
-from dpviz.planning.code import Code
+from dpviz.planning.code import NO_DELTA, Code
 from dpviz.private.ledger import Account, Ledger
-from dpviz.releases.header import price_words
+from dpviz.releases.header import counted_persons, price_words
 from dpviz.render.numbers import percent
+from dpviz.ui.areas.areas_form import UNCOUNTED
 from dpviz.ui.points.source_form import PointSource
 from dpviz.ui.shared.access import may_publish
 from dpviz.ui.shared.account import account_summary, over_budget_message
@@ -79,7 +80,10 @@ def review(source: PointSource, choice: Choice) -> None:
     """Show all decisions of a plan, and the guarantee of its release."""
     handle = source.data
     bounds = ", ".join(sides_in_words(handle.domain))
-    unit = person_words(handle.unit if choice.slots is None else choice.slots.unit(handle))
+    # The line on what is counted states how often one person is.
+    unit = person_words(handle.unit)
+    if choice.slots is not None:
+        unit = unit.partition(" with at most ")[0]
     delta = choice.delta or method(choice.name, **choice.parameters).delta
     words = plain(protection(unit, choice.epsilon, delta))
     words = words.replace(plain("e^ε"), "$e^{\\varepsilon}$")
@@ -120,10 +124,10 @@ def _beside(source: PointSource, choice: Choice) -> list[str]:
     if choice.prior is not None:
         lines.append(f"**Public prior:** {plain(choice.prior.name)}")
     if choice.slots is not None:
-        lines.append(f"**Counts** {plain(choice.slots.words.partition(' of ')[2])}")
+        lines.append(f"**Counted:** {plain(counted_persons(choice.slots.facts))}")
     if areas is not None:
         levels = sizes_in_words(areas.areas.levels, areas.areas.sizes)
-        lines.append(f"**Areas:** {plain(areas.source)}: {levels}")
+        lines.append(f"**Areas:** {plain(areas.source)}: {levels}; {UNCOUNTED}")
     return lines
 
 
@@ -151,4 +155,5 @@ def code_for(source: PointSource, choice: Choice) -> Code:
         every=None if areas is None else areas.every,
         prior=None if choice.prior is None else choice.prior.data.facts,
         building=building,
+        note=NO_DELTA if choice.slots is not None and not choice.delta else "",
     )

@@ -17,7 +17,7 @@ from dpviz.private.ledger import Account, Ledger, account_key
 from dpviz.private.ledger.balance import RECORDS
 from dpviz.private.ledger.names import clean_name
 from dpviz.progress import Progress
-from dpviz.releases.header import WEAKER, longer_words, price_words
+from dpviz.releases.header import WEAKER, longer_words, price_words, repeated
 from dpviz.ui.shared.access import may_publish, with_user_name
 from dpviz.ui.shared.presentation import text_fields
 from dpviz.ui.shared.releases import visitor
@@ -232,7 +232,9 @@ def paid_release(
     owner, purpose = visitor(), with_user_name(purpose or f"page {prefix.title()}")
     if not may_publish():
         return None
-    words, ledger = text_fields(prefix, ("title", "noun")), Ledger()
+    slots, ledger = getattr(choice, "slots", None), Ledger()
+    again = "" if slots is None else repeated(slots.facts)
+    words = text_fields(prefix, ("title", "noun"), repeated=again)
 
     def make(progress: Progress) -> Paid:
         how = {"ledger": ledger, "purpose": purpose, "progress": progress, "conclude": False}

@@ -38,7 +38,7 @@ def code_panel(prefix: str, release: Release, script: Code | None = None) -> Non
         again = "" if release.header.extra.get("records") else ", and spends ε again"
         st.caption(
             f"Running it builds another release with these choices{again}. A release holds no "
-            "seed and no file name: fill them in."
+            f"seed and no file name: fill them in. {script.note}"
         )
         words = words_of(prefix, release)
         notebook = partial(script.notebook, words.title or "A private map", sentences(release))

@@ -76,13 +76,16 @@ def _shared(texts: Iterable[str]) -> str:
     return "" if others else first
 
 
-def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> Presentation:
+def text_fields(
+    key: str, names: Sequence[str], words: Presentation = PLAIN, *, repeated: str = ""
+) -> Presentation:
     """Draw a row of fields for public texts; return the words with these texts.
 
     Args:
         key: prefix of the fields' keys.
         names: of :data:`FIELDS`.
         words: texts at first.
+        repeated: note on totals that count a person several times; empty for others.
     """
     texts: dict[str, Any] = {}
     with st.container(horizontal=True):
@@ -92,9 +95,11 @@ def text_fields(key: str, names: Sequence[str], words: Presentation = PLAIN) -> 
                 FIELDS[name],
                 key=f"{key}.{name}",
                 max_chars=MAX_LENGTHS[name],
-                placeholder="records" if name == "noun" else "optional",
+                placeholder=("visits" if repeated else "records") if name == "noun" else "optional",
                 help=ABOUT_TEXTS,
             ).strip()
+    if repeated:
+        st.caption(f"{repeated} So a count is of “visits”, for example, and not of people.")
     return replace(words, **texts)
 
 
@@ -110,7 +115,7 @@ def presentation_form(
     """
     stored = _stored(releases[0]) if len(releases) == 1 else None
     key, words = f"{prefix}.share", words_of(prefix, *releases)
-    words = text_fields(key, tuple(FIELDS), words)
+    words = text_fields(key, tuple(FIELDS), words, repeated=releases[0].header.repeated)
     words = replace(words, notes=_notes(key, words.notes, place))
     st.session_state[f"{key}.words"] = words
     if stored is not None:
