@@ -74,7 +74,10 @@ def test_by_keyboard_a_file_is_checked_placed_paid_for_and_its_release_outlives_
     expect(page.get_by_role("heading", level=1)).to_have_text("Explore")
     chips = page.locator(".st-key-dpviz-chips")
     expect(chips).to_contain_text("visits")
-    expect(chips).to_contain_text("differentially private, ε = 1")
+    expect(chips).to_contain_text("ε = 1 per record")
+    badge, button = chips.locator(".stMarkdownBadge"), chips.get_by_role("button", name="Share")
+    words, press = badge.bounding_box(), button.bounding_box()
+    assert words["x"] + words["width"] < press["x"], "the badge runs under the button"
     expect(page.get_by_text("For your eyes only")).to_have_count(0)
     open_tab(page, "Table")
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()

@@ -44,7 +44,7 @@ def test_a_double_click_pays_once_and_what_it_paid_for_survives_a_touch_and_a_re
     mine.click()
     the_map(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Explore")
-    expect(page.get_by_text("differentially private, ε = 1").first).to_be_visible()
+    expect(page.get_by_text("ε = 1 per record").first).to_be_visible()
     idle(page)
     assert outcomes() == 2 * ["released"]
     page.close()

@@ -249,7 +249,7 @@ def chosen(app, *identities):
 @pytest.mark.slow
 def test_two_releases_are_compared_without_anything_exact():
     app = chosen(opened(rect=RECT), *paid_releases(0.5, 2.0))
-    assert texts(app).count("differentially private, ε") == 2
+    assert texts(app).count("verified_user: ε") == 2
     assert "Exact" not in texts(app)
     assert "Built from" in texts(app)
     assert re.search(r"\*\*A\*\* [\d,]+ ± [\d,]+ · \*\*B\*\* [\d,]+ ± [\d,]+ records", texts(app))
@@ -278,7 +278,7 @@ def test_the_address_restores_two_releases_and_says_which_is_gone():
     app = chosen(opened(rect=RECT), *ids)
     assert [app.query_params[f"{side}.release"] for side in "ab"] == ids
     again = opened(**app.query_params)
-    assert texts(again).count("differentially private, ε") == 2
+    assert texts(again).count("verified_user: ε") == 2
     again.segmented_control(key="compare.preset").set_value("Three ε").run()
     assert not {"a.release", "b.release"} & set(again.query_params)
     gone = opened(a__release="f" * 32, b__release="file")

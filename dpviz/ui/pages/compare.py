@@ -10,7 +10,7 @@ import streamlit as st
 from dpviz.render.numbers import count_words
 from dpviz.ui.pages import publish
 from dpviz.ui.points.accuracy import accuracy_panel
-from dpviz.ui.points.answers import MARGIN
+from dpviz.ui.points.answers import MARGIN, note_repeated
 from dpviz.ui.points.compared_maps import (
     FIELDS,
     Comparison,
@@ -42,7 +42,7 @@ from dpviz.ui.shared.presentation import counted_noun, words_of
 from dpviz.ui.shared.releases import RELEASES, unlisted_note
 from dpviz.ui.shared.skeleton import build_choice, describe
 from dpviz.ui.shared.sources import NoRecords
-from dpviz.ui.shared.text import plain
+from dpviz.ui.shared.text import guarantee_help, plain
 
 TITLE, ORDER = "Compare", 1
 KEY = "compare"
@@ -144,7 +144,7 @@ def _two_releases(frame: PageFrame) -> None:
     asked = tuple((each.release, each.period) for each in (first, second))
     compared = Comparison(pair, (first.title, second.title), asked=asked)
     noun = counted_noun(KEY, *pair)
-    frame.describe(badges(compared, words_of(KEY, *pair).noun))
+    frame.describe(badges(compared), about=guarantee_help(words_of(KEY, *pair).noun, *pair))
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     clear_distant_shape(KEY, source, *(release.domain for release in compared.releases))
@@ -155,7 +155,12 @@ def _two_releases(frame: PageFrame) -> None:
     panels: Panels = {}
     if not compared.of_periods:
         panels["Match their records"] = partial(owners_panel, f"{KEY}.releases", pair)
-    total = partial(st.markdown, f"{totals} {plain(noun)}", width="content", help=MARGIN)
+
+    def total() -> None:
+        """Both noisy totals."""
+        st.markdown(f"{totals} {plain(noun)}", width="content", help=MARGIN)
+        note_repeated(*pair)
+
     maps_and_answers(KEY, compared, source, {}, lambda rect: panels, total)
 
 

@@ -104,10 +104,10 @@ def exact_cells(source: PointSource) -> PointRelease | None:
     return cells
 
 
-def badges(compared: Comparison, noun: str = "") -> str:
-    """Guarantees of all releases, which count ``noun``; one for those with another ε only."""
+def badges(compared: Comparison) -> str:
+    """Guarantees of all releases; one for those with another ε only."""
     headers = [release.header for release in compared.releases]
-    several = [badge(header, noun) for header in headers]
+    several = [badge(header) for header in headers]
     shown = {
         header.privacy_status[0]: words for header, words in zip(headers, several, strict=True)
     }

@@ -21,7 +21,7 @@ from dpviz.ui.shared.releases import link_of
 from dpviz.ui.shared.shelf import receipt_of
 from dpviz.ui.shared.skeleton import build_choice, warn_unsaved
 from dpviz.ui.shared.steps import step_bar
-from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.text import badge, guarantee_help, plain
 
 
 def publication(prefix: str, source: PointSource | None) -> Paid | None:
@@ -67,11 +67,11 @@ def published(prefix: str, made: Paid, source: PointSource, *, shown: bool) -> N
     )
     release: PointRelease | AreaRelease = made.release
     named = words_of(prefix, release)
-    words = [f"**{plain(named.title or source.title)}**", badge(release.header, named.noun)]
+    words = [f"**{plain(named.title or source.title)}**", badge(release.header)]
     identity = release.header.extra.get("release_id")
     if identity and not made.problem:
         words.append(f"[Open its page to share]({link_of(identity)})")
-    st.markdown(" · ".join(words))
+    st.markdown(" · ".join(words), help=guarantee_help(named.noun, release))
     panels: Panels = {
         "Receipt": partial(_show_receipt, prefix, release),
         **release_panels(prefix, release, script=made.note),

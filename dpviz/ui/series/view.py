@@ -21,7 +21,7 @@ from dpviz.ui.shared.panels import csv_of, file_button, rows_in_words, sortable,
 from dpviz.ui.shared.presentation import share_page
 from dpviz.ui.shared.releases import link_of
 from dpviz.ui.shared.shelf import Shelf
-from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.text import badge, guarantee_help, plain
 from dpviz.ui.shared.timeline import marked_timeline
 
 
@@ -33,8 +33,8 @@ def show_series(prefix: str, identity: str) -> None:
     stored, series = cached(f"{prefix}.read", key, lambda: shelf.open(identity))
     whole = cached(f"{prefix}.whole", key, lambda: day_windows(series, 1)[0][0])
     link = f"[Open its page to share]({link_of(identity)})"
-    guarantee = badge(whole.header, stored.presentation.noun)
-    st.markdown(f"**{plain(stored.title)}** · {link}\n\n{guarantee}")
+    about = guarantee_help(stored.presentation.noun, whole)
+    st.markdown(f"**{plain(stored.title)}** · {link} · {badge(whole.header)}", help=about)
     areas, source = series.areas, series.first.header.source
     choices = cached(f"{prefix}.choices", key, lambda: area_choices(areas, source))
     kinds = series.kinds or ("",)

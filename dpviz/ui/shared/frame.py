@@ -86,10 +86,10 @@ class PageFrame:
         payment = st.container(horizontal=True, vertical_alignment="center", key="dpviz-payment")
         return cls(chips, form, tools, bar, payment, title)
 
-    def describe(self, *words: str) -> None:
-        """Show words as chips; ``words`` may hold Markdown."""
+    def describe(self, *words: str, about: str | None = None) -> None:
+        """Show words as chips, and ``about`` as their tooltip; both may hold Markdown."""
         line = " · ".join(filter(None, (self.title, "  ".join(words))))
-        self.chips.markdown(line, width="content")
+        self.chips.markdown(line, width="content", help=about)
 
     def expect(self, error: str, about: str) -> None:
         """Show the expected error in the bar, with a note on what it is."""

@@ -66,9 +66,9 @@ class Stored:
 
     @property
     def label(self) -> str:
-        """Title, price, day and minute, for a list: one file may be published several times."""
+        """Price, day, minute and title, for a list: first what differs between those of a file."""
         when = f"{self.at[:10]} {self.at[11:16]} UTC"
-        return f"{self.title} · ε = {self.receipt.get('epsilon', 0):g} · {when}"
+        return f"ε = {self.receipt.get('epsilon', 0):g} · {when} · {self.title}"
 
 
 class Shelf:

@@ -22,7 +22,7 @@ from dpviz.ui.shared.panels import ErrorsShown, refusals, show_refusals
 from dpviz.ui.shared.presentation import words_of
 from dpviz.ui.shared.releases import PARAMETER, Opened, opened, release_panel
 from dpviz.ui.shared.sources import DataSource
-from dpviz.ui.shared.text import badge, plain
+from dpviz.ui.shared.text import badge, guarantee_help, plain
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,9 @@ def run(slots: Slots) -> None:
                 slots.mode()
         release_panel(key)
     if looked_at is not None:
-        noun = words_of(key, looked_at.release).noun
-        frame.describe(f"**{plain(looked_at.title)}**", badge(looked_at.release.header, noun))
+        shown = looked_at.release
+        about = guarantee_help(words_of(key, shown).noun, shown)
+        frame.describe(f"**{plain(looked_at.title)}**", badge(shown.header), about=about)
         with ErrorsShown():
             _show(slots, frame, looked_at.release, slots.adopt(looked_at), None)
         return
@@ -123,7 +124,8 @@ def run(slots: Slots) -> None:
         release = (_public if source.public else _paid)(slots, frame, source, choice)
     if release is None:
         return
-    frame.describe(describe(source, badge(release.header, words_of(key, release).noun)))
+    about = guarantee_help(words_of(key, release).noun, release)
+    frame.describe(describe(source, badge(release.header)), about=about)
     _show(slots, frame, release, source, choice)
     others = {
         "data": st.session_state[f"{key}.data"],
@@ -140,9 +142,9 @@ def run(slots: Slots) -> None:
 
 def describe(source: DataSource, guarantee: str = "") -> str:
     """Title of a source, what it hides and the guarantee of its release, in Markdown."""
-    state = f"confidential: hides {plain(source.data.unit)}"
-    if source.public:
-        state = "" if guarantee else "already public"
+    state = "already public" if source.public else f"confidential: hides {plain(source.data.unit)}"
+    if guarantee:  # which says both
+        state = ""
     words = " · ".join(filter(None, (f"**{plain(source.title)}**", state)))
     return f"{words}  {guarantee}"
 

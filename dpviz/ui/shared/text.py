@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dpviz.escape import escape_markdown
-from dpviz.exports.facts import person_words
+from dpviz.exports.facts import guarantee_sentence, person_words
 from dpviz.releases.areas.hexagons import level_titles, level_words
-from dpviz.releases.header import Header
+from dpviz.releases.header import Header, price_words
+from dpviz.releases.release import Release
 from dpviz.render import half_width_words, rounded
-from dpviz.render.legend import with_noun
 from dpviz.render.numbers import MINUS, percent
 
 plain = escape_markdown
@@ -89,11 +89,8 @@ def sizes_in_words(levels: Sequence[str], sizes: Sequence[int]) -> str:
     return ", ".join(f"{title} ({size:,})" for title, size in zip(titles, sizes, strict=True))
 
 
-def badge(header: Header, noun: str = "") -> str:
-    """Guarantee of a release as a Markdown badge; red if it has no guarantee.
-
-    ``noun`` is the owner's plural of what is counted, in place of "records".
-    """
+def badge(header: Header) -> str:
+    """Guarantee of a release as a short Markdown badge; red if it has no guarantee."""
     kind, words = header.privacy_status
     colour, icon = "gray", "public"
     if kind == "open":
@@ -103,5 +100,19 @@ def badge(header: Header, noun: str = "") -> str:
     # Records that are declared public or synthetic need no protection.
     elif kind == "private" and not header.extra.get("records"):
         colour, icon = "green", "verified_user"
-    words = with_noun(person_words(words), noun)
+    if kind == "private":
+        unit = person_words(header.unit, column=False).partition(" with at most ")[0]
+        who = unit.removeprefix("one ").replace("'s records of one ", " and ")
+        words = f"{price_words(header.epsilon, header.delta)} per {who}"
+        words += f"; {known}" if (known := header.extra.get("records")) else ""
     return f":{colour}-badge[:material/{icon}: {plain(words)}]"
+
+
+def guarantee_help(noun: str, *releases: Release) -> str | None:
+    """The guarantees behind private releases' badges in plain words, for a tooltip; else None.
+
+    ``noun`` is the owner's plural of what is counted, in place of "records".
+    """
+    sentences = [guarantee_sentence([each], "A", noun) for each in releases]
+    private = [plain(words) for kind, words in sentences if kind == "private"]
+    return "\n\n".join(dict.fromkeys(private)) or None
