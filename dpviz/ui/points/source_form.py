@@ -141,9 +141,13 @@ def _described(dims: int, more: bool, owner: InSteps | None, upload: Upload) -> 
     with pane:
         area = st.container()
     losses: dict[Fact, Any] = {}
-    with st.container():  # keeps panels below it open when the period is missing
+    clock: dict[str, Any] | None = None
+    beside: dict[str, Any] | None = None
+    # After their errors the area is still drawn, so that it keeps its sides.
+    with ErrorsShown(), st.container():  # keeps panels below it open when the period is missing
         clock = period_form(upload, names, losses) if more else {}
-    beside = attributes_form(prefix, names, upload.key, losses) if more else {}
+    with ErrorsShown():
+        beside = attributes_form(prefix, names, upload.key, losses) if more else {}
     with area:  # its refusal is the last, as its step is after this one
         free = public and dims == 2 and name is not None
         extent = partial(public_extent, upload.path, **how)
