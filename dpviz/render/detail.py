@@ -83,6 +83,11 @@ def exceeds_noise(count: Float, variance: Float) -> Mask:
     return np.asarray((count > 0) & (count >= NOISE_SDS * np.sqrt(variance)))
 
 
+def whole_sd(sd: Float) -> Float:
+    """Standard deviation of the Laplace noise that has the tail of noise in whole records."""
+    return np.asarray(1 / (np.sqrt(2) * np.arcsinh(1 / (np.sqrt(2) * np.maximum(sd, 1e-12)))))
+
+
 def detail(
     nodes: Decomposition,
     measure: Callable[[Int], tuple[Float, Float]],

@@ -21,6 +21,7 @@ from dpviz.lazy import shapely
 from dpviz.releases.counts import PointRelease
 from dpviz.render.cells import adaptive, domain_bounds
 from dpviz.render.colors import LAND, MORE_A, MORE_B, Themed
+from dpviz.render.detail import whole_sd
 from dpviz.render.legend import Legend, Swatch, scale_labels, surface_of
 from dpviz.render.marks import count_column
 from dpviz.render.projection import home_zoom
@@ -182,8 +183,7 @@ def _compared(
     # Boxes of one release need not follow the cells of the other.
     sd_a, sd_b = (np.hypot(each.noise_sd, each.uniformity_sd) for each in (a, b))
     sd = np.hypot(sd_a, sd_b)
-    rate = np.arcsinh(1 / (np.sqrt(2) * np.maximum(sd, 1e-12)))  # of noise in whole records
-    clear = np.abs(a.count - b.count) >= least / (np.sqrt(2) * rate)
+    clear = np.abs(a.count - b.count) >= least * whole_sd(sd)
     return a.count, sd_a, b.count, sd_b, sd, clear
 
 

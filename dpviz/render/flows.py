@@ -25,15 +25,28 @@ from dpviz.render.scene import Bounds, Camera, Mark, Row, Scene
 from dpviz.sequences.moves import Strings
 from dpviz.trees.lattice import Float, Int
 
+FIRST = 40
+"""Number of the largest counts of a map that are compared with the noise."""
 
-def above_noise(count: Float, sd: Float, among: int) -> Mask:
+
+def above_noise(count: Float, sd: Float, among: float | Float) -> Mask:
     """True where the largest of many counts exceed what noise alone would reach among them.
 
     Among n Laplace variables of standard deviation 1, half a one is expected above ln(n)/√2: a
     count chosen for its size from 20,000 has to be 7 standard deviations of its noise. For sums of
     many draws, which are nearer to normal, the bound is stricter than needed.
     """
-    return np.asarray(count > max(NOISE_SDS, math.log(max(among, 1)) / math.sqrt(2)) * sd)
+    least = np.maximum(NOISE_SDS, np.log(np.maximum(among, 1)) / math.sqrt(2))
+    return np.asarray(count > least * sd)
+
+
+def mostly_noise(count: Float, above: Mask) -> bool:
+    """Return whether fewer than a quarter of the :data:`FIRST` largest counts are above the noise.
+
+    ``above``: those that are.
+    """
+    first = np.argsort(-count)[:FIRST]
+    return len(first) > 0 and bool(above[first].mean() < 0.25)
 
 
 AWAY = re.compile(r"(\S+ km [NESW]{1,2}) of (.+)")

@@ -15,8 +15,9 @@ from dpviz.lazy import nx
 from dpviz.releases.counts import RoadRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.colors import ACCENT, HALO, QUIET, ROAD, Themed, stops
-from dpviz.render.detail import NOISE_SDS
+from dpviz.render.detail import Mask, whole_sd
 from dpviz.render.flowlines import HEAD, head
+from dpviz.render.flows import above_noise
 from dpviz.render.legend import Legend, Swatch, line_labels
 from dpviz.render.marks import paths, points, polygons
 from dpviz.render.nearby import named_places, nearest_places
@@ -33,6 +34,11 @@ the whole area, between which short sections get their colours: all at once woul
 
 MAX_OFFERED = 200
 """Most nodes that a selector offers."""
+
+MOST_NOISE = 1 / 20
+"""Largest expected share of the streets that stand out that are noise alone."""
+
+THIN = "thin: cannot be told from noise; of the others, at most 1 in 20 are noise"
 
 QUIET_WIDTH = 0.8
 QUIET_COLOR = QUIET.faint(120)
@@ -110,10 +116,24 @@ def lines_of(graph: RoadGraph, edges: Int) -> list[Float]:
     return [xy[start[edge] : start[edge + 1]] for edge in edges.tolist()]
 
 
+def streets_above_noise(release: RoadRelease) -> Mask:
+    """True for streets that stand out: noise alone is expected to be at most 1 in 20 of them.
+
+    By the step-up rule of Benjamini and Hochberg (JRSS B 57(1), 1995), with the exact tail of the
+    noise of one count: among so many streets, hundreds are above twice their noise by chance.
+    """
+    count, sd = release.answers.count, whole_sd(release.answers.noise_sd)
+    order, rank = np.argsort(-count / sd, kind="stable"), np.arange(1, len(count) + 1)
+    among = len(count) / (MOST_NOISE * rank * (1 + np.exp(-np.sqrt(2) / sd[order])))
+    clear = np.flatnonzero(above_noise(count[order], sd[order], among))
+    above = np.zeros(len(count), dtype=bool)
+    above[order[: clear.max(initial=-1) + 1]] = True
+    return above
+
+
 def street_scale(release: RoadRelease) -> Scale:
-    """Classes of the streets above twice their noise."""
-    count, sd = release.answers.count, release.answers.noise_sd
-    return lines_scale(count[count > NOISE_SDS * sd])
+    """Classes of the streets that stand out of the noise."""
+    return lines_scale(release.answers.count[streets_above_noise(release)])
 
 
 def street_marks(release: RoadRelease, scale: Scale) -> tuple[Mark, ...]:
@@ -122,8 +142,8 @@ def street_marks(release: RoadRelease, scale: Scale) -> tuple[Mark, ...]:
     What is within the noise or negative looks like a quiet street on any map.
     """
     graph, count, sd = release.frame.graph, release.answers.count, release.answers.noise_sd
-    colors = line_colors()
-    classes = np.where(count > NOISE_SDS * sd, np.maximum(scale.classes(count), 0), -1)
+    colors, above = line_colors(), streets_above_noise(release)
+    classes = np.where(above, np.maximum(scale.classes(count), 0), -1)
     place = release.frame.domains.path[release.frame.domains.position]
     rows = (
         Row(f"{release.records} (noisy)", "count", noise_sd="sd"),
@@ -319,7 +339,7 @@ def street_legend(scale: Scale, records: str) -> Legend:
         colors=line_colors(),
         labels=line_labels(scale),
         widths=LINE_WIDTHS,
-        swatches=(Swatch("thin: under twice the noise of the street", QUIET_COLOR, width=1.5),),
+        swatches=(Swatch(THIN, QUIET_COLOR, width=1.5),),
     )
 
 

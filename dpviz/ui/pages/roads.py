@@ -6,6 +6,8 @@ import streamlit as st
 
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import is_above_noise
+from dpviz.render.flows import mostly_noise
+from dpviz.render.roads import streets_above_noise
 from dpviz.ui.roads.facts import ABOUT_ERROR, release_tabs, typical_error
 from dpviz.ui.roads.map_answer import FIELDS, VIEWS, map_and_answer, show_graph
 from dpviz.ui.roads.plan import (
@@ -77,6 +79,11 @@ def _show(release: RoadRelease, source: RoadSource, plan: RoadChoice | None) -> 
             f"At ε = {plan.epsilon:g}, {plain(title_of(plan.name))} is no better than "
             "answering zero: the noise of a typical query is as large as its answer. Raise ε, "
             "choose longer queries, or lower Δ.",
+            icon=":material/waves:",
+        )
+    elif mostly_noise(part.answers.count, streets_above_noise(part)):
+        st.warning(
+            "Most streets are within their noise: few stand out on the map. Raise ε, or lower Δ.",
             icon=":material/waves:",
         )
     panels = release_tabs(KEY, part, workload, release)

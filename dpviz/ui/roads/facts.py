@@ -12,9 +12,8 @@ from dpviz.releases.answers import INTERVAL_SDS
 from dpviz.releases.counts import RoadRelease
 from dpviz.releases.roads.beyond_noise import EVENTS, facts_of_each_step, limits
 from dpviz.render import half_width_words
-from dpviz.render.flows import above_noise
 from dpviz.render.numbers import percent
-from dpviz.render.roads import near, node_degrees
+from dpviz.render.roads import near, node_degrees, streets_above_noise
 from dpviz.roads.paths import Paths
 from dpviz.ui.shared.downloads import count_columns, file_buttons, release_panels
 from dpviz.ui.shared.frame import Panels
@@ -41,7 +40,7 @@ def typical_error(release: RoadRelease, workload: Paths) -> str:
 def _summary(release: RoadRelease, workload: Paths) -> None:
     extra = release.header.extra
     streets = len(release.frame.graph)
-    seen = int(above_noise(release.answers.count, release.answers.noise_sd, streets).sum())
+    seen = int(streets_above_noise(release).sum())
     each, truncation = limits(release), extra.get("kept")
     with st.container(horizontal=True, gap="large"):
         if each:
@@ -61,10 +60,10 @@ def _summary(release: RoadRelease, workload: Paths) -> None:
                 width="content",
             )
         st.metric(
-            "Streets above all noise",
+            "Streets above the noise",
             f"{seen:,} of {streets:,}",
-            help="Above what noise alone would reach on any of these streets. The map colours "
-            "every street above twice its own noise: more of them, and some by chance.",
+            help="Thick on the map: so far above their noise that at most 1 in 20 of them is "
+            "expected to be noise alone, among so many streets.",
             width="content",
         )
         st.metric(

@@ -16,8 +16,10 @@ from dpviz.render import Animation, Camera, Mark, Scene
 from dpviz.render.basemap import outlines
 from dpviz.render.flow_legends import move_legend, path_legend, trip_legend
 from dpviz.render.flows import (
+    FIRST,
     above_noise,
     around,
+    mostly_noise,
     move_marks,
     path_marks,
     places_scene,
@@ -37,9 +39,6 @@ VIEWS = (MOVES, PATHS, TRIPS)
 PAIRS = 400
 SAMPLED = 5_000
 """Synthetic sequences whose lengths are shown."""
-
-FIRST_MOVES = 40
-"""Number of first moves that are compared with the noise."""
 
 STEPS = 40.0
 """Steps of the animation's clock."""
@@ -99,16 +98,16 @@ class MoveView:
     @property
     def typical_error(self) -> float | None:
         """Half of the 95 % interval of a frequent move; None where the model states no noise."""
-        sd = self.moves.first(FIRST_MOVES).sd
+        sd = self.moves.first(FIRST).sd
         return None if sd is None or not len(sd) else INTERVAL_SDS * float(np.median(sd))
 
     @property
     def below_noise(self) -> bool:
         """Return whether fewer than a quarter of the first moves are above the noise."""
-        moves = self.moves.first(FIRST_MOVES)
-        if moves.count is None or moves.sd is None or not len(moves):
+        moves = self.moves.first(FIRST)
+        if moves.count is None or moves.sd is None:
             return False
-        return bool(above_noise(moves.count, moves.sd, len(self.names) ** 2).mean() < 0.25)
+        return mostly_noise(moves.count, above_noise(moves.count, moves.sd, len(self.names) ** 2))
 
     @cached_property
     def synthetic(self) -> list[Int]:
