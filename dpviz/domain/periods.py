@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from dpviz.domain.calendar import SECONDS, Calendar, duration_text
 from dpviz.domain.cycles import DAYS
 from dpviz.domain.frame import Domain
+
+WHOLE = 0.9
+"""Share of the longest step that a whole one has: a February has 0.903 of a January."""
 
 
 def period_words(domain: Domain) -> str:
@@ -48,6 +52,24 @@ def span_words(axis: Calendar, start: float, end: float) -> str:
     ends = _day_words(first), _day_words(after)
     until = f"{after:%H:%M}" if ends[0] == ends[1] else f"{ends[1]}, {after:%H:%M}"
     return f"{ends[0]}, {first:%H:%M} to {until}"
+
+
+def steps_words(axis: Calendar, steps: Iterable[tuple[float, float]]) -> list[str]:
+    """Words for steps of the axis, with the length of each that is but a part of a step.
+
+    >>> from itertools import pairwise
+    >>> axis = Calendar()
+    >>> edges = axis.edges(*axis.period("2025-01-20,2025-01-29"), "1w").tolist()
+    >>> steps_words(axis, pairwise(edges))
+    ['20 to 26 January 2025', '27 to 28 January 2025, 2 days']
+    """
+    steps = list(steps)
+    lengths = [(axis.clocks(end) - axis.clocks(start)).total_seconds() for start, end in steps]
+    whole = WHOLE * max(lengths, default=0.0)
+    return [
+        span_words(axis, *step) + ("" if length > whole else f", {duration_text(length)}")
+        for step, length in zip(steps, lengths, strict=True)
+    ]
 
 
 def whole_words(axis: Calendar, start: float, end: float) -> str:

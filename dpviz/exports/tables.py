@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dpviz.domain.periods import span_words
+from dpviz.domain.periods import steps_words
 from dpviz.errors import DpvizError
 from dpviz.exports.export import csv_bytes
 from dpviz.exports.facts import Mapped, quotient_words
@@ -148,10 +148,8 @@ def _steps(release: Mapped) -> Iterator[Table]:
     else:
         return
     box = release.domain.without_time.bounds
-    rows = [
-        (span_words(axis, *period), count_words(release.count(box, period)))
-        for period in periods[:MAX_ROWS]
-    ]
+    shown = zip(steps_words(axis, periods), periods[:MAX_ROWS], strict=False)
+    rows = [(words, count_words(release.count(box, period))) for words, period in shown]
     yield Table("Steps of time", ("Time", COUNT), rows, len(periods))
 
 
@@ -207,8 +205,7 @@ def _by_step(release: AreaRelease) -> tuple[list[str], NDArray[np.object_]]:
     counts = part_counts(release)
     half = release.header.interval_sds * np.sqrt(len(counts) * release.parts[0].nodes.variance)
     words = [[*map(with_noise, step, half)] for step in counts.sum(axis=0)]
-    periods = pairwise(release.steps.edges.tolist())
-    names = [span_words(release.steps.calendar, *period) for period in periods]
+    names = steps_words(release.steps.calendar, pairwise(release.steps.edges.tolist()))
     return names, np.array(words, dtype=object)
 
 

@@ -366,6 +366,23 @@ def test_the_one_file_map_steps_through_the_months(release, tmp_path):
     assert not are_views_of_one([release, release])
 
 
+def test_a_frame_that_is_a_part_of_a_week_says_its_length(tmp_path):
+    """Regression: the last of five frames, of two days, looked like a fall."""
+    domain = dpviz.Domain.from_bounds([0, 0, 8, 8], period=("2025-01-01", "2025-01-29"))
+    records = np.random.default_rng(0).uniform(domain.lower, domain.upper, (500, 3))
+    data = dpviz.from_points(records, domain, public=True)
+    path = dpviz.build(data, "quadtree", 1.0, seed=1, height=3).save(tmp_path / "r.parquet")
+    names = [
+        "1 to 5 January 2025, 5 days",
+        *(f"{day} to {day + 6} January 2025" for day in (6, 13, 20)),
+        "27 to 28 January 2025, 2 days",
+    ]
+    for command in ("share", "report"):
+        assert cli(command, path, "-o", tmp_path / "r.html")[0] == 0
+        text = (tmp_path / "r.html").read_text()
+        assert all(name in text for name in names), command
+
+
 @pytest.mark.slow
 def test_one_part_of_the_period_is_a_map(release, tmp_path):
     with pytest.raises(ReleaseError, match=r"release.during\(period\)"):

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from itertools import pairwise
 
-from dpviz.domain.periods import span_words, whole_words
+from dpviz.domain.periods import steps_words, whole_words
 from dpviz.releases.axis import Axis
 from dpviz.releases.counts import AreaRelease
 from dpviz.releases.points.sums import Sums
@@ -34,5 +34,5 @@ def step_windows(release: AreaRelease, most: int = 12) -> tuple[list[AreaRelease
         trees = [(each.frame, each.nodes, one) for each, one in zip(every, sums, strict=True)]
         extra = {**release.header.extra, "period": [*map(axis.text, ends)]}
         maps.append(count_release(kinds, trees, replace(release.header, extra=extra)))
-    names = [whole_words(axis, *steps.period), *(span_words(axis, *ends) for ends in parts)]
+    names = [whole_words(axis, *steps.period), *steps_words(axis, parts)]
     return maps, names

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpviz.domain import Domain
-from dpviz.domain.periods import span_words, whole_words
+from dpviz.domain.periods import steps_words, whole_words
 from dpviz.releases.counts import PointRelease, is_points
 from dpviz.releases.points.box import even_grid, outlines
 from dpviz.releases.points.marginal import on_map
@@ -76,7 +76,7 @@ def windows(release: PointRelease, most: int = 12) -> tuple[list[PointRelease], 
     axis, period = release.domain.calendar, release.domain.period
     pairs = list(itertools.pairwise(window_cuts(release.domain, most)))
     steps = pairs if len(pairs) > 1 else []
-    names = [whole_words(axis, *period), *(span_words(axis, *pair) for pair in steps)]
+    names = [whole_words(axis, *period), *steps_words(axis, steps)]
     return [during(release, pair) for pair in (period, *steps)], names
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpviz.domain.periods import span_words, whole_words
+from dpviz.domain.periods import steps_words, whole_words
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
 from dpviz.ui.points.source_form import PointSource
@@ -166,10 +166,9 @@ def release_side(prefix: str, side: str) -> ReleaseSide | None:
             return ReleaseSide(**vars(chosen), map=chosen.release)
         release, place = chosen.release, f"{prefix}.{side}.period"
         calendar, whole = release.domain.calendar, release.domain.period
-        steps = itertools.pairwise(window_cuts(release.domain))
-        periods = {whole_words(calendar, *whole): whole} | {
-            span_words(calendar, *step): step for step in steps
-        }
+        steps = list(itertools.pairwise(window_cuts(release.domain)))
+        periods = {whole_words(calendar, *whole): whole}
+        periods |= zip(steps_words(calendar, steps), steps, strict=True)
         words = st.session_state.get(place)
         if permalink.came_from_address(place):
             words = permalink.one_of(f"{side}.period", words, periods, next(iter(periods)))

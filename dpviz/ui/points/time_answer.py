@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from dpviz.domain import Domain, calendar
-from dpviz.domain.periods import span_words
+from dpviz.domain.periods import steps_words
 from dpviz.errors import DpvizError
 from dpviz.releases.counts import PointRelease
 from dpviz.releases.points.window import during, window_cuts
@@ -301,7 +301,7 @@ def chosen_look(prefix: str) -> str:
 def steps_of(release: PointRelease) -> tuple[list[Window], list[str]]:
     """Time windows to step through, at most twelve, and their labels."""
     pairs = list(itertools.pairwise(window_cuts(release.domain)))
-    return pairs, [span_words(release.domain.calendar, *pair) for pair in pairs]
+    return pairs, steps_words(release.domain.calendar, pairs)
 
 
 def film(
