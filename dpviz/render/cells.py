@@ -182,9 +182,7 @@ def _blank_share(release: PointRelease, scale: Scale) -> str:
     if whole <= 0:
         return ""
     ground, people = float(km2[blank].sum() / km2.sum()), float(part[blank].sum() / whole)
-    area, records = (
-        percent(each, int(0.0005 <= each < 0.1)) for each in (ground, max(people, 0.0))
-    )
+    area, records = (percent(each, int(0 < each < 0.1)) for each in (ground, max(people, 0.0)))
     return f" ({area} of the area, {records} of the records)"
 
 

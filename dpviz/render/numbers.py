@@ -140,10 +140,18 @@ def _at_place(value: float, place: int) -> str:
 def percent(share: float, places: int = 0) -> str:
     """A share in per cent as every text has it, with a no-break space before the sign.
 
+    Only an exact share is 0 or 100 %.
+
     >>> percent(0.953) == f"95{NO_BREAK}%", percent(0.0123, 1) == f"1.2{NO_BREAK}%"
     (True, True)
+    >>> [percent(*each).split() for each in ((0.002,), (0.998,), (0.0002, 1), (1.0,))]
+    [['under', '1', '%'], ['over', '99', '%'], ['under', '0.1', '%'], ['100', '%']]
     """
-    return f"{100 * share:.{places}f}{NO_BREAK}%"
+    number, before = round(100 * share, places), ""
+    if number in (0, 100) and LAST_DIGITS < share < 1 - LAST_DIGITS:
+        before, step = ("over ", -1) if number else ("under ", 1)
+        number += step * 10.0**-places
+    return f"{before}{number:.{places}f}{NO_BREAK}%"
 
 
 def percent_interval(value: float, low: float, high: float) -> str:

@@ -129,10 +129,12 @@ def test_where_nothing_stands_out_of_the_noise_the_legend_says_so():
     assert legend.blank == "Nothing stands out from the noise at this ε"
     legend = density_legend(density_scale(clear), [clear])
     assert not legend.empty
-    area, records = re.findall(r"[\d.]+\u00a0%", legend.blank)
+    area, records = re.findall(r"([^(]+) of the area, (.+) of the records", legend.blank)[0]
     assert len(area) == len("96\u00a0%")
     assert records == "0\u00a0%"
     assert not density_legend(density_scale(clear), [quiet, clear]).empty
+    lone = dpviz.build(dpviz.from_points(points[:1], domain, public=True), "ugrid", 99.0, cells=32)
+    assert "(over 99\u00a0% of the area" in density_legend(density_scale(lone), [lone]).blank
 
 
 def test_the_legend_names_its_unit_and_what_blank_means():

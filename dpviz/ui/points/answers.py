@@ -36,7 +36,7 @@ from dpviz.ui.shared.frame import show_refusal
 from dpviz.ui.shared.method_form import title_of
 from dpviz.ui.shared.panels import file_button
 from dpviz.ui.shared.parts import rerun_fragment
-from dpviz.ui.shared.text import cells_in_words, on_screen, plain, sentence, small_share
+from dpviz.ui.shared.text import cells_in_words, on_screen, plain, sentence
 
 WHOLE_SHARE = 0.9999
 """Least share inside the area at which a shape counts as not cut by the border."""
@@ -208,8 +208,8 @@ def show_answer(
     remember(answered(prefix, release, source), row)
     asked.more()
     if asked.inside < WHOLE_SHARE:
-        words = inside_words(asked.inside)
-        st.caption(f"{words} of the shape lies inside the area; nothing outside is counted.")
+        words = f"{percent(asked.inside)} of the shape lies inside the area"
+        st.caption(sentence(f"{words}; nothing outside is counted"))
 
 
 def row_of(release: Release, answers: RangeAnswers, exact: int | None) -> dict[str, Any]:
@@ -260,15 +260,8 @@ def error_texts(row: Mapping[str, Any]) -> tuple[str, str]:
     off = round(on_screen(count, error) - exact, places)
     if off == 0:
         return "0", ""
-    share = small_share(abs(off) / exact) if exact else ""
+    share = percent(abs(off) / exact, 1) if exact else ""
     return f"{off:+,.{places}f}".replace("-", MINUS), share
-
-
-def inside_words(share: float) -> str:
-    """Share of a shape inside the area, in words; never rounded to 0 % or 100 %."""
-    if share < 0.01:
-        return f"Less than {percent(0.01)}"
-    return f"More than {percent(0.99)}" if share > 0.99 else percent(share)
 
 
 def _share_inside(rect: Bounds, area: Bounds) -> float:

@@ -18,10 +18,11 @@ from dpviz.errors import DataError
 from dpviz.private.load.forms import masks_of
 from dpviz.private.load.survey import Survey, TimeForms
 from dpviz.private.load.tally import REMEDIES, Fact, Tally
+from dpviz.render.numbers import percent
 from dpviz.ui.shared.area_form import on_map
 from dpviz.ui.shared.extent_figure import extent_figure
 from dpviz.ui.shared.memory import cached
-from dpviz.ui.shared.text import plain, quoted, small_share
+from dpviz.ui.shared.text import plain, quoted
 
 OWNER_ONLY = "For your eyes only"
 """First words of every element that holds an exact number of confidential records."""
@@ -80,7 +81,7 @@ def show_facts(tally: Tally, remedies: Mapping[Fact, str] = REMEDIES) -> None:
     lines = [f"{OWNER_ONLY}: {', '.join(facts)}"]
     if dropped:
         share = sum(dropped.values()) / tally[Fact.READ]
-        lines[0] += f" ({small_share(share)} left out for the reasons below)"
+        lines[0] += f" ({percent(share, 1)} left out for the reasons below)"
     lines += [f"- {_loss(tally, what, remedies)}" for what in dropped]
     if tally[Fact.AT_ZERO]:
         lines.append(f"- {tally[Fact.AT_ZERO]:,} records {Fact.AT_ZERO}.")

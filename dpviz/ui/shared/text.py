@@ -10,7 +10,7 @@ from dpviz.releases.areas.hexagons import level_titles, level_words
 from dpviz.releases.header import Header, price_words
 from dpviz.releases.release import Release
 from dpviz.render import half_width_words, rounded
-from dpviz.render.numbers import MINUS, percent
+from dpviz.render.numbers import MINUS
 
 plain = escape_markdown
 """Text from data or errors, as the screen shows it unchanged."""
@@ -35,15 +35,6 @@ def quoted(names: Iterable[str]) -> str:
     '“bike”, “bus, tram”'
     """
     return ", ".join(f"“{plain(name)}”" for name in names)
-
-
-def small_share(share: float) -> str:
-    """Format a small share.
-
-    >>> small_share(0.0123).split(), small_share(0.0002).split()
-    (['1.2', '%'], ['under', '0.1', '%'])
-    """
-    return percent(share, 1) if share >= 0.0005 else f"under {percent(0.001, 1)}"
 
 
 def on_screen(count: float, error: float) -> float:
