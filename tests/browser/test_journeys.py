@@ -151,7 +151,7 @@ def test_crimes_by_month_and_category_are_shared_under_their_words_and_read_on_a
     the_map(page)
     page.reload()
     the_map(page)
-    expect(page.get_by_text("in the window")).to_contain_text("±")
+    expect(page.get_by_text("2024: ")).to_contain_text("±")
     open_tab(page, "Share")
     for label, text in (("Title", "Crimes, 2024"), ("Subtitle", "By month"),
                         ("What is counted", "crimes")):  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from dpviz.domain import Domain
+from dpviz.domain.periods import span_words
 from dpviz.domain.rectangles import OVERLAP
 from dpviz.errors import DomainError, DpvizError
 from dpviz.evaluation.truth import exact_counts, exact_in_regions
@@ -169,12 +170,16 @@ def total_words(
 
 def window_total(
     release: PointRelease | AreaRelease,
-    window: tuple[float, float] | None,
-    when: str = "in the window",
+    window: tuple[float, float],
 ) -> None:
-    """Show the noisy count of the whole area in a window of time, in the row above the map."""
+    """Show the noisy count of the whole area in a window of time, in the row above the map.
+
+    The words name the last day of the window; its slider ends at the day after.
+    """
+    calendar = (release.steps or release.domain).calendar
+    words = f"{plain(span_words(calendar, *window))}: **{total_words(release, window)}**"
     note = f"  \n:small[{release.header.repeated}]" if release.header.repeated else ""
-    st.markdown(f"**{total_words(release, window)}** {when}{note}", width="content", help=MARGIN)
+    st.markdown(words + note, width="content", help=MARGIN)
 
 
 def note_repeated(*releases: Release) -> None:

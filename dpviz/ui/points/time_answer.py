@@ -133,7 +133,7 @@ def _in_time(
         look = chosen_look(prefix) if kinds is None else "window"
         played = film(prefix, every, release, source) if look == "film" else None
         window = whole if played else _slider(prefix, release.domain)
-        window_total(release, window, "in all" if played else "in the window")
+        window_total(release, window)
     if look == "film" and played is None:
         st.info("Too many cells to play: look at windows one by one.", icon=":material/movie:")
     flat = cached(f"{prefix}.flat", (release, window), lambda: during(release, window))
