@@ -145,13 +145,20 @@ def test_every_attack_is_run_on_all_five_publications():
     assert "thin line: 95 % interval Dashed: chance (50), and the limit at this ε" in lines
 
 
-@pytest.mark.parametrize("draws", [1, 100_000])
-def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws):
-    """At the largest number of draws, more cannot be requested."""
-    app = opened(chapter="noise", epsilon="10", at=f"guess:{SHOWN};draws:{draws}")
-    (message,) = (each.value for each in app.info if "A ratio needs" in each.value)
-    assert message.endswith("lower ε." if draws > 1 else "draw more.")
-    assert ("1 draw in each world" in texts(app)) == (draws == 1)
+@pytest.mark.parametrize(("draws", "epsilon", "remedy"), [(1, 10, "lower ε"), (1, 1, "draw more")])
+def test_worlds_that_hardly_overlap_have_no_ratio_and_say_what_brings_one(draws, epsilon, remedy):
+    """At ε = 10, the largest number of draws would not do."""
+    app = opened(chapter="noise", epsilon=f"{epsilon}", at=f"guess:{SHOWN};draws:{draws}")
+    (message,) = (each.value for each in app.markdown if "A ratio needs" in each.value)
+    assert message.endswith(f"**{remedy}**.")
+    assert "1 draw in each world" in texts(app)
+
+
+def test_no_error_on_a_logarithmic_axis_is_zero():
+    """Regression: at ε = 10 noise was rounded to 0, and all curves were one flat line."""
+    app = opened(chapter="grid", epsilon="10", at=f"guess:{SHOWN}")
+    (rows,) = (each.value for each in app.dataframe if "cells per side" in each.value)
+    assert rows["error"].min() > 0
 
 
 SOOTHING = re.compile(r"nearly as likely|change little|hardly|a few more|strong guarantee|e\+0")

@@ -81,7 +81,7 @@ def _chart(room: Room, seen: dict[str, Int], releases: int, exact: int) -> None:
         "bar",
         x=ordinal("answers above", of_all),
         xOffset={"field": "world", "sort": [WITHOUT, WITH]},
-        y=axis("share", "Share of attackers", axis={"tickCount": 4}),
+        y=axis("share", "Share of attackers", axis={"tickCount": 3}),
         color=room.named("world", {WITHOUT: BLUE, WITH: ORANGE}),
     )
     room.chart(f"What {ATTACKERS:,} attackers see in each world", rows, 225, bars)

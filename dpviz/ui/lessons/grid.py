@@ -78,7 +78,7 @@ def _error_shares(data: str, epsilon: float, seed: int) -> dict[int, ErrorParts]
 def _chart(room: Room, errors: dict[int, ErrorParts], side: int) -> None:
     names = {"noise": BLUE, "cut cells": ORANGE, "together": GREY}
     rows: list[dict[str, Any]] = [
-        {"cells per side": m, "error": round(value, 2), "part": name}
+        {"cells per side": m, "error": float(f"{value:.3g}"), "part": name}
         for m, each in errors.items()
         for name, value in (
             ("noise", each.noise),

@@ -25,7 +25,7 @@ CHOICES = (
     "Only with some probability, which ε limits",
 )
 ANSWER = 2
-REVEAL = "A number can be likelier in one world than in the other, by a factor that ε limits."
+REVEAL = "A number can be likelier in one world, by a factor."
 at_epsilon = factor_words
 DO = "Raise the number of draws and watch both histograms fill up. Then change ε."
 TAKEAWAY = (
@@ -109,8 +109,9 @@ def _ratio(room: Room, worlds: Worlds, draws: int) -> None:
     fewest = np.minimum(worlds.without, worlds.with_one)
     at = int(np.argmax(fewest))
     if fewest[at] < ENOUGH:
-        remedy = "lower ε" if draws == DRAWS[-1] else "draw more"
-        st.info(f"A ratio needs {ENOUGH} draws in a bin of both histograms: {remedy}.")
+        most = DRAWS[-1] * worlds.likely.min(axis=0).max()  # expected, however many are drawn
+        remedy = "lower ε" if draws == DRAWS[-1] or most < ENOUGH else "draw more"
+        st.markdown(f"A ratio needs {ENOUGH} draws in a bin of both histograms: **{remedy}**.")
         return
     first = int(worlds.value[at])
     counts = f"{first:,} to {first + worlds.width - 1:,}" if worlds.width > 1 else f"{first:,}"
@@ -119,7 +120,7 @@ def _ratio(room: Room, worlds: Worlds, draws: int) -> None:
     exact = math.exp(abs(math.log(worlds.likely[1][at] / worlds.likely[0][at])))
     st.markdown(
         f"**{counts}** was drawn {without:,} times {WITHOUT} and {with_one:,} times {WITH}: "
-        f"**{more / fewer:.3g}** times as often (in the long run {exact:.3g}). ε allows at most "
+        f"**{more / fewer:.3g}** times as often (exact: {exact:.3g}). ε allows at most "
         f"**{odds(room.epsilon)}**."
     )
 

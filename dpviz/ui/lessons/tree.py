@@ -123,7 +123,7 @@ def _errors(room: Room, variants: dict[str, ErrorParts], chosen: str) -> None:
     bars = layer(
         "bar",
         y={"field": "tree", "type": "nominal", "sort": None, "axis": look},
-        x=axis("error", "Noise error (records)", axis={"format": ",~r", "tickCount": 3}),
+        x=axis("error", "Noise error (records)", axis={"format": ",~r", "tickCount": 2}),
         color={"condition": {"test": "datum.chosen", "value": ORANGE}, "value": BLUE},
     )
     room.chart("Noise error of four such trees", rows, 225, bars, bars=2 * len(rows))
