@@ -254,7 +254,7 @@ def test_an_upload_may_have_a_time_in_a_public_period():
     assert metrics(app)["Exact total (public data)"] == "20"
     assert any(each.label == "Window (hour of the week, Europe/Berlin)" for each in app.slider)
     app.text_input(key="explore.to").set_value("2023-01-01").run()
-    assert "the end must be after the start" in app.error[0].value.replace("\\", "")
+    assert "To must be after From" in app.error[0].value.replace("\\", "")
 
 
 @pytest.mark.slow
