@@ -36,7 +36,6 @@ from dpviz.render.client.assemble import script, style
 from dpviz.render.colors import every_palette
 from dpviz.render.difference import difference
 from dpviz.render.legend import with_noun
-from dpviz.render.nearby import names_by_density
 from dpviz.render.numbers import count_words
 from dpviz.render.projection import degree_boxes, is_degrees
 from dpviz.render.scene import Bounds, Camera, Scene, tables
@@ -223,7 +222,6 @@ def _cells(
     whole_period = range(0, len(maps), len(releases)) if periods.get("whole") else range(0)
     scale = density_scale(*(each for at, each in enumerate(maps) if at not in whole_period))
     scene = series_scene(maps, names, **seen, most=max(MAX_RELEASES, len(maps)), scale=scale)
-    scene = replace(scene, marks=names_by_density(scene.marks, releases[0]))
     apart = None
     if whole_period and scene.legend is not None:  # its densities are far above those of steps
         first = maps[:: len(releases)]

@@ -24,6 +24,7 @@ def places(
 ) -> Mark:
     """Names over the map: (name, longitude, latitude, rank, zoom from which it may be shown).
 
+    Places from zoom −∞ stand out: no name covers them.
     ``fixed`` ones never move aside for others: beside a country, its name would name another.
     ``rooms`` are of areas, whose names come before those of towns: widths in world units of boxes
     around the places, :data:`ROOM_ASPECT` times as wide as high, which the names must not leave.

@@ -26,8 +26,8 @@ from dpviz.render.cells import density_scale, domain_bounds
 from dpviz.render.districts import shapes_in_degrees
 from dpviz.render.legend import Surface, surface_of
 from dpviz.render.numbers import short, with_noise
-from dpviz.render.projection import EARTH_RADIUS_KM, from_degrees, home_zoom, is_degrees, to_degrees
 from dpviz.render.projection import areas as square_km_of
+from dpviz.render.projection import from_degrees, home_zoom, is_degrees, to_degrees
 from dpviz.render.scene import PLACES, Bounds, Mark
 from dpviz.trees.lattice import Float, Int
 
@@ -39,6 +39,8 @@ EARLIER_ZOOMS = 2.0
 """Zooms by which a map names a place earlier that stands out of the noise."""
 MIN_DISTANCE_SHARE = 0.02
 """Least distance between two of them, as a share of the area's shorter side."""
+NAME_DISTANCES = 5.0
+"""The same on a map, where names take room, in such distances."""
 MAX_DISTANCE_KM = 100.0
 """Largest such distance, in kilometres."""
 MAX_SIDE_KM = 20.0
@@ -96,13 +98,10 @@ def place_squares(
     """
     shorter, least = _lengths(bounds)
     names, middle = named_places(bounds, zooms=MAX_ZOOMS)
-    rows = np.arange(len(names))
+    counts = np.zeros((2, len(names)))
     if release is not None:
-        rows = _densest(release, middle, min(least, MAX_SIDE_KM))
-    chosen = np.empty(0, dtype=np.int64)
-    for row in rows:
-        if len(chosen) < MAX_PLACES and (_away(middle[row], middle[chosen]) >= least).all():
-            chosen = np.append(chosen, row)
+        counts = _counts_at(release, middle, min(least, MAX_SIDE_KM))
+    chosen = _chosen(middle, least, *counts)
     away = _away(middle[chosen][:, None], middle[chosen])
     np.fill_diagonal(away, np.inf)
     sides = np.minimum(away.min(axis=1, initial=np.inf), min(MAX_SIDE_KM, shorter / 4))
@@ -113,31 +112,28 @@ def place_squares(
     ]
 
 
-def _densest(release: PointRelease, middle: Float, side: float) -> Int:
-    """Rows of places by the noisy count in squares of one side in km, the densest first.
+def _chosen(middle: Float, least: float, count: Float, error: Float) -> Int:
+    """Rows of up to :data:`MAX_PLACES` places at least so many km apart, the densest first.
 
-    ``middle``: of the places, the largest first; those within a side of a larger one are left out.
-    Places whose count is within its error come last, the largest first.
+    ``middle``: of the places, the largest first. Of near places whose counts cannot be told apart,
+    the largest is chosen. Places whose count is within its error come last, the largest first.
     """
-    if not len(middle):
-        return np.empty(0, dtype=np.int64)
-    apart = np.ones(len(middle), dtype=np.bool_)
-    lon, lat = np.radians(middle).T
-    sphere = np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
-    close = scipy.spatial.cKDTree(EARTH_RADIUS_KM * sphere).query_pairs(side, output_type="ndarray")
-    for larger, smaller in close[np.argsort(close[:, 0], kind="stable")].tolist():
-        apart[smaller] &= not apart[larger]
-    rows = np.flatnonzero(apart)
-    score = _clear_counts(release, middle[rows], side)
-    order = np.argsort(-score, kind="stable")
-    return np.asarray(rows[order[score[order] >= 0]])
+    apart, chosen = np.isfinite(count), list[int]()
+    for row in np.argsort(-_clear(count, error), kind="stable").tolist():
+        if apart[row] and len(chosen) < MAX_PLACES:
+            near = _away(middle[row], middle) < least
+            alike = apart & near & (count[row] - count <= np.hypot(error, error[row]))
+            chosen.append(int(np.argmax(alike)))
+            apart &= _away(middle[chosen[-1]], middle) >= least
+    return np.array(chosen, dtype=np.int64)
 
 
 def names_by_density(marks: Sequence[Mark], release: PointRelease) -> list[Mark]:
     """Marks of a map; names of places that stand out of the release's noise come earlier.
 
     They have the rank of places with ten times as many people, and are shown from
-    :data:`EARLIER_ZOOMS` further away, so that coloured cells have names.
+    :data:`EARLIER_ZOOMS` further away, so that coloured cells have names. The densest have that of
+    places with a hundred times as many, and are shown at every zoom: no name covers them.
     """
     return [_by_density(mark, release) if mark.id == PLACES else mark for mark in marks]
 
@@ -148,26 +144,37 @@ def _by_density(mark: Mark, release: PointRelease) -> Mark:
     rows = np.flatnonzero(((middle > bounds[:2]) & (middle < bounds[2:])).all(axis=1))
     if not len(rows):
         return mark
-    side = min(_lengths(bounds)[1], MAX_SIDE_KM)
-    clear = rows[_clear_counts(release, middle[rows], side) > 0]
+    least = _lengths(bounds)[1]
+    count, error = _counts_at(release, middle[rows], min(least, MAX_SIDE_KM))
+    clear = _clear(count, error) > 0
+    apart = min(NAME_DISTANCES * least, MAX_DISTANCE_KM)
+    densest = _chosen(middle[rows], apart, count, error)
+    densest = densest[clear[densest]]
     table = mark.table
-    for name, less in {"rank": 1.0, "from": EARLIER_ZOOMS}.items():
+    for name, less, more in ("rank", 1.0, 1.0), ("from", EARLIER_ZOOMS, np.inf):
         values = np.array(table[name].to_pylist(), dtype=np.float32)
-        values[clear] -= less
+        values[rows[clear]] -= less
+        values[rows[densest]] -= more
         table = table.set_column(table.column_names.index(name), name, numbers(values))
     return replace(mark, table=table)
 
 
-def _clear_counts(release: PointRelease, middle: Float, side: float) -> Float:
-    """Noisy counts in squares around places; 0 if within the error, -1 outside the domain."""
+def _counts_at(release: PointRelease, middle: Float, side: float) -> Float:
+    """Noisy counts in squares around n places and their errors, (2, n); NaN outside the domain."""
     domain = release.domain.without_time
-    boxes = np.array([from_degrees(box, domain.crs) for box in _squares(middle, side)])
-    within = ((boxes[:, 2:] > domain.lower) & (boxes[:, :2] < domain.upper)).all(axis=1)
-    score = np.full(len(middle), -1.0)
+    boxes = [from_degrees(box, domain.crs) for box in _squares(middle, side)]
+    corners = np.array(boxes).reshape(-1, 4)
+    within = ((corners[:, 2:] > domain.lower) & (corners[:, :2] < domain.upper)).all(axis=1)
+    values = np.full((2, len(middle)), np.nan)
     if within.any():
-        answers = release.count(boxes[within])
-        score[within] = np.where(answers.count > answers.total_error, answers.count, 0.0)
-    return score
+        answers = release.count(corners[within])
+        values[:, within] = answers.count, answers.total_error
+    return values
+
+
+def _clear(count: Float, error: Float) -> Float:
+    """Counts, and 0 for those within their error or unknown."""
+    return np.where(count > error, count, 0.0)
 
 
 def _lengths(bounds: Bounds) -> tuple[float, float]:

@@ -25,7 +25,13 @@ LETTER = 8.0
 """Pixels of a letter of the scale bar's words, about."""
 
 MAX_NAMES = 12
-"""Names of countries, or of towns, in a picture at most."""
+"""Names in a picture at most, unless more places stand out."""
+
+MAX_BOLD = 3
+"""Most large places with bold names; of more in view, none is bold."""
+
+SPOT = 5.0
+"""Pixels around a place that stands out, which no name covers."""
 
 
 def draw_ground(panel: Any, marks: Sequence[Mark], zoom: float, theme: Theme) -> None:
@@ -48,45 +54,51 @@ def draw_shores(panel: Any, marks: Sequence[Mark], zoom: float, theme: Theme, un
     """Lines above the cells, and names above all, the larger first and none over another."""
     from matplotlib.collections import LineCollection
 
-    taken: list[tuple[float, ...]] = []
     for mark in marks:
-        if mark.layer.type == "PlaceLayer":
-            _draw_names(panel, mark, zoom, theme, unit, taken)
-        elif not getattr(mark.layer, "ground", False) and (alpha := _opacity(mark, zoom)):
+        ground = getattr(mark.layer, "ground", False) or mark.layer.type == "PlaceLayer"
+        if not ground and (alpha := _opacity(mark, zoom)):
             lines = _lines(mark, "path")
             color = _color(mark, theme, alpha)
             width = 0.75 * unit * mark.layer.get_width
             panel.add_collection(LineCollection(lines, colors=[color], linewidths=width, zorder=3))
+    if named := [mark for mark in marks if mark.layer.type == "PlaceLayer"]:
+        _draw_names(panel, named, zoom, theme, unit)
 
 
-def _draw_names(
-    panel: Any, mark: Mark, zoom: float, theme: Theme, unit: float, taken: list[tuple[float, ...]]
-) -> None:
-    """Draw the names of a mark clear of boxes that are taken, and add theirs to these."""
-    at = world(np.array(mark.table["position"].to_pylist()).reshape(-1, 2))
-    rank, start = (np.array(mark.table[name].to_pylist()) for name in ("rank", "from"))
+def _draw_names(panel: Any, marks: Sequence[Mark], zoom: float, theme: Theme, unit: float) -> None:
+    """Draw names over their countries, and just above or below their towns, as on the map."""
+    names, positions, rank, start = (
+        np.array([each for mark in marks for each in mark.table[column].to_pylist()])
+        for column in ("name", "position", "rank", "from")
+    )
+    at = world(positions.reshape(-1, 2))
+    fixed = np.repeat([mark.layer.fixed for mark in marks], [len(mark.table) for mark in marks])
     (west, east), (south, north) = panel.get_xlim(), panel.get_ylim()
     inside = (at > (west, south)).all(axis=1) & (at < (east, north)).all(axis=1) & (start <= zoom)
     figure = panel.figure
     pixel = (east - west) / (panel.get_position().width * figure.get_figwidth() * figure.dpi)
-    corner = 190 * unit * pixel  # place of the scale bar
-    taken += [] if taken else [(east - corner, south, east, south + 0.25 * corner)]
-    most = len(taken) + MAX_NAMES - 1
+    corner, spot = 190 * unit * pixel, SPOT * unit * pixel
+    spots = at[inside & np.isneginf(start)]
+    taken = [(east - corner, south, east, south + 0.25 * corner)]  # place of the scale bar
+    taken += [(x - spot, y - spot, x + spot, y + spot) for x, y in spots.tolist()]
+    left = max(MAX_NAMES, len(spots))
+    large = 1.0 if (rank[inside] <= 1).sum() <= MAX_BOLD else -np.inf
     words = _words(theme, 2.4 * unit)
-    lift = 0.0 if mark.layer.fixed else 12.0 * unit * pixel  # the cell of a place stays in sight
-    at = at + np.array([0.0, lift])
     for row in np.flatnonzero(inside)[np.argsort(rank[inside], kind="stable")].tolist():
-        name, size = mark.table["name"][row].as_py(), (20 if rank[row] <= 1 else 16) * unit
-        half = np.array([0.3 * size * len(name) + 4 * unit, 0.7 * size]) * pixel
-        box = (*(at[row] - half), *(at[row] + half))
-        edge = box[0] < west or box[1] < south or box[2] > east or box[3] > north
-        if edge or any(_touch(box, other) for other in taken):
-            continue
-        taken.append(box)
-        weight = "bold" if rank[row] <= 1 else "normal"
-        panel.text(*at[row], name, fontsize=size * 0.72, weight=weight, **words, **VERBATIM)
-        if len(taken) >= most:
-            break
+        size = (20 if rank[row] <= large else 16) * unit
+        half = np.array([0.3 * size * len(names[row]) + 4 * unit, 0.7 * size]) * pixel
+        aside = spot + half[1] + pixel
+        for up in (0.0,) if fixed[row] else (aside, -aside):
+            x, y = at[row] + (0.0, up)
+            box = (x - half[0], y - half[1], x + half[0], y + half[1])
+            edge = box[0] < west or box[1] < south or box[2] > east or box[3] > north
+            if left and not edge and not any(_touch(box, other) for other in taken):
+                taken.append(box)
+                left -= 1
+                weight = "bold" if rank[row] <= large else "normal"
+                look = {"fontsize": size * 0.72, "weight": weight, **words, **VERBATIM}
+                panel.text(x, y, names[row], **look)
+                break
 
 
 def _words(theme: Theme, halo: float) -> dict[str, Any]:

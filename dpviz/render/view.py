@@ -13,6 +13,7 @@ from dpviz.releases.counts import AreaRelease, PointRelease
 from dpviz.render.basemap import outlines
 from dpviz.render.cells import cells, density_legend, density_scale, domain_bounds
 from dpviz.render.legend import Legend
+from dpviz.render.nearby import names_by_density
 from dpviz.render.scale import Scale
 from dpviz.render.scene import Camera, Mark, Scene
 from dpviz.trees.guided import prior_cells
@@ -86,13 +87,14 @@ def series_scene(
     texts = [release.header.privacy_status[1] for release in releases]
     if len(set(texts)) > 1:
         texts = [f"{label}: {text}" for label, text in zip(labels, texts, strict=True)]
+    ground = outlines(domain_bounds(releases[0].domain)) if base is None else base
     return domain_scene(
         releases[0].domain,
         maps,
         density_legend(scale, releases),
         f"Map of noisy density: {'; '.join(dict.fromkeys(texts))}",
         camera=camera,
-        base=base,
+        base=names_by_density(ground, releases[0]),
         title=title,
     )
 

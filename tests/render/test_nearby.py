@@ -2,12 +2,25 @@
 
 import itertools
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import dpviz
 from dpviz.datasets.geography import BOUNDS, CITY
 from dpviz.evaluation.truth import exact_counts
-from dpviz.render.nearby import MAX_PLACES, nearest_places, place_rows, place_squares
+from dpviz.lazy import mpl
+from dpviz.render.basemap import outlines
+from dpviz.render.nearby import (
+    MAX_PLACES,
+    names_by_density,
+    nearest_places,
+    place_rows,
+    place_squares,
+)
+from dpviz.render.projection import world
+from dpviz.render.surround import draw_shores
+from dpviz.render.view import release_scene
 
 
 def test_places_by_name_have_disjoint_squares_of_the_public_area_alone():
@@ -46,3 +59,34 @@ def test_a_spot_is_at_a_named_place_or_so_many_kilometres_from_the_nearest_one()
     part = (middle[0] - 0.1, middle[1] - 0.1, middle[0] + 0.1, middle[1] + 0.1)
     assert nearest_places([middle, north_east], part, CITY) == words
     assert nearest_places([(-39.5, 20.5)], (-40.0, 20.0, -39.0, 21.0)) == [""]  # the open sea
+
+
+def people_at(lon, lat, count):
+    """A release of the world with people around one place."""
+    spots = np.random.default_rng(0).normal([(lon, lat)] * count, 0.03)
+    domain = dpviz.Domain.from_bounds([-180, -60, 180, 80], ("lon", "lat"))
+    data = dpviz.load(pd.DataFrame(spots, columns=["lon", "lat"]), domain, public=True)
+    return dpviz.build(data, "privtree", 1.0, seed=0)
+
+
+def test_of_near_places_whose_counts_cannot_be_told_apart_the_larger_is_listed():
+    """People between Cairo and Helwan, in one cell of the world: Helwan stood for both."""
+    places = {row["place"] for row in place_rows(people_at(31.28, 29.94, 200))}
+    assert "Cairo" in places
+    assert "Ḩalwān" not in places
+
+
+def test_the_apps_map_and_a_picture_name_dense_places_before_countries():
+    release = people_at(-74.0, 40.7, 2_000)
+    (names,) = [mark.table for mark in release_scene([release]).marks if mark.id == "places"]
+    first = dict(zip(names["name"].to_pylist(), names["from"].to_pylist(), strict=True))
+    assert [name for name, zoom in first.items() if zoom == -np.inf] == ["New York City"]
+    axes = mpl.Figure(figsize=(14.4, 8.1), dpi=100).add_axes((0, 0, 1, 1))
+    (west, south), (east, north) = world([[-180, -60], [180, 80]]).tolist()
+    axes.set(xlim=(west, east), ylim=(south, north))
+    draw_shores(axes, names_by_density(outlines((-180, -60, 180, 80)), release), 1.5, "light", 1.0)
+    drawn = {text.get_text(): text.get_position() for text in axes.texts}
+    assert "UNITED STATES OF AMERICA" not in drawn  # it lay over New York
+    assert "CANADA" in drawn
+    pixels = (np.array(drawn["New York City"]) - world([-74.006, 40.714])) * 1440 / (east - west)
+    assert np.abs(pixels).max() < 20
