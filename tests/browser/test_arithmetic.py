@@ -96,10 +96,10 @@ def test_a_countrys_name_never_moves_to_another_country(evaluated):
         """(() => {
           const drawn = [];
           const map = Object.assign(Object.create(Surround.prototype), {
-            app: {theme: {}, sight: {}}, text: 1, sized: () => '',
+            app: {theme: {text: [0, 0, 0]}, sight: {}}, text: 1, sized: () => '',
             words: (pen, name, x, y) => drawn.push([name, x, y])});
           const view = {x: 0, y: 0, width: 800, height: 600, zoom: 3, project: at => at};
-          const pen = {measureText: () => ({width: 80})};
+          const pen = {measureText: () => ({width: 80}), beginPath() {}, arc() {}, fill() {}};
           map.names(pen, view, data, []);
           return drawn;
         })()""",

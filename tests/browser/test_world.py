@@ -68,3 +68,54 @@ def test_a_map_names_the_places_whose_cells_are_coloured_before_larger_ones(open
     names = the_map(page).evaluate(WORDS)
     assert "Stockholm" in names
     assert "Madrid" in names  # elsewhere the largest have theirs
+
+
+PLACED = """map => {
+  const {surround, bound, sight: {viewports: [view]}} = map.__dpviz;
+  const pen = document.createElement("canvas").getContext("2d");
+  const drawn = {}, dots = [];
+  pen.arc = (x, y) => dots.push([x, y]);
+  surround.words = (_, name, x, y) => { drawn[name] = [x, y, pen.measureText(name).width]; };
+  surround.names(pen, view, bound.places(), []);
+  delete surround.words;
+  const places = [...bound.places()].reverse(); // of several places of a name, the largest
+  const at = Object.fromEntries(places.map(p => [p.name, view.project([p.lon, p.lat])]));
+  return [drawn, dots, at];
+}"""
+"""Middle, baseline and width of each name that is drawn; dots; and where the places are."""
+
+CITIES = {
+    "New York City": (-74.0, 40.7),
+    "Chicago": (-87.65, 41.85),
+    "Mexico City": (-99.1, 19.4),
+    "São Paulo": (-46.6, -23.5),
+    "London": (-0.1, 51.5),
+    "Paris": (2.35, 48.86),
+    "Istanbul": (28.95, 41.0),
+    "Moscow": (37.6, 55.75),
+    "Cairo": (31.25, 30.06),
+    "Lagos": (3.4, 6.45),
+    "Karachi": (67.0, 24.86),
+    "Delhi": (77.2, 28.65),
+    "Mumbai": (72.88, 19.07),
+    "Beijing": (116.4, 39.9),
+    "Tokyo": (139.7, 35.7),
+    "Jakarta": (106.85, -6.2),
+}
+
+
+def test_dense_cells_have_names_beside_them_and_none_of_a_country_over_them(open_file):
+    """The name of the United States lay over New York; dark cells at Delhi and Paris had none."""
+    spots = np.random.default_rng(0).normal(np.repeat([*CITIES.values()], 2_000, axis=0), 0.05)
+    domain = dpviz.Domain.from_bounds([-180, -60, 180, 80])
+    data = dpviz.load(pd.DataFrame(spots, columns=["lon", "lat"]), domain, public=True)
+    page = open_file(release_page(dpviz.build(data, "privtree", 1.0, seed=0)))
+    drawn, dots, at = the_map(page).evaluate(PLACED)
+    assert {*CITIES} <= {*drawn}
+    assert "UNITED STATES OF AMERICA" not in drawn
+    for name, (x, baseline, width) in drawn.items():
+        for city in CITIES:
+            right, down = at[city][0] - x, at[city][1] - baseline
+            assert abs(right) > width / 2 or not -10 <= down <= 2  # not over its cell
+        if name in CITIES and at[name] not in dots:  # where a dot marks the place, beside it
+            assert (x, baseline - 5) == pytest.approx(at[name], abs=15)

@@ -11,6 +11,7 @@ const ROOM_ASPECT = 3; // width of the room for an area's name, in heights: as i
 const MOST_AREAS = 0.7; // a form is used if it fits this share of the areas that any form fits
 const LINE = 15; // pixels from one line of a name to the next
 const EARLIER = 1; // zooms before its own from which a name is drawn where there is room
+const SPOT = 5; // pixels around a place that stands out, which no name covers
 const MAX_BOLD = 3; // with more large places in view, no name is bold; so many towns are named beside areas
 const DEGREES_ZOOM = 9; // from here on the bundled coast is hidden, and degrees replace it
 const SAME_SCALE = 1.2; // largest ratio of scales in view of which one bar says enough
@@ -116,19 +117,21 @@ export class Surround {
     const {theme, sight: {visited}} = this.app;
     const inView = ([x0, y0, x1, y1]) => [x0 - viewport.x, y0 - viewport.y, x1 - viewport.x, y1 - viewport.y];
     const taken = [[viewport.width - 170 * k, viewport.height - 40 * k, viewport.width, viewport.height], ...covered.map(inView)];
-    const reserved = taken.length;
     const free = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= viewport.width && y1 <= viewport.height
       && !taken.some(t => x0 < t[2] && t[0] < x1 && y0 < t[3] && t[1] < y1);
     const here = places.filter(({from}) => viewport.zoom >= from - EARLIER)
       .map(place => ({...place, at: viewport.project([place.lon, place.lat])}))
       .filter(({at: [x, y]}) => x > 0 && y > 0 && x < viewport.width && y < viewport.height)
       .sort((a, b) => (b.name === visited) - (a.name === visited) || a.rank - b.rank);
+    const densest = here.filter(({from}) => from === -Infinity);
+    taken.push(...densest.map(({at: [x, y]}) => [x - SPOT * k, y - SPOT * k, x + SPOT * k, y + SPOT * k]));
+    const reserved = taken.length;
     const [areas, towns] = [true, false].map(isArea => here.filter(({room}) => isArea === (room !== undefined)));
-    const large = towns.filter(({rank}) => rank <= 1).length <= MAX_BOLD ? 1 : -1;
+    const large = towns.filter(({rank}) => rank <= 1).length <= MAX_BOLD ? 1 : -Infinity;
     const drawn = (found, {at: [x, y], dot}) => {
       if (!found) return false;
       taken.push(found.box);
-      if (dot) {
+      if (dot || found.aside) {
         pen.beginPath();
         pen.arc(x, y, 2 * k, 0, 7);
         pen.fillStyle = css(theme.text, 0.8);
@@ -144,7 +147,7 @@ export class Surround {
     const many = forms.reduce((sum, each) => sum.map((count, at) => count + Boolean(each[at])), [0, 0, 0]);
     const form = many.findIndex(count => count >= MOST_AREAS * Math.max(...many)); // one for all, or a number would stand beside a name
     const named = areas.filter((area, at) => drawn([forms[at][form]].find(each => each && free(each.box)), area)).length;
-    let left = Math.max(MAX_NAMES - named, MAX_BOLD);
+    let left = Math.max(MAX_NAMES - named, MAX_BOLD, densest.length);
     for (const town of towns) {
       if (!left) break;
       pen.font = town.rank <= large || town.name === visited ? this.sized(14, 600) : town.rank <= 3 ? this.sized(12, 500) : this.sized(11);
@@ -153,16 +156,14 @@ export class Surround {
     return taken.length - reserved;
   }
 
-  /** Positions of a place's name: above, below, beside it; of a fixed one, on it or half a line away. */
-  around(pen, {name, at: [x, y], dot, fixed}) {
+  /** Positions of a place's name: close above or below it, or beside its dot; of a fixed one, on it or half a line away. */
+  around(pen, {name, at: [x, y], fixed}) {
     const k = this.text;
     const half = pen.measureText(name).width / 2;
-    const gap = (dot ? 7 : 5) * k; // its cell stays in sight
-    const aside = half + (dot ? 8 : 14) * k;
-    const tries = fixed ? [4, 13, -5].map(down => [x, y + down * k])
-      : [[x, y - gap], [x, y + gap + 18 * k], [x + aside, y + 4 * k], [x - aside, y + 4 * k]];
-    return tries
-      .map(([x, y]) => ({lines: [name], x, y, box: [x - half - 4, y - 13 * k, x + half + 4, y + 4 * k]}));
+    const aside = half + 4 + (SPOT + 1) * k;
+    const tries = fixed ? [4, 13, -5].map(down => [0, down]) : [[0, -9], [0, 19], [aside, 4], [-aside, 4]];
+    return tries.map(([right, down]) => ({lines: [name], x: x + right, y: y + down * k, aside: right !== 0,
+      box: [x + right - half - 4, y + (down - 13) * k, x + right + half + 4, y + (down + 4) * k]}));
   }
 
   /** Forms of an area's name: above its number; the name alone, unless it looks like a number; the number alone. A form that leaves its room, in pixels, is missing. */
