@@ -57,6 +57,7 @@ def axis_names(domain: Domain) -> tuple[str, ...]:
     return (*named, *domain.columns[len(named) :])
 
 
+@lru_cache(maxsize=16)  # making one takes 20 ms
 def transformation(source: str, target: str) -> pyproj.Transformer:
     """Transformer from x and y of one CRS to those of another."""
     start, end = known_crs(source), known_crs(target)
