@@ -36,13 +36,12 @@ def known_crs(name: str) -> pyproj.CRS:
 def earth_limits(name: str) -> tuple[float, float]:
     """Largest longitude and latitude, without signs, of a place on the Earth, in the CRS's unit.
 
-    Both are infinite if the CRS is not geographic.
+    Both are infinite if the CRS is not geographic, or not known (empty).
 
     >>> earth_limits("EPSG:4326"), earth_limits("EPSG:4807"), earth_limits("EPSG:3857")
     ((360.0, 90.0), (400.0, 100.0), (inf, inf))
     """
-    crs = known_crs(name)
-    if not crs.is_geographic:
+    if not name or not (crs := known_crs(name)).is_geographic:
         return math.inf, math.inf
     turn = round(math.tau / crs.axis_info[0].unit_conversion_factor, 6)
     return turn, turn / 4

@@ -111,10 +111,13 @@ class CountRelease(Comparisons, Release, Generic[F]):
 
     @property
     def records(self) -> str:
-        """Plural noun of the counted things: records, persons, trips, or events (at places)."""
+        """Plural noun of the counted things: records, persons, trips, or events (at places).
+
+        Persons who can be counted several times are visits: a sum of them is no number of persons.
+        """
         counted: str = self.header.extra.get("counted", "trips")
         if self.header.persons:
-            return "persons"
+            return "visits" if self.header.repeated else "persons"
         return counted if self.kind == "roads" else "records"
 
     @property

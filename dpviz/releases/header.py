@@ -73,19 +73,19 @@ def counted_persons(extra: Mapping[str, Any]) -> str:
     """Sentences on how often a person is counted, from the facts; empty for counts of records.
 
     >>> counted_persons({"counts": "persons", "slots": 10, "mechanism": "geometric"})
-    'Counts are of persons, not of records: each person counts once per cell or area, step and \
-category, at most 10 times; more are left out. One person can be counted several times.'
+    'Each person counts once per cell or area, step and category, at most 10 times; more are left \
+out. One person can be counted several times.'
     """
     if extra.get("counts") != "persons":
         return ""
     most, calendar = int(extra.get("slots", 1)), extra.get("calendar")
-    each = f" of each {calendar.get('unit')}" if isinstance(calendar, dict) else ""
+    each = f", in each {calendar.get('unit')}," if isinstance(calendar, dict) else ""
     # Noise on slots names its mechanism; a category's tree has that of its method.
     once = "cell or area, step and category" if extra.get("mechanism") else "category"
     limit = f"at most {most:,} times; more are left out" if most > 1 else "and only once in all"
     if extra.get("weighted"):
         limit = f"with weight √({most:,}/n) instead of 1 if these are n > {most:,}"
-    words = f"Counts are of persons{each}, not of records: each person counts once per {once}"
+    words = f"Each person counts{each} once per {once}"
     return f"{words}, {limit}. {repeated(extra)}".strip()
 
 

@@ -98,7 +98,7 @@ def place_squares(
     """
     shorter, least = _lengths(bounds)
     names, middle = named_places(bounds, zooms=MAX_ZOOMS)
-    counts = np.zeros((2, len(names)))
+    counts = np.zeros((3, len(names)))
     if release is not None:
         counts = _counts_at(release, middle, min(least, MAX_SIDE_KM))
     chosen = _chosen(middle, least, *counts)
@@ -112,14 +112,14 @@ def place_squares(
     ]
 
 
-def _chosen(middle: Float, least: float, count: Float, error: Float) -> Int:
+def _chosen(middle: Float, least: float, count: Float, error: Float, noise: Float) -> Int:
     """Rows of up to :data:`MAX_PLACES` places at least so many km apart, the densest first.
 
     ``middle``: of the places, the largest first. Of near places whose counts cannot be told apart,
-    the largest is chosen. Places whose count is within its error come last, the largest first.
+    the largest is chosen. Places whose count is within its noise come last, the largest first.
     """
     apart, chosen = np.isfinite(count), list[int]()
-    for row in np.argsort(-_clear(count, error), kind="stable").tolist():
+    for row in np.argsort(-_clear(count, noise), kind="stable").tolist():
         if apart[row] and len(chosen) < MAX_PLACES:
             near = _away(middle[row], middle) < least
             alike = apart & near & (count[row] - count <= np.hypot(error, error[row]))
@@ -145,10 +145,10 @@ def _by_density(mark: Mark, release: PointRelease) -> Mark:
     if not len(rows):
         return mark
     least = _lengths(bounds)[1]
-    count, error = _counts_at(release, middle[rows], min(least, MAX_SIDE_KM))
-    clear = _clear(count, error) > 0
+    count, error, noise = _counts_at(release, middle[rows], min(least, MAX_SIDE_KM))
+    clear = _clear(count, noise) > 0
     apart = min(NAME_DISTANCES * least, MAX_DISTANCE_KM)
-    densest = _chosen(middle[rows], apart, count, error)
+    densest = _chosen(middle[rows], apart, count, error, noise)
     densest = densest[clear[densest]]
     table = mark.table
     for name, less, more in ("rank", 1.0, 1.0), ("from", EARLIER_ZOOMS, np.inf):
@@ -160,21 +160,24 @@ def _by_density(mark: Mark, release: PointRelease) -> Mark:
 
 
 def _counts_at(release: PointRelease, middle: Float, side: float) -> Float:
-    """Noisy counts in squares around n places and their errors, (2, n); NaN outside the domain."""
+    """Noisy counts in squares around n places, their errors and those of noise alone, (3, n).
+
+    NaN outside the domain.
+    """
     domain = release.domain.without_time
     boxes = [from_degrees(box, domain.crs) for box in _squares(middle, side)]
     corners = np.array(boxes).reshape(-1, 4)
     within = ((corners[:, 2:] > domain.lower) & (corners[:, :2] < domain.upper)).all(axis=1)
-    values = np.full((2, len(middle)), np.nan)
+    values = np.full((3, len(middle)), np.nan)
     if within.any():
         answers = release.count(corners[within])
-        values[:, within] = answers.count, answers.total_error
+        values[:, within] = answers.count, answers.total_error, answers.half_width
     return values
 
 
-def _clear(count: Float, error: Float) -> Float:
-    """Counts, and 0 for those within their error or unknown."""
-    return np.where(count > error, count, 0.0)
+def _clear(count: Float, noise: Float) -> Float:
+    """Counts, and 0 for those within their noise or unknown."""
+    return np.where(count > noise, count, 0.0)
 
 
 def _lengths(bounds: Bounds) -> tuple[float, float]:

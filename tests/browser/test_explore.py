@@ -180,7 +180,7 @@ def a_name_leads_to_its_place_by_keyboard(page, map_view):
     field = page.get_by_test_id("dpviz-find")
     expect(field).to_be_focused()
     page.keyboard.type("nowhere\n")
-    expect(page.get_by_text("no “nowhere” here")).to_be_visible()
+    expect(page.get_by_text("“nowhere” is not in the list")).to_be_visible()
     field.fill("orch")
     page.keyboard.press("Enter")
     expect(field).to_be_hidden()

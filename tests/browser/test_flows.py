@@ -113,7 +113,7 @@ def test_flows_of_a_file_are_paid_for_clicked_and_read_as_a_matrix(app, open_pag
     segment(page, "Districts of a file").click()
     idle(page)
     page.get_by_test_id("stFileUploaderDropzoneInput").nth(1).set_input_files(files / "wards.gpkg")
-    expect(page.get_by_text("areas (20)", exact=True)).to_be_visible()
+    expect(page.get_by_text("areas (20);")).to_be_visible()
     expect(page.get_by_text("3,000 records read, 3,000 kept")).to_be_visible()
     page.keyboard.press("Escape")
     pay(page)

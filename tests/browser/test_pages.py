@@ -236,7 +236,7 @@ def test_with_time_the_total_epsilon_and_the_legend_are_in_sight_at_once(app, op
     page = open_page(f"{app}/?data=year&method=privtree{look}", 1280, 720)
     settled(page)
     for each in (
-        page.get_by_text(re.compile(r"in (all|the window)")),
+        page.get_by_text(re.compile(r"2030: [\d,]+ ±")),
         page.locator(".st-key-dpviz-bar [data-testid=stSlider]"),
         page.get_by_test_id("dpviz-legend"),
     ):

@@ -368,7 +368,7 @@ def test_a_reader_finds_an_area_by_its_name_and_sees_its_count(open_file):
     expect(answer.locator(".count")).to_have_text(with_noise(march.count[row], half))
     found.fill("nowhere")
     found.press("Enter")
-    expect(page.get_by_text("no “nowhere” here")).to_be_visible()
+    expect(page.get_by_text("“nowhere” is not in the list")).to_be_visible()
     found.fill("")
     expect(answer).to_have_count(0)
 

@@ -203,7 +203,7 @@ def test_release_and_ledger_say_what_is_counted_and_what_holds(persons, tmp_path
     assert header.extra["rho"] == pytest.approx(30 / (2 * MANY.variance))
     assert "counts of persons" in header.guarantee
     assert "-zCDP" in header.guarantee
-    assert any("persons, not of records" in each for each in statement(header))
+    assert any("counts once per" in each for each in statement(header))
     spend = ledger.account("visits").spends[0]
     assert (spend.epsilon, spend.delta, spend.unit) == (1.0, 1e-6, "one who")
     assert "discrete Gaussian noise" in spend.what

@@ -259,7 +259,7 @@ def test_a_delta_for_persons_of_many_records_is_recommended_paid_for_and_made_ag
     release = (made := published(app)).release
     account = dpviz.Ledger().account("rides")
     assert (account.total_delta, account.spent_delta) == (1e-5, 1e-6)
-    assert release.header.persons.startswith("Counts are of persons")
+    assert release.header.persons.startswith("Each person counts once per")
     assert receipt_of(release)["delta"] == 1e-6
     assert made_again(made, tmp_path).header.guarantee == release.header.guarantee
 

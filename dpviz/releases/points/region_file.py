@@ -171,9 +171,9 @@ def _reading(name: str) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except Exception as error:
+    except Exception:
         raise DataError(
-            f"{name} is no file of regions ({type(error).__name__}): {_FORMATS}"
+            f"{name} is incomplete, or no file of regions: export it again, or {_FORMATS}"
         ) from None
 
 

@@ -148,8 +148,10 @@ def _two_releases(frame: PageFrame) -> None:
     key = f"{first.key}|{second.key}"
     source = PointSource(data=NoRecords(), title="Two releases", key=key)
     clear_distant_shape(KEY, source, *(release.domain for release in compared.releases))
+    differ = len({each.records for each in pair}) > 1
     totals = " · ".join(
         f"**{side}** {count_words(release.count(release.domain.bounds))}"
+        + f" {release.records}" * differ
         for side, release in zip("AB", pair, strict=True)
     )
     panels: Panels = {}
@@ -158,7 +160,8 @@ def _two_releases(frame: PageFrame) -> None:
 
     def total() -> None:
         """Both noisy totals."""
-        st.markdown(f"{totals} {plain(noun)}", width="content", help=MARGIN)
+        words = totals if differ else f"{totals} {plain(noun)}"
+        st.markdown(words, width="content", help=MARGIN)
         note_repeated(*pair)
 
     maps_and_answers(KEY, compared, source, {}, lambda rect: panels, total)

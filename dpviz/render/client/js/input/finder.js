@@ -26,7 +26,7 @@ export class Finder {
     this.text = value;
     const tests = [(_, row) => this.names[row].toLowerCase() === value.trim().toLowerCase(), each => each === text, each => each.startsWith(text), each => each.includes(text)];
     const at = text ? tests.map(test => this.texts.findIndex(test)).find(row => row >= 0) ?? -1 : null;
-    this.missing.textContent = at === -1 ? `no “${value}” here` : '';
+    this.missing.textContent = at === -1 ? `“${value}” is not in the list` : '';
     if (at === -1) return;
     if (at !== null) this.text = this.input.value = this.names[at];
     this.choose(at);
