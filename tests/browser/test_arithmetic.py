@@ -12,7 +12,7 @@ import pytest
 
 from dpviz.render import half_width_words, rounded, short, with_noise
 from dpviz.render.client.assemble import script
-from dpviz.render.numbers import percent_interval, with_interval
+from dpviz.render.numbers import percent_interval, with_interval, within_noise
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_numbers_are_rounded_as_those_of_tables(evaluated):
         rows.append([value, 10 * half, below])
     mine = evaluated(
         "answer/numbers.js",
-        "data.map(([v, h, d]) => [withNoise(v, h), roundedTo(v, h), "
+        "data.map(([v, h, d]) => [withNoise(v, h), withinNoise(withNoise(v, h)), roundedTo(v, h), "
         "halfWidthWords(h), short(v), withInterval(v, v - d, v + h), "
         "percentInterval(v / 1e3, (v - d) / 1e3, (v + h) / 1e3)])",
         rows,
@@ -58,6 +58,7 @@ def test_numbers_are_rounded_as_those_of_tables(evaluated):
         ends = value, value - below, value + half
         assert words == [
             with_noise(value, half),
+            within_noise(with_noise(value, half)),
             rounded(value, half),
             half_width_words(half),
             short(value),

@@ -3,7 +3,7 @@
  * interval and rounding as the engine's `range_count`; a test compares both.
  */
 import {h} from '../core/dom.js';
-import {halfWidthWords, nearest, percentInterval, withInterval, withNoise} from './numbers.js';
+import {halfWidthWords, nearest, percentInterval, withInterval, withinNoise, withNoise} from './numbers.js';
 
 /** The rectangle [west, south, east, north] as lattice lines {lo, hi}; null outside the domain. */
 export function lattice(rect, {lower, upper, side}) {
@@ -182,9 +182,9 @@ export function answerTable(rows, interval, caption) {
   const low = Math.min(...ends.map(([from]) => from));
   const high = Math.max(...ends.map(([, to]) => to), low + 1e-9);
   const share = value => 100 * (value - low) / (high - low);
-  const within = ([from, to]) => from <= 0 && to >= 0;
-  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption, ends.some(within) ? h('span', {class: 'noise'}, ' (grey: not larger than its ±)') : ''), h('tbody', {}, ...rows.map(({name, answer, share: part, now, show}, at) => h('tr', {class: within(ends[at]) && 'noise'},
+  const words = rows.map(({answer}) => withNoise(answer.count, totalError(answer, interval)));
+  return h('table', {class: 'all', 'data-testid': 'dpviz-all'}, h('caption', {}, caption, words.some(withinNoise) ? h('span', {class: 'noise'}, ' (grey: not larger than its ±)') : ''), h('tbody', {}, ...rows.map(({name, share: part, now, show}, at) => h('tr', {class: withinNoise(words[at]) && 'noise'},
     h('th', {scope: 'row'}, h('button', {type: 'button', 'aria-current': now && 'true', onclick: show}, name)),
-    h('td', {class: 'number'}, withNoise(answer.count, totalError(answer, interval))),
+    h('td', {class: 'number'}, words[at]),
     part ? h('td', {class: 'number'}, part) : h('td', {class: 'bar'}, h('b', {hidden: low > 0 || high < 0, style: `left:${share(0)}%`}), h('i', {style: `left:${share(ends[at][0])}%;right:${100 - share(ends[at][1])}%`}))))));
 }

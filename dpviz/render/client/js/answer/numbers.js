@@ -66,6 +66,12 @@ export function withNoise(value, halfWidth) {
   return isWidth(halfWidth) ? `${roundedTo(value, halfWidth)} ± ${halfWidthWords(halfWidth)}` : roundedTo(value, 0);
 }
 
+/** Whether the interval that `withNoise` writes holds zero. */
+export function withinNoise(words) {
+  const [value, half] = words.replaceAll(',', '').replace('−', '-').split(' ± ').map(Number);
+  return half !== undefined && Math.abs(value) <= half;
+}
+
 /** The lower end (sign −1) or upper end (sign 1) of an interval, rounded outwards. */
 function outwards(value, place, sign) {
   const end = toPlace(value, place);
