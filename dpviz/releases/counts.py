@@ -111,10 +111,7 @@ class CountRelease(Comparisons, Release, Generic[F]):
 
     @property
     def records(self) -> str:
-        """Plural noun of the counted things: records, persons, trips, or events (at places).
-
-        Persons who can be counted several times are visits: a sum of them is no number of persons.
-        """
+        """Plural noun of what is counted; persons who can be counted several times are visits."""
         counted: str = self.header.extra.get("counted", "trips")
         if self.header.persons:
             return "visits" if self.header.repeated else "persons"
