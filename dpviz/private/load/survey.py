@@ -76,10 +76,8 @@ def survey(
     how = {"table": table, "notation": given.pop("notation", PLAIN)}
     if "time" in given:
         given = {"period": ("0001-01-01", "9999-12-31"), **given}
-    everywhere, opened = (
-        Domain.from_bounds((*-high, *high), crs=crs, **given),
-        open_table(source, table),
-    )
+    everywhere = Domain.from_bounds((*-high, *high), crs=crs, **given)
+    opened = open_table(source, table)
     stated = None if opened.crs and columns is None else crs
     chosen = Selection(everywhere, columns, stated, unit, max_per_unit, **how)
     records = read_records(source, chosen)
